@@ -1,0 +1,54 @@
+"""One error type for every mistake a user can make: where it is, what it is, and how to mend it.
+
+The command line prints it as one line and exits with its code; a notebook shows the same line. Anything else that escapes
+is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or untrusted file, 5 busy.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class ReproError(Exception):
+    """A mistake that the user can mend.
+
+    Args:
+        where: the file, option or place, as the user would name it (``train.de:17``, ``model.num_heads``).
+        what: what is wrong there, with the values found.
+        mend: an instruction that makes it right.
+    """
+
+    exit_code = 2
+
+    def __init__(self, where: str, what: str, mend: str) -> None:
+        self.where, self.what, self.mend = where, what, mend
+        super().__init__(f"{where}: {what}. Fix: {mend}")
+
+
+class InputError(ReproError):
+    """Wrong arguments, configuration or data."""
+
+
+class MachineError(ReproError):
+    """The machine cannot do it: disk full, network silent, package missing."""
+
+    exit_code = 3
+
+
+class DamagedFileError(ReproError):
+    """A file of ours that is not what was written, or one that must not be trusted."""
+
+    exit_code = 4
+
+
+class BusyError(ReproError):
+    """Another process owns the run."""
+
+    exit_code = 5
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Name the closest known word and list the others, for the mend of an error."""
+    known = list(known)
+    close = difflib.get_close_matches(wrong, known, n=1)
+    listed = f"one of {', '.join(known)}"
+    return f"did you mean '{close[0]}'? Known: {', '.join(known)}" if close else f"use {listed}"

@@ -1,0 +1,112 @@
+"""The one writer: every file of a run, a cache or a result appears whole or not at all."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from repro.errors import DamagedFileError, MachineError
+
+MANIFEST = "MANIFEST.json"
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes as hex digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write ``data`` so that a reader, or a crash at any instant, sees the old file or the new one.
+
+    Raises:
+        MachineError: the disk refuses; the old file is untouched and nothing else is left behind.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as indented JSON, atomically; NaN is refused because other readers of JSON refuse it."""
+    write_atomic(path, (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def append_line(path: Path, record: dict[str, Any]) -> None:
+    """Append one JSON line in a single write, so that parallel writers never tear each other's rows."""
+    line = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+
+
+def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
+    """Let ``fill`` write files into a fresh folder, add a manifest of sizes and hashes, and rename it into place whole.
+
+    An existing folder of that name is replaced.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    try:
+        fill(temporary)
+        files = sorted(p for p in temporary.iterdir())
+        manifest = {p.name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for p in files}
+        write_json(temporary / MANIFEST, manifest)
+        for file in files:
+            with open(file, "rb") as handle:
+                os.fsync(handle.fileno())
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_folder(path: Path) -> None:
+    """Check that a folder made by `write_folder` still holds exactly the bytes that were written.
+
+    Raises:
+        DamagedFileError: a file is missing, cut or changed.
+    """
+    path = Path(path)
+    mend = "delete the folder and make it again"
+    try:
+        manifest = json.loads((path / MANIFEST).read_bytes())
+    except (OSError, ValueError) as error:
+        raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
+    for name, expected in manifest.items():
+        file = path / name
+        if not file.is_file() or file.is_symlink():
+            raise DamagedFileError(str(file), "is missing", mend)
+        if file.stat().st_size != expected["bytes"] or sha256(file) != expected["sha256"]:
+            raise DamagedFileError(str(file), "differs from the hash in its manifest", mend)
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
