@@ -1,0 +1,53 @@
+"""Multi-head attention around any variant: values, the weighted sum, the output projection.
+
+Vaswani et al. 2017, section 3.2.2. Everything here is shared by all variants; only `weights` differs.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from repro.attention.base import AttentionWeights
+
+
+class Memory(NamedTuple):
+    """What a layer attends to, projected once per position: keys (None for variants without keys) and values."""
+
+    key: Tensor | None  # (batch, num_heads, key_len, head_dim)
+    value: Tensor  # (batch, num_heads, key_len, head_dim)
+
+    def append(self, later: "Memory") -> "Memory":
+        """Return a memory with the positions of `later` added at the end."""
+        key = None if self.key is None else torch.cat([self.key, later.key], dim=2)
+        return Memory(key, torch.cat([self.value, later.value], dim=2))
+
+    def select(self, rows: Tensor) -> "Memory":
+        """Return the memory of the given batch rows, in that order (rows may repeat: beam search)."""
+        return Memory(None if self.key is None else self.key[rows], self.value[rows])
+
+
+class MultiHeadAttention(nn.Module):
+    """Attend with the weights of a variant.
+
+    Args:
+        weights: the variant's module for this layer.
+        embed_dim: width of input and output.
+        num_heads: number of slices of the values; must divide `embed_dim`.
+    """
+
+    def __init__(self, weights: AttentionWeights, embed_dim: int, num_heads: int) -> None:
+        super().__init__()
+        self.weights, self.num_heads = weights, num_heads
+        self.value_proj = nn.Linear(embed_dim, embed_dim, bias=False)
+        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=False)
+
+    def project(self, attended: Tensor) -> Memory:
+        """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to."""
+        value = self.value_proj(attended).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+        return Memory(self.weights.project_key(attended), value)
+
+    def forward(self, query: Tensor, memory: Memory, blocked: Tensor, query_positions: Tensor) -> Tensor:
+        """Return `(batch, query_len, embed_dim)`; see `AttentionWeights.forward` for the arguments."""
+        heads = self.weights.attend(query, memory.key, memory.value, blocked, query_positions)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))  # (batch, query_len, num_heads * head_dim)

@@ -1,0 +1,142 @@
+"""What a run is, as frozen dataclasses that refuse what no run can use.
+
+Nothing here imports torch, so that a mistake is answered at once. The hash of a resolved `RunConfig` names the run's folder.
+"""
+
+import hashlib
+import json
+import math
+import types
+import typing
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+from repro.errors import InputError, did_you_mean
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which sentence pairs, and how they are cut into subwords."""
+
+    corpus: str = "minigerman"
+    source: str = "en"
+    target: str = "de"
+    train_pairs: int | None = None  # use only the first pairs of the training split; None = all
+    vocab_size: int = 1000  # one vocabulary for both languages
+    max_tokens: int = 128  # longer training pairs are left out, counted in the log
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The Transformer. Options in which published code bases differ have one default, the same for every variant."""
+
+    encoder_self: str = "dot-product"
+    decoder_self: str = "dot-product"
+    cross: str = "dot-product"
+    encoder_layers: int = 2
+    decoder_layers: int = 2
+    embed_dim: int = 64
+    ffn_dim: int = 128
+    num_heads: int = 4
+    dropout: float = 0.1  # on embeddings and sublayer outputs
+    attention_dropout: float = 0.0  # on learned attention weights
+    norm: Literal["post", "pre"] = "post"
+    source_end_mark: bool = True
+    tie_embeddings: bool = True  # source, target and output share one matrix
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """The optimisation."""
+
+    seed: int = 1
+    max_updates: int = 600
+    batch_tokens: int = 2048  # sentences times the longest side of the batch
+    learning_rate: float = 3e-3  # the peak
+    schedule: Literal["inverse-sqrt", "linear"] = "linear"
+    warmup: int = 100  # updates until the peak
+    label_smoothing: float = 0.1
+    clip_norm: float = 1.0
+    adam_beta2: float = 0.98
+    precision: Literal["fp32", "bf16"] = "fp32"
+    eval_every: int = 200  # updates between evaluations on dev; each saves a checkpoint
+    patience: int = 10  # evaluations without a better dev loss before stopping
+    average: int = 1  # the final parameters are the mean of that many last checkpoints
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that decides the result of a training run."""
+
+    data: DataConfig = field(default_factory=DataConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def digest(self) -> str:
+        """Return twelve hex digits that name this configuration."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
+    """Build a dataclass from nested dictionaries, refusing unknown keys and values of another type.
+
+    Raises:
+        InputError: naming the key, the wanted type and the value found.
+    """
+    hints = typing.get_type_hints(cls)
+    known = [f.name for f in fields(cls)]
+    for key in values:
+        if key not in known:
+            raise InputError(where, f"unknown key '{key}'", did_you_mean(key, known))
+    return cls(**{key: _typed(hints[key], value, f"{where}.{key}") for key, value in values.items()})
+
+
+def _typed(hint: Any, value: Any, where: str) -> Any:
+    """Return the value if it has the hinted type; numbers in text, booleans as numbers and NaN are refused, not guessed."""
+    if is_dataclass(hint):
+        return from_dict(hint, value, where)
+    if typing.get_origin(hint) is Literal:
+        choices = typing.get_args(hint)
+        if value not in choices:
+            raise InputError(where, f"unknown value '{value}'", did_you_mean(str(value), choices))
+        return value
+    allowed = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if float in allowed and type(value) is int:
+        value = float(value)
+    if type(value) not in allowed or (isinstance(value, float) and not math.isfinite(value)):
+        wanted = " or ".join("null" if t is type(None) else t.__name__ for t in allowed)
+        raise InputError(where, f"wants {wanted}, found {value!r}", f"give one {wanted}")
+    return value
+
+
+def _check(config: RunConfig) -> None:
+    """Refuse values that no run can use, before anything slow starts."""
+    data, model, train = config.data, config.model, config.train
+    if data.source == data.target:
+        raise InputError("data", f"source and target are both '{data.source}'", "choose two languages")
+    if model.num_heads < 1 or model.embed_dim % model.num_heads:
+        legal = [h for h in range(1, model.embed_dim + 1) if model.embed_dim % h == 0]
+        near = sorted(sorted(legal, key=lambda h: abs(h - model.num_heads))[:2])
+        what = f"{model.num_heads} heads do not divide embed_dim {model.embed_dim}"
+        raise InputError("model.num_heads", what, f"use {' or '.join(map(str, near))}")
+    if model.embed_dim % 2:
+        raise InputError("model.embed_dim", f"{model.embed_dim} is odd, but positions need sine and cosine pairs", "use an even width")
+    at_least_one = {"data": ("vocab_size", "max_tokens"), "model": ("encoder_layers", "decoder_layers", "ffn_dim")}
+    at_least_one["train"] = ("max_updates", "batch_tokens", "warmup", "eval_every", "patience", "average")
+    for part, names in at_least_one.items():
+        for name in names:
+            if getattr(getattr(config, part), name) < 1:
+                raise InputError(f"{part}.{name}", f"must be at least 1, found {getattr(getattr(config, part), name)}", "use 1 or more")
+    if data.train_pairs is not None and data.train_pairs < 1:
+        raise InputError("data.train_pairs", f"must be at least 1, found {data.train_pairs}", "use 1 or more, or null for all")
+    rates = {"model.dropout": model.dropout, "model.attention_dropout": model.attention_dropout}
+    for where, rate in (rates | {"train.label_smoothing": train.label_smoothing, "train.adam_beta2": train.adam_beta2}).items():
+        if not 0 <= rate < 1:
+            raise InputError(where, f"must be at least 0 and below 1, found {rate}", "use a value in [0, 1)")
+    for name in ("learning_rate", "clip_norm"):
+        if not 0 < getattr(train, name) < 1e6:
+            raise InputError(f"train.{name}", f"must be above 0, found {getattr(train, name)}", "use a positive number")

@@ -1,0 +1,13 @@
+"""The generated English-German corpus ``minigerman``: unlimited, exact, with trees, alignments and contrastive pairs.
+
+>>> from repro.data.minigerman import contrastive_pairs, generate, splits
+>>> corpus = splits({"train": 100, "dev": 10, "test": 10}, seed=0)
+>>> sorted((name, len(examples)) for name, examples in corpus.items())
+[('dev', 10), ('test', 10), ('train', 100)]
+"""
+
+from repro.data.minigerman.contrastive import PHENOMENA, ContrastivePair, contrastive_pairs
+from repro.data.minigerman.corpus import DEFAULT_SIZES, Example, generate, splits
+from repro.data.minigerman.meaning import Token, detokenize
+
+__all__ = ["DEFAULT_SIZES", "PHENOMENA", "ContrastivePair", "Example", "Token", "contrastive_pairs", "detokenize", "generate", "splits"]

@@ -1,0 +1,130 @@
+"""Draws the corpus: distinct sentence pairs with trees and alignments, and splits that share no sentence on either side."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from repro.data.minigerman import english, german
+from repro.data.minigerman.grammar import sample_sentence
+from repro.data.minigerman.meaning import Clause, Sentence, Token, Word, align, detokenize, to_tokens
+from repro.errors import InputError
+
+DEFAULT_SIZES = {"train": 20_000, "dev": 500, "test": 1_000}
+MIN_WORDS, MAX_WORDS = 3, 25
+MAX_FAILURES = 100_000  # draws in a row without a new pair: the grammar is exhausted for practical purposes
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sentence pair with its gold analysis.
+
+    Args:
+        english, german: the sentences as text, cased, punctuation attached.
+        english_tokens, german_tokens: their words and punctuation marks with the dependency tree.
+        alignment: pairs (index into ``english_tokens``, index into ``german_tokens``), ascending.
+        phenomena: names of what occurs in it, see ``find_phenomena``.
+        meaning: what the pair was made from; ``contrastive`` makes errors with it.
+    """
+
+    english: str
+    german: str
+    english_tokens: tuple[Token, ...]
+    german_tokens: tuple[Token, ...]
+    alignment: tuple[tuple[int, int], ...]
+    phenomena: frozenset[str]
+    meaning: Sentence = field(repr=False, compare=False)
+
+
+def example_of(sentence: Sentence) -> Example:
+    """Put a meaning into both languages."""
+    english_words, german_words = english.realize(sentence), german.realize(sentence)
+    return Example(
+        detokenize([word.form for word in english_words]),
+        detokenize([word.form for word in german_words]),
+        to_tokens(english_words),
+        to_tokens(german_words),
+        align(english_words, german_words),
+        find_phenomena(sentence, german_words),
+        sentence,
+    )
+
+
+def find_phenomena(sentence: Sentence, words: list[Word]) -> frozenset[str]:
+    """Name what occurs in the German sentence."""
+    relations = {word.relation for word in words}
+    auxiliaries = [word.keys[0][0].tense for word in words if word.relation == "aux"]
+    nodes = {id(node): node for word in words for node, _ in word.keys}.values()
+    clauses = [node for node in nodes if isinstance(node, Clause)]
+    found = {
+        "inversion": bool(sentence.clause.front),
+        "question": sentence.clause.is_question,
+        "verb_final": bool(relations & {"mark", "relcl"}),
+        "relative_clause": "relcl" in relations,
+        "separable_verb": any(node.verb.is_separable for node in clauses),
+        "separated_particle": "prt" in relations,
+        "perfect": "perfect" in auxiliaries,
+        "modal": "modal" in auxiliaries,
+        "nicht": "neg" in relations,
+        "kein": any(word.relation == "det" and word.form.lower().startswith("kein") for word in words),
+        "dative": "iobj" in relations,
+        "coordination": "cc" in relations,
+        "compound": any(getattr(getattr(node, "noun", None), "german_parts", ()) for node in nodes),
+        "ambiguous_noun": sentence.ambiguous is not None,
+    }
+    return frozenset(name for name, occurs in found.items() if occurs)
+
+
+def draw_examples(seed: int | str, exclude: Iterable[Example] = ()) -> Iterator[Example]:
+    """Yield pairs without end: no English and no German sentence comes twice or occurs in ``exclude``.
+
+    Raises:
+        InputError: if no new sentence turns up any more.
+    """
+    rng = Random(seed)
+    exclude = list(exclude)
+    seen_english, seen_german = {example.english for example in exclude}, {example.german for example in exclude}
+    failures = 0
+    while failures < MAX_FAILURES:
+        example = example_of(sample_sentence(rng))
+        is_known = example.english in seen_english or example.german in seen_german
+        lengths = len(example.english.split()), len(example.german.split())
+        if is_known or min(lengths) < MIN_WORDS or max(lengths) > MAX_WORDS:
+            failures += 1
+            continue
+        failures = 0
+        seen_english.add(example.english)
+        seen_german.add(example.german)
+        yield example
+    raise InputError("minigerman", f"no new sentence in {MAX_FAILURES} draws", "ask for fewer pairs")
+
+
+def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -> list[Example]:
+    """Draw pairs, all different on both sides and from ``exclude``; a larger number continues a smaller one..
+
+    Raises:
+        InputError: if ``num_pairs`` is negative or more than the grammar gives.
+    """
+    if num_pairs < 0:
+        raise InputError("num_pairs", f"{num_pairs} is negative", "give a number of pairs from 0 up")
+    stream = draw_examples(seed, exclude)
+    return [next(stream) for _ in range(num_pairs)]
+
+
+def splits(sizes: dict[str, int] | None = None, seed: int = 0) -> dict[str, list[Example]]:
+    """Draw splits that share no sentence on either side.
+
+    Test is drawn first, then dev, then the others in the order given, each from its own seed: test does not depend on any other size,
+    dev only on that of test, and training data of different sizes are prefixes of each other.
+
+    Args:
+        sizes: pairs by split, ``DEFAULT_SIZES`` if None.
+        seed: seed of the whole corpus.
+    """
+    sizes = DEFAULT_SIZES if sizes is None else sizes
+    order = [name for name in ("test", "dev") if name in sizes] + [name for name in sizes if name not in ("test", "dev")]
+    drawn: dict[str, list[Example]] = {}
+    for name in order:
+        taken = [example for examples in drawn.values() for example in examples]
+        # A string seed is hashed by SHA-512 and so the same in every process.
+        drawn[name] = generate(sizes[name], f"{seed}/{name}", taken)
+    return {name: drawn[name] for name in sizes}

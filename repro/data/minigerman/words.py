@@ -1,0 +1,149 @@
+"""The word classes of the lexicon: what is stored of a word, and the regular inflection of English and German.
+
+German genders are ``m``, ``f``, ``n``; where a table is indexed by gender, ``p`` stands for the plural of all three.
+Cases are ``nom``, ``acc``, ``dat``.
+"""
+
+from dataclasses import dataclass
+
+INSEPARABLE_PREFIXES = ("be", "ver", "er", "ent", "zer", "gehör", "über")  # their participles take no ge-
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Noun:
+    """A noun, name or compound with its translation.
+
+    ``oblique`` is the singular outside the nominative, which differs for weak nouns only (der Junge, den Jungen).
+    ``english_parts`` are the leading words of an English compound ("house", "door" before "key"). ``bare`` nouns take no article:
+    in both languages where they are names, in English only where they are days. ``place_preposition`` leads to the noun as a place.
+    Not ``can_be_owned``: no "my forest".
+    """
+
+    english: str
+    english_plural: str
+    german: str
+    german_plural: str
+    gender: str
+    noun_class: str
+    oblique: str
+    is_mass: bool = False
+    bare: bool = False
+    place_preposition: "Preposition | None" = None
+    can_be_owned: bool = True
+    english_parts: tuple[str, ...] = ()
+    german_parts: tuple[str, ...] = ()
+
+    def german_form(self, case: str, plural: bool) -> str:
+        """Inflect the noun; the dative plural adds -n unless it is there already or the plural ends in -s."""
+        if not plural:
+            return self.german if case == "nom" else self.oblique
+        return self.german_plural + "n" if case == "dat" and self.german_plural[-1] not in "ns" else self.german_plural
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pronoun:
+    """A personal pronoun of the third person, or "we"; ``german`` maps a case to its form."""
+
+    english_subject: str
+    english_object: str
+    german: dict[str, str]
+    plural: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Verb:
+    """A verb with its translation, what it takes, and how it may be modified.
+
+    Args:
+        english: base, third person singular, past and participle.
+        english_particle: the particle of a phrasal verb ("up" in "pick up"), or "".
+        german: infinitive, third person singular, past singular and participle, all without the separable particle.
+        german_particle: the separable particle, or "".
+        auxiliary: ``haben`` or ``sein``, for the perfect.
+        subjects, objects: noun classes; no objects for an intransitive verb.
+        case: case of the German object.
+        preposition: a preposition before the object on one side or both, or None.
+        manner: name of a group of manner adverbs, or "".
+        features: ``stative`` (no place), ``benefit`` (somebody may profit from it: "for the child"), ``iobj`` (somebody receives the
+            object), ``motion`` (it has a direction), ``that`` (it takes a that-clause), ``once`` (nobody does it often).
+    """
+
+    english: tuple[str, str, str, str]
+    english_particle: str
+    german: tuple[str, str, str, str]
+    german_particle: str
+    auxiliary: str
+    subjects: tuple[str, ...]
+    objects: tuple[str, ...]
+    case: str = "acc"
+    preposition: "Preposition | None" = None
+    manner: str = ""
+    features: frozenset[str] = frozenset()
+
+    def german_finite(self, tense: str, plural: bool) -> str:
+        """Inflect for ``present`` or ``past``, third person, without the particle."""
+        infinitive, singular, past, _ = self.german
+        if tense == "present":
+            return infinitive if plural else singular
+        return past + ("n" if past.endswith("e") else "en") if plural else past
+
+    @property
+    def is_separable(self) -> bool:
+        """Tell whether the German verb has a particle that stands apart in main clauses."""
+        return bool(self.german_particle)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Adjective:
+    """An adjective; ``stem`` takes the German endings, ``opposite`` is its partner with or without the negative prefix."""
+
+    english: str
+    german: str
+    stem: str
+    opposite: tuple[str, str] = ("", "")
+    is_negative: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Adverb:
+    """An adverb; ``tenses`` are those it goes with."""
+
+    english: str
+    german: str
+    tenses: tuple[str, ...] = ("present", "past", "perfect", "modal")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Preposition:
+    """A preposition with the case it governs in German; an empty side has a bare object there."""
+
+    english: str
+    german: str
+    case: str
+
+
+def english_plural(noun: str) -> str:
+    """Form the regular plural."""
+    return third_person(noun)
+
+
+def third_person(verb: str) -> str:
+    """Form the regular third person singular of the present."""
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
+
+
+def regular_past(verb: str) -> str:
+    """Form the regular past, which is also the participle."""
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + ("d" if verb.endswith("e") else "ed")
+
+
+def weak_conjugation(infinitive: str) -> tuple[str, str, str, str]:
+    """Conjugate a regular German verb: infinitive, third person singular, past singular, participle."""
+    stem = infinitive[:-2] if infinitive.endswith("en") else infinitive[:-1]
+    ending = "et" if stem.endswith(("t", "d", "chn")) else "t"
+    has_prefix = infinitive.startswith(INSEPARABLE_PREFIXES) or infinitive.endswith("ieren")
+    return infinitive, stem + ending, stem + ending + "e", ("" if has_prefix else "ge") + stem + ending

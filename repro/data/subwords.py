@@ -1,0 +1,82 @@
+"""Subwords: one sentencepiece model for both languages, fitted on the training split only."""
+
+import io
+from pathlib import Path
+
+import sentencepiece
+
+from repro.errors import DamagedFileError, InputError
+
+PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
+
+
+class Subwords:
+    """Sentences to ids and back.
+
+    The special ids are never produced from text: a typed `</s>` is cut into ordinary pieces.
+
+    Args:
+        model: the serialised sentencepiece model.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except RuntimeError as error:
+            raise DamagedFileError("subword model", "is not a sentencepiece model", "fit it again on the training split") from error
+
+    @classmethod
+    def fit(cls, sentences: list[str], vocab_size: int) -> "Subwords":
+        """Fit byte pair encoding on sentences of both languages; the same sentences give the same model.
+
+        Raises:
+            InputError: the text is too small for that vocabulary.
+        """
+        model = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(sentences),
+                model_writer=model,
+                vocab_size=vocab_size,
+                model_type="bpe",
+                character_coverage=0.9999,
+                pad_id=PAD_ID,
+                unk_id=UNK_ID,
+                bos_id=BOS_ID,
+                eos_id=EOS_ID,
+                num_threads=1,
+                minloglevel=2,
+            )
+        except (RuntimeError, OSError) as error:
+            what = f"sentencepiece cannot make {vocab_size} pieces from {len(sentences):,} sentences"
+            raise InputError("data.vocab_size", what, "use a smaller vocabulary or more sentences") from error
+        return cls(model.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> "Subwords":
+        """Read a model written by `save`."""
+        return cls(Path(path).read_bytes())
+
+    def __len__(self) -> int:
+        return self._processor.get_piece_size()
+
+    def encode(self, sentences: list[str]) -> list[list[int]]:
+        """Return the ids of each sentence, without any start or end mark."""
+        return self._processor.encode(sentences, out_type=int)
+
+    def decode(self, ids: list[list[int]]) -> list[str]:
+        """Return the sentence of each row of ids; special ids vanish."""
+        return self._processor.decode([[i for i in row if i > EOS_ID or i == UNK_ID] for row in ids])
+
+    def pieces(self, sentence: str) -> list[str]:
+        """Return the pieces of a sentence as text; a leading `▁` marks the start of a word."""
+        return self._processor.encode(sentence, out_type=str)
+
+    def word_indices(self, sentence: str) -> list[int]:
+        """Return for every piece the 0-based index of the word it belongs to."""
+        indices, word = [], -1
+        for piece in self.pieces(sentence):
+            word += piece.startswith("▁") or word < 0
+            indices.append(word)
+        return indices

@@ -1,0 +1,163 @@
+"""Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+from tqdm.auto import tqdm
+
+from repro.data.batches import cut_by_tokens, mark_source, pad
+from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
+from repro.errors import InputError
+from repro.runs import Run, load_tensors
+from repro.transformer import Transformer
+
+NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How to search. A hypothesis of `length` tokens (end mark included) is ranked by log-probability / penalty(length).
+
+    `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used by You et al. and Voita et al.);
+    `penalty="length"` is length^alpha (the other form in the code of Zeng et al.; alpha 1 is the mean log-probability).
+    """
+
+    beam: int = 5
+    alpha: float = 1.0
+    penalty: Literal["wu", "length"] = "length"
+    extra_tokens: int = 50  # a translation has at most this many tokens more than its source
+    batch_size: int = 64
+
+    def __post_init__(self) -> None:
+        if self.beam < 1 or self.batch_size < 1 or self.extra_tokens < 1:
+            found = f"beam {self.beam}, batch_size {self.batch_size}, extra_tokens {self.extra_tokens}"
+            raise InputError("search", f"beam, batch size and extra tokens must be at least 1, found {found}", "use 1 or more")
+        if self.penalty not in ("wu", "length") or not 0 <= self.alpha < 100:
+            raise InputError("search", f"cannot rank by '{self.penalty}' with alpha {self.alpha}", "use wu or length, and alpha >= 0")
+
+    def rank(self, log_prob: Tensor, length: int) -> Tensor:
+        """Return what hypotheses of that length are compared by."""
+        return log_prob / (((5 + length) / 6) if self.penalty == "wu" else length) ** self.alpha
+
+
+class Hypothesis(NamedTuple):
+    """A finished translation: ids without marks, its rank score, and whether it was cut at the length limit."""
+
+    ids: list[int]
+    score: float
+    cut: bool
+
+
+@torch.no_grad()
+def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[Hypothesis]:
+    """Translate a batch of padded source ids `(batch, src_len)`.
+
+    Each step extends the `beam` best prefixes of every sentence by every token. A prefix that ends ranks as a finished hypothesis if
+    the end mark is among its own `beam` best tokens. A sentence is done when `beam` of its best extensions so far were ends, or at
+    its length limit, where every prefix is ended. With a beam of one this is greedy search. Done sentences leave the batch.
+    """
+    beam, device = search.beam, src.device
+    limits = (src != PAD_ID).sum(dim=1) + search.extra_tokens
+    best = [Hypothesis([], float("-inf"), False) for _ in src]
+    alive = torch.arange(len(src), device=device)  # which sentence each block of rows belongs to
+    ended = torch.zeros(len(src), dtype=torch.long, device=device)
+    rows = torch.arange(len(src), device=device)[:, None].expand(-1, beam).flatten()
+    state = model.start(src).select(rows)
+    prefixes = torch.full((len(rows), 1), BOS_ID, device=device)
+    scores = torch.full((len(src), beam), float("-inf"), device=device)
+    scores[:, 0] = 0.0  # the rows of a sentence start equal: let only one of them branch
+    length = 0
+    while len(alive):
+        length += 1
+        hidden, state = model.decode(state, prefixes[:, -1:])
+        logits = model.output(hidden[:, -1]).float()
+        logits[:, NEVER_GENERATED] = float("-inf")
+        log_probs = logits.log_softmax(dim=-1).unflatten(0, (-1, beam))  # (alive, beam, vocab)
+        total = scores[:, :, None] + log_probs
+        at_limit = limits[alive] <= length
+
+        lowest_kept = log_probs.topk(min(beam, log_probs.shape[-1]), dim=-1).values[:, :, -1]
+        may_end = (log_probs[:, :, EOS_ID] >= lowest_kept) | at_limit[:, None]
+        rank = search.rank(total[:, :, EOS_ID], length).masked_fill(~may_end, float("-inf"))
+        _keep_best(best, alive, rank.max(dim=1), prefixes.unflatten(0, (-1, beam)), at_limit)
+
+        ended += (total.flatten(1).topk(beam).indices % total.shape[-1] == EOS_ID).sum(dim=1)
+        total[:, :, EOS_ID] = float("-inf")
+        scores, choice = total.flatten(1).topk(beam)  # (alive, beam)
+        going = (ended < beam) & ~at_limit
+        origin = choice // total.shape[-1] + torch.arange(len(alive), device=device)[:, None] * beam
+        origin, token = origin[going].flatten(), (choice % total.shape[-1])[going].flatten()
+        prefixes = torch.cat([prefixes[origin], token[:, None]], dim=1)
+        state = state.select(origin)
+        alive, ended, scores = alive[going], ended[going], scores[going]
+    return best
+
+
+def _keep_best(best: list[Hypothesis], alive: Tensor, rank, prefixes: Tensor, at_limit: Tensor) -> None:
+    """Replace the best hypothesis of each sentence where an ending prefix ranks higher."""
+    for block, (sentence, score, row) in enumerate(zip(alive.tolist(), rank.values.tolist(), rank.indices.tolist(), strict=True)):
+        if score > best[sentence].score:
+            best[sentence] = Hypothesis(prefixes[block, row, 1:].tolist(), score, bool(at_limit[block]))
+
+
+class Translator:
+    """A trained model with its subwords: sentences in, sentences out.
+
+    Args:
+        model: put into evaluation mode.
+        subwords: the model's own.
+    """
+
+    def __init__(self, model: Transformer, subwords: Subwords) -> None:
+        self.model, self.subwords = model.eval(), subwords
+
+    @classmethod
+    def from_run(cls, run: Run, device: str | None = None) -> "Translator":
+        """Load the final parameters of a run.
+
+        Raises:
+            InputError: the run is not finished.
+            DamagedFileError: its files are not what was written.
+        """
+        if not run.is_finished:
+            raise InputError(str(run.path), "is not finished", "start its `repro train` command again; it resumes")
+        subwords = Subwords.load(run.subwords_path)
+        model = Transformer(run.config.model, len(subwords), PAD_ID)
+        load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
+        return cls(model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")), subwords)
+
+    def translate(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:
+        """Translate sentences; an empty or blank one stays empty. The order is kept."""
+        search = search or SearchConfig()
+        mark = self.model.config.source_end_mark
+        src = [mark_source(ids, mark) for ids in self.subwords.encode(sentences)]
+        todo = sorted((i for i, sentence in enumerate(sentences) if sentence.strip()), key=lambda i: len(src[i]))
+        device = next(self.model.parameters()).device
+        ids: list[list[int]] = [[] for _ in sentences]
+        batches = cut_by_tokens(todo, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
+        for indices in tqdm(batches, desc="translating", unit="batch", disable=quiet):
+            found = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
+            for index, hypothesis in zip(indices, found, strict=True):
+                ids[index] = hypothesis.ids
+        return self.subwords.decode(ids)
+
+
+def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path) -> None:
+    """Copy tensors into a model of exactly those parameters; a mismatch leaves the model untouched.
+
+    Raises:
+        InputError: naming the first tensors that are missing, unknown or of another shape.
+    """
+    own = dict(model.named_parameters())
+    wrong = [f"{name} is unknown" for name in tensors.keys() - own.keys()] + [f"{name} is missing" for name in own.keys() - tensors.keys()]
+    for name in own.keys() & tensors.keys():
+        if own[name].shape != tensors[name].shape:
+            wrong.append(f"{name} is {tuple(tensors[name].shape)}, wanted {tuple(own[name].shape)}")
+    if wrong:
+        raise InputError(str(where), f"does not fit the model: {'; '.join(sorted(wrong)[:5])}", "use the config.json it was trained with")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(tensors[name])

@@ -1,0 +1,60 @@
+"""Label-smoothed cross entropy over a large vocabulary, without ever holding the scores of all tokens at once.
+
+Label smoothing as in Vaswani et al. 2017, section 5.4, in the form of Szegedy et al. 2016: the target distribution is
+(1 - smoothing) on the right token plus smoothing spread evenly over the whole vocabulary (PyTorch's `label_smoothing`).
+"""
+
+import torch
+from torch import Tensor
+
+CHUNK_NUMBERS = 1_000_000  # scores held at once: 4 MB in float32, which stays in a processor's cache
+
+
+class _OutputLoss(torch.autograd.Function):
+    """Sum of losses of `softmax(hidden @ weight.T)`, computed with its gradients, one chunk of tokens at a time.
+
+    The gradient of the scores is softmax minus the target distribution, so it is at hand in the forward pass; keeping only its
+    products with `weight` and `hidden` saves writing and re-reading a (tokens, vocab) matrix from memory several times.
+    """
+
+    @staticmethod
+    def forward(ctx, hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+        vocab = weight.shape[0]
+        loss = torch.zeros((), dtype=torch.float32, device=hidden.device)
+        nll = torch.zeros_like(loss)
+        wanted = any(ctx.needs_input_grad[:2])
+        hidden_grad = torch.empty_like(hidden) if wanted else None
+        weight_grad = torch.zeros_like(weight) if wanted else None
+        rows = max(1, CHUNK_NUMBERS // vocab)
+        for start in range(0, len(hidden), rows):
+            part, target = hidden[start : start + rows], targets[start : start + rows, None]
+            log_probs = (part @ weight.T).float().log_softmax(dim=-1)  # (rows, vocab)
+            part_nll = -log_probs.gather(1, target).sum()
+            nll += part_nll
+            loss += (1 - smoothing) * part_nll - smoothing / vocab * log_probs.sum()
+            if wanted:
+                score_grad = log_probs.exp_().sub_(smoothing / vocab)
+                score_grad.scatter_add_(1, target, score_grad.new_full(target.shape, smoothing - 1))
+                score_grad = score_grad.to(part.dtype)
+                hidden_grad[start : start + rows] = score_grad @ weight
+                weight_grad += (score_grad.T @ part).to(weight_grad.dtype)
+        ctx.save_for_backward(hidden_grad, weight_grad)
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    def backward(ctx, loss_grad: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        hidden_grad, weight_grad = ctx.saved_tensors
+        return hidden_grad * loss_grad.to(hidden_grad.dtype), weight_grad * loss_grad.to(weight_grad.dtype), None, None
+
+
+def output_loss(hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Return the summed label-smoothed loss (what is minimised) and the summed negative log-likelihood, both in nats.
+
+    Args:
+        hidden: decoder output at the tokens to predict, padding left out, `(tokens, embed_dim)`.
+        weight: output matrix, `(vocab, embed_dim)`.
+        targets: ids to predict, `(tokens,)`.
+        smoothing: mass spread over the vocabulary.
+    """
+    return _OutputLoss.apply(hidden, weight, targets, smoothing)

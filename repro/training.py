@@ -1,0 +1,327 @@
+"""The training loop, to be read from top to bottom.
+
+Optimiser and label smoothing as in Vaswani et al. 2017, section 5. A run that is killed at any instant and started again by the same
+command ends with bit-identical parameters: the order of the data is a pure function of seed and epoch, and a checkpoint holds
+parameters, optimiser, random state and counters.
+"""
+
+import contextlib
+import ctypes
+import math
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from tqdm.auto import tqdm
+
+from repro.config import TrainConfig
+from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
+from repro.data.corpora import ParallelCorpus, load_corpus
+from repro.data.subwords import PAD_ID, Subwords
+from repro.errors import InputError, ReproError
+from repro.files import append_line, write_atomic, write_json
+from repro.loss import output_loss
+from repro.runs import Run, identity_changes, load_state, load_tensors, provenance, save_tensors
+from repro.transformer import Transformer, count_parameters
+
+LOG_EVERY = 50  # updates between two lines of metrics
+
+
+class Stopped(Exception):
+    """Training was asked to stop, saved, and can be resumed by the same command. `exit_code` is the shell's convention."""
+
+    def __init__(self, exit_code: int, update: int) -> None:
+        self.exit_code = exit_code
+        super().__init__(f"stopped after update {update}; the same command resumes there")
+
+
+class DivergedError(ReproError):
+    """Loss or gradient is no longer a finite number."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: counters only, saved with every checkpoint."""
+
+    update: int = 0
+    epoch: int = 0
+    batch: int = 0  # batches of this epoch already used
+    tokens: int = 0  # target tokens seen
+    seconds: float = 0.0  # spent training and evaluating, over all restarts
+    best_dev_nll: float = math.inf
+    evals_since_best: int = 0
+
+
+def train(config, root=None, device: str | None = None, allow_inexact: bool = False, quiet: bool = False) -> Run:
+    """Train the run of a configuration, or go on where it was left, and return it finished.
+
+    Args:
+        config: a `RunConfig`.
+        root: folder of all runs; default `runs_root()`.
+        device: "cpu", "cuda" ...; default: the GPU if there is one.
+        allow_inexact: resume even on another device, thread count or torch version; noted in the provenance for good.
+        quiet: no progress bar.
+
+    Raises:
+        ReproError: wrong input, a busy run, or a loss that is no longer finite.
+        Stopped: a signal asked for the end; everything is saved.
+    """
+    run = Run.create(config, root)
+    if run.is_finished:
+        return run
+    with run.lock(), _stop_requests() as stop:
+        _keep_freed_memory()
+        device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
+        _note_provenance(run, device, corpus, allow_inexact)
+        subwords, train_pairs, dev_pairs = _encode_corpus(run, corpus)
+        torch.manual_seed(config.train.seed)
+        model = Transformer(config.model, len(subwords), PAD_ID).to(device)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, config.train.adam_beta2), eps=1e-9, fused=True)
+        progress = _resume(run, model, optimizer)
+        progress = _loop(run, model, optimizer, progress, train_pairs, dev_pairs, stop, quiet)
+        _finish(run, model, progress)
+    return run
+
+
+def _loop(run, model, optimizer, progress: Progress, train_pairs, dev_pairs, stop: dict[str, int], quiet: bool) -> Progress:
+    config, device = run.config.train, next(model.parameters()).device
+    window, clock = _Window(), time.perf_counter()
+    bar = tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet)
+    while progress.update < config.max_updates and progress.evals_since_best < config.patience:
+        batches = train_pairs.epoch(config.batch_tokens, config.seed, progress.epoch)
+        for indices in batches[progress.batch :]:
+            batch = train_pairs.batch(indices).to(device)
+            lr = learning_rate(progress.update + 1, config)
+            window.add(_update(model, optimizer, batch, lr, config))
+            now = time.perf_counter()
+            progress = replace(
+                progress,
+                update=progress.update + 1,
+                batch=progress.batch + 1,
+                tokens=progress.tokens + batch.num_target_tokens,
+                seconds=progress.seconds + now - clock,
+            )
+            clock = now
+            bar.update()
+            last = progress.update == config.max_updates
+            line = window.line(progress, lr) if progress.update % LOG_EVERY == 0 or last else {}
+            if progress.update % config.eval_every == 0 or last:
+                dev_nll = evaluate_nll(model, dev_pairs, config)
+                better = dev_nll < progress.best_dev_nll
+                progress = replace(
+                    progress,
+                    best_dev_nll=min(dev_nll, progress.best_dev_nll),
+                    evals_since_best=0 if better else progress.evals_since_best + 1,
+                )
+                line = (line or window.line(progress, lr)) | {"dev_nll": dev_nll}
+                bar.set_postfix_str(f"dev perplexity {math.exp(min(dev_nll, 50)):.2f}")
+            if line:
+                append_line(run.metrics_path, line)
+            if "dev_nll" in line or stop:
+                _save_checkpoint(run, model, optimizer, progress)
+            if stop:
+                raise Stopped(stop["exit_code"], progress.update)
+            if last or progress.evals_since_best >= config.patience:
+                break
+        else:
+            progress = replace(progress, epoch=progress.epoch + 1, batch=0)
+    bar.close()
+    return progress
+
+
+def _update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> tuple[float, float, int]:
+    """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens."""
+    model.train()
+    for group in optimizer.param_groups:
+        group["lr"] = lr
+    loss, nll, tokens = batch_loss(model, batch, config)
+    (loss / tokens).backward()
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
+    if not math.isfinite(norm) or not math.isfinite(loss):
+        what = f"loss {loss.item() / tokens:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, pairs {batch.indices[:5]} ..."
+        raise DivergedError("training", what, "lower train.learning_rate, raise train.warmup, or use train.precision=fp32")
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return loss.item() / tokens, nll.item() / tokens, tokens
+
+
+def batch_loss(model: Transformer, batch: Batch, config: TrainConfig) -> tuple[Tensor, Tensor, int]:
+    """Return the summed smoothed loss, the summed negative log-likelihood (nats) and the number of target tokens of a batch."""
+    with torch.autocast(batch.src.device.type, torch.bfloat16, enabled=config.precision == "bf16"):
+        hidden, _ = model.decode(model.start(batch.src), batch.tgt_in)
+        real = batch.tgt_out != PAD_ID
+        smoothing = config.label_smoothing if model.training else 0.0
+        loss, nll = output_loss(hidden[real], model.output.weight, batch.tgt_out[real], smoothing)
+    return loss, nll, int(real.sum())
+
+
+@torch.no_grad()
+def evaluate_nll(model: Transformer, pairs: EncodedPairs, config: TrainConfig) -> float:
+    """Return the mean negative log-likelihood of the target tokens, in nats."""
+    model.eval()
+    device = next(model.parameters()).device
+    total, tokens = 0.0, 0
+    ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
+    for indices in cut_by_tokens(ordered, pairs.lengths, config.batch_tokens):
+        _, nll, count = batch_loss(model, pairs.batch(indices).to(device), config)
+        total, tokens = total + nll.item(), tokens + count
+    return total / tokens
+
+
+def learning_rate(update: int, config: TrainConfig) -> float:
+    """Return the rate of the given update, counted from 1: a linear warm-up to the peak, then the schedule's decay.
+
+    `inverse-sqrt` falls with the square root of the update (Vaswani et al. 2017, equation 3, with the peak as the scale);
+    `linear` falls in a straight line and reaches zero after the last update.
+    """
+    if update <= config.warmup:
+        return config.learning_rate * update / config.warmup
+    if config.schedule == "inverse-sqrt":
+        return config.learning_rate * math.sqrt(config.warmup / update)
+    return config.learning_rate * (config.max_updates + 1 - update) / (config.max_updates + 1 - config.warmup)
+
+
+class _Window:
+    """The means of one log interval."""
+
+    def __init__(self) -> None:
+        self.loss = self.nll = 0.0
+        self.tokens, self.start = 0, time.perf_counter()
+
+    def add(self, result: tuple[float, float, int]) -> None:
+        loss, nll, tokens = result
+        self.loss, self.nll, self.tokens = self.loss + loss * tokens, self.nll + nll * tokens, self.tokens + tokens
+
+    def line(self, progress: Progress, lr: float) -> dict[str, Any]:
+        """Return a line of metrics and start the next interval."""
+        line = {
+            "update": progress.update,
+            "epoch": progress.epoch,
+            "loss": self.loss / self.tokens,
+            "nll": self.nll / self.tokens,
+            "learning_rate": lr,
+            "tokens_per_second": round(self.tokens / (time.perf_counter() - self.start)),
+            "seconds": round(progress.seconds, 1),
+        }
+        self.__init__()
+        return line
+
+
+def _encode_corpus(run: Run, corpus: ParallelCorpus) -> tuple[Subwords, EncodedPairs, EncodedPairs]:
+    """Fit subwords on the training split (once a run) and return them with the training and dev pairs as ids."""
+    data, model = run.config.data, run.config.model
+    sources, targets = corpus.pairs("train", data.source, data.target)
+    sources, targets = sources[: data.train_pairs], targets[: data.train_pairs]
+    if not run.subwords_path.exists():
+        write_atomic(run.subwords_path, Subwords.fit([*sources, *targets], data.vocab_size).model)
+    subwords = Subwords.load(run.subwords_path)
+
+    def encode(sources: list[str], targets: list[str], limit: int | None) -> EncodedPairs:
+        pairs = zip(subwords.encode(sources), subwords.encode(targets), strict=True)
+        kept = [(s, t) for s, t in pairs if limit is None or max(len(s), len(t)) <= limit]
+        return EncodedPairs([s for s, _ in kept], [t for _, t in kept], model.source_end_mark)
+
+    train_pairs = encode(sources, targets, data.max_tokens)
+    if not len(train_pairs):
+        raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
+    return subwords, train_pairs, encode(*corpus.pairs("dev", data.source, data.target), None)
+
+
+def _note_provenance(run: Run, device: torch.device, corpus: ParallelCorpus, allow_inexact: bool) -> None:
+    """Write the provenance at the first start; at a resume, refuse another identity unless it is allowed, and note it."""
+    path = run.path / "provenance.json"
+    new = provenance(device.type, torch.get_num_threads(), corpus.fingerprint)
+    if not path.exists():
+        return write_json(path, new)
+    old = run.provenance()
+    changes = identity_changes(old, new)
+    if changes and not allow_inexact:
+        raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(changes)}", "restore it, or add --allow-inexact")
+    if changes:
+        write_json(path, old | {"inexact": old.get("inexact", []) + changes})
+
+
+def _save_checkpoint(run: Run, model, optimizer, progress: Progress) -> None:
+    random = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        random["cuda"] = torch.cuda.get_rng_state()
+    moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
+    tensors = {"model": _parameters(model), "optimizer": moments, "random": random}
+    run.save_checkpoint(progress.update, tensors, _finite(progress), keep=max(2, run.config.train.average))
+
+
+def _resume(run: Run, model, optimizer) -> Progress:
+    """Load the newest sound checkpoint, if there is one, and cut the log back to it."""
+    checkpoints = run.checkpoints()
+    if not checkpoints:
+        write_atomic(run.metrics_path, b"")
+        return Progress()
+    newest = checkpoints[-1]
+    state = load_state(newest)
+    progress = Progress(**{key: math.inf if value is None else value for key, value in state.items()})
+    model.load_state_dict(load_tensors(newest, "model"), strict=False)
+    moments: dict[int, dict[str, Tensor]] = {}
+    for key, value in load_tensors(newest, "optimizer").items():
+        index, name = key.split(".")
+        moments.setdefault(int(index), {})[name] = value
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    random = load_tensors(newest, "random")
+    torch.set_rng_state(random["cpu"])
+    if "cuda" in random and torch.cuda.is_available():
+        torch.cuda.set_rng_state(random["cuda"])
+    lines = [line for line in run.metrics() if line["update"] <= progress.update]
+    write_atomic(run.metrics_path, b"")
+    for line in lines:
+        append_line(run.metrics_path, line)
+    return progress
+
+
+def _finish(run: Run, model, progress: Progress) -> None:
+    """Average the last checkpoints into the final parameters, then drop the checkpoints."""
+    last = [load_tensors(path, "model") for path in run.checkpoints()[-run.config.train.average :]]
+    mean = {name: torch.stack([tensors[name] for tensors in last]).mean(dim=0) for name in last[-1]}
+    summary = _finite(progress) | {"parameters": count_parameters(model), "averaged": len(last)}
+    save_tensors(run.path / "final", {"model": mean}, summary)
+    run.remove_checkpoints()
+
+
+def _parameters(model: Transformer) -> dict[str, Tensor]:
+    """Return the parameters by name, a shared matrix once."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+
+
+def _finite(progress: Progress) -> dict[str, Any]:
+    return {key: None if value == math.inf else value for key, value in vars(progress).items()}
+
+
+@contextlib.contextmanager
+def _stop_requests() -> Iterator[dict[str, int]]:
+    """Turn SIGINT and SIGTERM into an entry that the loop looks at after each update: a handler itself must not save."""
+    request: dict[str, int] = {}
+
+    def ask(number: int, _frame: Any) -> None:
+        request.setdefault("exit_code", 128 + number)
+
+    try:
+        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not in the main thread: signals go elsewhere
+        before = {}
+    try:
+        yield request
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _keep_freed_memory() -> None:
+    """Let the C library keep freed memory for the next update: giving it back means clearing every page again, a tenth of the time."""
+    m_trim_threshold, m_mmap_threshold, one_gigabyte = -1, -3, 1 << 30
+    with contextlib.suppress(OSError, AttributeError):  # not glibc
+        libc = ctypes.CDLL(None)
+        libc.mallopt(m_mmap_threshold, one_gigabyte)
+        libc.mallopt(m_trim_threshold, one_gigabyte)

@@ -1,0 +1,238 @@
+"""The encoder-decoder of all five papers (Vaswani et al. 2017), with an attention variant named per site.
+
+This is the only file that looks a variant up by name. A sublayer whose variant is `none` is missing altogether: no residual and no
+layer norm stand in its place.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from repro.attention import build_weights
+from repro.attention.masks import causal_mask, padding_mask
+from repro.attention.multihead import Memory, MultiHeadAttention
+from repro.config import ModelConfig
+
+
+class Dropout(nn.Module):
+    """Drop elements with probability `rate` in training and scale the others up, as `nn.Dropout` does.
+
+    On a CPU, drawing the mask is the dearest element-wise step of training a small model; one random byte an element is several
+    times cheaper than one random float. The rate is therefore rounded to 1/256, and the scale is that of the rounded rate.
+    """
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+        self.threshold = round(rate * 256)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training or self.threshold == 0:
+            return x
+        if x.device.type != "cpu":
+            return F.dropout(x, self.rate)
+        words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
+        kept = words.view(torch.uint8)[: x.numel()].view(x.shape) >= self.threshold
+        return x * kept * (256 / (256 - self.threshold))
+
+    def extra_repr(self) -> str:
+        return f"rate={self.rate}"
+
+
+class Residual(nn.Module):
+    """The dropout, residual connection and layer norm around a sublayer.
+
+    Post-norm (Vaswani et al. 2017): `norm(x + dropout(sublayer(x)))`. Pre-norm: `x + dropout(sublayer(norm(x)))`.
+    """
+
+    def __init__(self, sublayer: nn.Module, config: ModelConfig) -> None:
+        super().__init__()
+        self.sublayer, self.pre = sublayer, config.norm == "pre"
+        self.norm, self.dropout = nn.LayerNorm(config.embed_dim), Dropout(config.dropout)
+
+    def enter(self, x: Tensor) -> Tensor:
+        """Return what the sublayer reads."""
+        return self.norm(x) if self.pre else x
+
+    def leave(self, x: Tensor, output: Tensor) -> Tensor:
+        """Add the sublayer's output to the stream."""
+        x = x + self.dropout(output)
+        return x if self.pre else self.norm(x)
+
+
+class FeedForward(nn.Sequential):
+    """Two linear layers with a ReLU between, at every position by itself (section 3.3)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(nn.Linear(config.embed_dim, config.ffn_dim), nn.ReLU(), nn.Linear(config.ffn_dim, config.embed_dim))
+
+
+class Cache(NamedTuple):
+    """What one decoder layer keeps of a sentence: its own past and the encoded source (None where the sublayer is missing)."""
+
+    past: Memory | None
+    source: Memory | None
+
+    def select(self, rows: Tensor) -> "Cache":
+        """Keep the given batch rows, in that order."""
+        return Cache(*(None if memory is None else memory.select(rows) for memory in self))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention and feed-forward."""
+
+    def __init__(self, config: ModelConfig, self_weights: nn.Module | None) -> None:
+        super().__init__()
+        self.self_attention = _attention(self_weights, config)
+        self.feed_forward = Residual(FeedForward(config), config)
+
+    def forward(self, x: Tensor, blocked: Tensor, positions: Tensor) -> Tensor:
+        """Shape: `x` is `(batch, src_len, embed_dim)` in and out."""
+        if self.self_attention is not None:
+            entered = self.self_attention.enter(x)
+            attention = self.self_attention.sublayer
+            x = self.self_attention.leave(x, attention(entered, attention.project(entered), blocked, positions))
+        return self.feed_forward.leave(x, self.feed_forward.sublayer(self.feed_forward.enter(x)))
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention over the past, cross attention over the source, feed-forward."""
+
+    def __init__(self, config: ModelConfig, self_weights: nn.Module | None, cross_weights: nn.Module | None) -> None:
+        super().__init__()
+        self.self_attention = _attention(self_weights, config)
+        self.cross_attention = _attention(cross_weights, config)
+        self.feed_forward = Residual(FeedForward(config), config)
+
+    def start(self, encoded: Tensor) -> Cache:
+        """Project the encoded source, once for the sentence, and begin with an empty past."""
+        return Cache(None, None if self.cross_attention is None else self.cross_attention.sublayer.project(encoded))
+
+    def forward(self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Tensor) -> tuple[Tensor, Cache]:
+        """Continue the sentences in `cache` by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`."""
+        if self.self_attention is not None:
+            entered = self.self_attention.enter(x)
+            attention = self.self_attention.sublayer
+            new = attention.project(entered)
+            past = new if cache.past is None else cache.past.append(new)
+            blocked = causal_mask(positions, past.value.shape[2])
+            x = self.self_attention.leave(x, attention(entered, past, blocked, positions))
+            cache = cache._replace(past=past)
+        if self.cross_attention is not None:
+            entered = self.cross_attention.enter(x)
+            x = self.cross_attention.leave(x, self.cross_attention.sublayer(entered, cache.source, source_blocked, positions))
+        return self.feed_forward.leave(x, self.feed_forward.sublayer(self.feed_forward.enter(x))), cache
+
+
+class DecoderState(NamedTuple):
+    """Sentences under translation: the cache of every layer, the blocked source positions, the number of target tokens so far."""
+
+    caches: list[Cache]
+    source_blocked: Tensor  # (batch, 1, 1, src_len)
+    length: int
+
+    def select(self, rows: Tensor) -> "DecoderState":
+        """Keep the given batch rows, in that order (rows may repeat: beam search)."""
+        return DecoderState([cache.select(rows) for cache in self.caches], self.source_blocked[rows], self.length)
+
+
+class Transformer(nn.Module):
+    """Source ids to scores of the next target token.
+
+    Args:
+        config: shape and variants.
+        vocab_size: number of subwords, shared by both languages.
+        pad_id: the id of padding.
+
+    Raises:
+        InputError: a variant that is unknown or not defined at its site.
+    """
+
+    def __init__(self, config: ModelConfig, vocab_size: int, pad_id: int) -> None:
+        super().__init__()
+        self.config, self.pad_id = config, pad_id
+        self.source_embedding = nn.Embedding(vocab_size, config.embed_dim)
+        self.target_embedding = self.source_embedding if config.tie_embeddings else nn.Embedding(vocab_size, config.embed_dim)
+        self.output = nn.Linear(config.embed_dim, vocab_size, bias=False)
+        if config.tie_embeddings:
+            self.output.weight = self.source_embedding.weight
+        self.dropout = Dropout(config.dropout)
+        encoder_self = _weights(config, "encoder_self", config.encoder_layers)
+        decoder_self = _weights(config, "decoder_self", config.decoder_layers)
+        cross = _weights(config, "cross", config.decoder_layers)
+        self.encoder = nn.ModuleList(EncoderLayer(config, weights) for weights in encoder_self)
+        self.decoder = nn.ModuleList(DecoderLayer(config, *weights) for weights in zip(decoder_self, cross, strict=True))
+        self.encoder_norm = nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
+        self._initialize()
+
+    def _initialize(self) -> None:
+        for name, parameter in self.named_parameters():
+            if "embedding" in name or name == "output.weight":
+                nn.init.normal_(parameter, std=self.config.embed_dim**-0.5)
+            elif parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+
+    def encode(self, src: Tensor) -> Tensor:
+        """Encode source ids. Shape: `(batch, src_len)` -> `(batch, src_len, embed_dim)`."""
+        positions = torch.arange(src.shape[1], device=src.device)
+        blocked = padding_mask(src, self.pad_id)
+        x = self._embed(self.source_embedding, src, positions)
+        for layer in self.encoder:
+            x = layer(x, blocked, positions)
+        return self.encoder_norm(x)
+
+    def start(self, src: Tensor) -> DecoderState:
+        """Encode source ids `(batch, src_len)` and get ready to decode their translations."""
+        encoded = self.encode(src)
+        return DecoderState([layer.start(encoded) for layer in self.decoder], padding_mask(src, self.pad_id), 0)
+
+    def decode(self, state: DecoderState, tgt_in: Tensor) -> tuple[Tensor, DecoderState]:
+        """Read target ids `(batch, tgt_len)` that continue `state`: all of them in training, one at a time in search.
+
+        Returns:
+            The last layer's output, `(batch, tgt_len, embed_dim)`, and the state after these tokens.
+        """
+        positions = torch.arange(state.length, state.length + tgt_in.shape[1], device=tgt_in.device)
+        x = self._embed(self.target_embedding, tgt_in, positions)
+        caches = []
+        for layer, cache in zip(self.decoder, state.caches, strict=True):
+            x, cache = layer(x, cache, state.source_blocked, positions)
+            caches.append(cache)
+        return self.decoder_norm(x), DecoderState(caches, state.source_blocked, state.length + tgt_in.shape[1])
+
+    def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
+        """Return logits of the next token at every target position: `(batch, tgt_len, vocab)`."""
+        return self.output(self.decode(self.start(src), tgt_in)[0])
+
+    def _embed(self, embedding: nn.Embedding, ids: Tensor, positions: Tensor) -> Tensor:
+        scaled = embedding(ids) * math.sqrt(self.config.embed_dim)
+        return self.dropout(scaled + sinusoids(positions, self.config.embed_dim).to(scaled.dtype))
+
+
+def sinusoids(positions: Tensor, embed_dim: int) -> Tensor:
+    """Return the sinusoidal position embeddings of section 3.5: sines in even, cosines in odd columns.
+
+    Shape: `(len,)` -> `(len, embed_dim)`.
+    """
+    exponents = torch.arange(0, embed_dim, 2, device=positions.device) / embed_dim
+    angles = positions[:, None] / 10_000**exponents  # (len, embed_dim / 2)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def count_parameters(module: nn.Module) -> int:
+    """Count the trained numbers; a shared matrix counts once."""
+    return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
+
+
+def _attention(weights: nn.Module | None, config: ModelConfig) -> Residual | None:
+    return None if weights is None else Residual(MultiHeadAttention(weights, config.embed_dim, config.num_heads), config)
+
+
+def _weights(config: ModelConfig, site: str, num_layers: int) -> list[nn.Module | None]:
+    return build_weights(getattr(config, site), site, num_layers, config.embed_dim, config.num_heads, config.attention_dropout)

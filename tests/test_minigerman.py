@@ -1,0 +1,370 @@
+"""The generated corpus: grammatical by hand-checked sentences and by invariants of the trees, leak-free, the same in every process."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from repro.data.minigerman import PHENOMENA, contrastive_pairs, detokenize, english, generate, german, splits
+from repro.data.minigerman.corpus import example_of
+from repro.data.minigerman.lexicon import (
+    ADJECTIVES,
+    BE,
+    COORDINATORS,
+    DETERMINERS,
+    FREQUENCY_ADVERBS,
+    LONG_COMPOUNDS,
+    MANNER_ADVERBS,
+    MODALS,
+    NOUNS,
+    PLACE_ADVERBS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBORDINATORS,
+    TIME_ADVERBS,
+    VERBS,
+    name,
+)
+from repro.data.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
+from repro.data.minigerman.senses import SENSES
+from repro.errors import InputError
+
+CONTENT = {"nsubj", "dobj", "iobj", "pobj", "amod", "advmod", "acomp", "root", "relcl", "advcl", "ccomp", "conj", "compound"}
+RELATIONS = CONTENT | {"det", "prep", "aux", "neg", "mark", "prt", "cc", "punct"}
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return generate(3_000, seed=11)
+
+
+@pytest.fixture(scope="module", params=["de", "en"])
+def pairs(request):
+    return request.param, contrastive_pairs(40, seed=12, target=request.param)
+
+
+def phrase(english_word, determiner="the", adjective="", **parts):
+    nouns = [noun for table in NOUNS.values() for noun in table if noun.english == english_word]
+    adjectives = [word for table in ADJECTIVES.values() for word in table if word.english == adjective]
+    return NounPhrase(nouns[0], determiner, adjective=adjectives[0] if adjective else None, **parts)
+
+
+def verb(infinitive, particle=""):
+    return next(verb for verb in VERBS if verb.german[0] == infinitive and verb.german_particle == particle)
+
+
+def adverb(english_word):
+    tables = [TIME_ADVERBS, FREQUENCY_ADVERBS, PLACE_ADVERBS, *MANNER_ADVERBS.values()]
+    return next(word for table in tables for word in table if word.english == english_word)
+
+
+def place(preposition, noun_phrase):
+    return PrepositionalPhrase(PREPOSITIONS[preposition], noun_phrase)
+
+
+def pronoun(english_word):
+    return NounPhrase(PRONOUNS[english_word], plural=PRONOUNS[english_word].plural)
+
+
+GOLDEN = [
+    (
+        Clause(phrase("woman", adjective="old"), verb("lesen"), object=phrase("book", "a", "new"), time=adverb("today"), front="time"),
+        "Today the old woman reads a new book.",
+        "Heute liest die alte Frau ein neues Buch.",
+    ),
+    (
+        Clause(phrase("man"), verb("machen", "auf"), negated=True, object=phrase("door"), tense="past"),
+        "The man did not open the door.",
+        "Der Mann machte die Tür nicht auf.",
+    ),
+    (
+        Clause(pronoun("she"), verb("rufen", "an"), object=phrase("boy"), tense="perfect", time=adverb("today")),
+        "She has called the boy today.",
+        "Sie hat heute den Jungen angerufen.",
+    ),
+    (
+        Clause(
+            phrase("man"),
+            verb("lachen"),
+            subordinator="because",
+            subordinate=Clause(phrase("child", plural=True), verb("machen", "zu"), object=phrase("window")),
+            front="subordinate",
+        ),
+        "Because the children close the window, the man laughs.",
+        "Weil die Kinder das Fenster zumachen, lacht der Mann.",
+    ),
+    (
+        Clause(phrase("guest", modifier=place("with", phrase("dog", plural=True))), verb("helfen"), object=phrase("neighbour", "my")),
+        "The guest with the dogs helps my neighbour.",
+        "Der Gast mit den Hunden hilft meinem Nachbarn.",
+    ),
+    (
+        Clause(phrase("girl"), verb("gehen"), tense="perfect", place=place("into", phrase("garden", adjective="small"))),
+        "The girl has gone into the small garden.",
+        "Das Mädchen ist in den kleinen Garten gegangen.",
+    ),
+    (
+        Clause(phrase("aunt"), verb("geben"), tense="modal", modal="can", recipient=phrase("student", "this"), object=phrase("gift", "no")),
+        "The aunt can give this student no gift.",
+        "Die Tante kann diesem Studenten kein Geschenk geben.",
+    ),
+    (
+        Clause(
+            phrase("woman", relative=Clause(phrase("man"), verb("besuchen"), gap="object")),
+            BE,
+            predicate=ADJECTIVES["person"][3],
+            negated=True,
+        ),
+        "The woman whom the man visits is not unhappy.",
+        "Die Frau, die der Mann besucht, ist nicht unglücklich.",
+    ),
+    (
+        Clause(
+            phrase("teacher"),
+            verb("sagen"),
+            tense="past",
+            complement=Clause(pronoun("they"), verb("warten"), object=pronoun("he"), tense="past", place=adverb("here")),
+        ),
+        "The teacher said that they waited for him here.",
+        "Der Lehrer sagte, dass sie hier auf ihn warteten.",
+    ),
+    (
+        Clause(phrase("man", conjunct=phrase("child", "a")), verb("schlafen"), place=place("in", phrase("city")), front="place"),
+        "In the city the man and a child sleep.",
+        "In der Stadt schlafen der Mann und ein Kind.",
+    ),
+    (
+        Clause(NounPhrase(name("Kalmann", "m"), "Mr"), verb("trinken"), object=phrase("water", "", "cold"), is_question=True),
+        "Does Mr Kalmann drink cold water?",
+        "Trinkt Herr Kalmann kaltes Wasser?",
+    ),
+    (
+        Clause(
+            pronoun("they"), verb("hören", "zu"), tense="past", object=NounPhrase(name("Berski", "m"), "Mr"), manner=adverb("patiently")
+        ),
+        "They listened to Mr Berski patiently.",
+        "Sie hörten Herrn Berski geduldig zu.",
+    ),
+    (
+        Clause(pronoun("we"), verb("suchen"), object=NounPhrase(LONG_COMPOUNDS[0], "the")),
+        "We look for the house door key.",
+        "Wir suchen den Haustürschlüssel.",
+    ),
+    (
+        Clause(
+            phrase("dog", "two", "big", plural=True), verb("beißen"), tense="past", object=phrase("friend", "many", "nice", plural=True)
+        ),
+        "Two big dogs bit many nice friends.",
+        "Zwei große Hunde bissen viele nette Freunde.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("clause", "expected_english", "expected_german"), GOLDEN, ids=[golden[2] for golden in GOLDEN])
+def test_golden_sentences_are_as_a_teacher_would_write_them(clause, expected_english, expected_german):
+    example = example_of(Sentence(clause))
+    assert (example.english, example.german) == (expected_english, expected_german)
+
+
+def test_golden_tree_and_alignment():
+    example = example_of(Sentence(GOLDEN[1][0]))
+    assert example.english_tokens == (
+        ("The", 1, "det"), ("man", 4, "nsubj"), ("did", 4, "aux"), ("not", 4, "neg"), ("open", -1, "root"),
+        ("the", 6, "det"), ("door", 4, "dobj"), (".", 4, "punct"),
+    )  # fmt: skip
+    assert example.german_tokens == (
+        ("Der", 1, "det"), ("Mann", 2, "nsubj"), ("machte", -1, "root"), ("die", 4, "det"), ("Tür", 2, "dobj"),
+        ("nicht", 2, "neg"), ("auf", 2, "prt"), (".", 2, "punct"),
+    )  # fmt: skip
+    assert example.alignment == ((0, 0), (1, 1), (2, 2), (2, 6), (3, 5), (4, 2), (4, 6), (5, 3), (6, 4), (7, 7))
+
+
+def test_lexicon_has_at_least_300_lemmas():
+    tables = [*NOUNS.values(), VERBS, *ADJECTIVES.values(), TIME_ADVERBS, FREQUENCY_ADVERBS, PLACE_ADVERBS, *MANNER_ADVERBS.values()]
+    lemmas = {(word.german, getattr(word, "german_particle", "")) for table in tables for word in table}
+    lemmas |= {sense.noun.german for sense in SENSES} | set(DETERMINERS) | set(MODALS) | set(SUBORDINATORS) | set(COORDINATORS)
+    assert len(lemmas) >= 300
+
+
+def test_words_translate_one_to_one_outside_the_ambiguous_nouns():
+    nouns = {noun for table in NOUNS.values() for noun in table}
+    assert len({noun.english for noun in nouns}) == len({noun.german for noun in nouns}) == len(nouns)
+
+
+def test_cues_settle_the_sense():
+    for sense in SENSES:
+        for other in SENSES:
+            if other is not sense and {sense.noun.english, sense.noun.german} & {other.noun.english, other.noun.german}:
+                for field in ("adjectives", "verbs", "places"):
+                    assert not set(getattr(sense, field)) & set(getattr(other, field)), sense.noun
+
+
+def test_trees_are_trees(examples):
+    for example in examples:
+        for tokens in (example.english_tokens, example.german_tokens):
+            assert [token.relation for token in tokens if token.head == -1] == ["root"]
+            for index, token in enumerate(tokens):
+                assert token.relation in RELATIONS
+                assert (token.head == -1) == (token.relation == "root")
+                steps = 0
+                while tokens[index].head != -1:
+                    index, steps = tokens[index].head, steps + 1
+                    assert 0 <= index < len(tokens) and steps < len(tokens)
+
+
+def test_content_words_are_aligned(examples):
+    for example in examples:
+        for side, tokens in enumerate((example.english_tokens, example.german_tokens)):
+            aligned = {pair[side] for pair in example.alignment}
+            assert aligned <= set(range(len(tokens)))
+            assert {i for i, token in enumerate(tokens) if token.relation in CONTENT} <= aligned, example.german
+
+
+def test_text_splits_into_the_tokens_again(examples):
+    for example in examples:
+        for text, tokens in ((example.english, example.english_tokens), (example.german, example.german_tokens)):
+            spaced = text.replace(",", " ,").replace(".", " .").replace("?", " ?")
+            assert spaced.split() == [token.form for token in tokens]
+            assert detokenize([token.form for token in tokens]) == text
+            assert text[0].isupper() and text[-1] in ".?"
+
+
+def is_plural(tokens, subject):
+    """Read the number of a German subject off its form: -1 if the form does not tell."""
+    children = [token for token in tokens if token.head == subject]
+    if any(token.relation == "conj" for token in children):
+        return True
+    form = tokens[subject].form
+    nouns = [noun for table in NOUNS.values() for noun in table if form in (noun.german, noun.german_plural)]
+    if len(nouns) != 1 or nouns[0].german == nouns[0].german_plural:
+        return -1
+    return form == nouns[0].german_plural
+
+
+def test_german_subjects_and_verbs_agree(examples):
+    singular = (
+        {v.german_finite(t, False) for v in [*VERBS, BE] for t in ("present", "past")} | {s for s, _ in MODALS.values()} | {"hat", "ist"}
+    )
+    plural = {v.german_finite(t, True) for v in VERBS for t in ("present", "past")} | {p for _, p in MODALS.values()}
+    plural |= {"haben", "sind", "waren"}
+    checked = 0
+    for example in examples:
+        tokens = example.german_tokens
+        for index, token in enumerate(tokens):
+            number = is_plural(tokens, index) if token.relation == "nsubj" else -1
+            if number == -1:
+                continue
+            auxiliaries = [other.form for other in tokens if other.head == token.head and other.relation == "aux"]
+            particles = ["", *{verb.german_particle for verb in VERBS}]
+            finite = (auxiliaries or [tokens[token.head].form])[0].lower()
+            forms = {finite.removeprefix(particle) for particle in particles}
+            assert forms & (plural if number else singular), example.german
+            checked += 1
+    assert checked > 1_000
+
+
+def test_german_word_order(examples):
+    for example in examples:
+        tokens = example.german_tokens
+        for index, token in enumerate(tokens):
+            if token.relation in ("relcl", "advcl", "ccomp"):
+                last = max([index, *(i for i, other in enumerate(tokens) if other.head == index and other.relation == "aux")])
+                assert tokens[last + 1].form in (",", ".", "?", "und") or tokens[last + 1].relation == "punct", example.german
+            if token.relation == "prt":
+                assert index > token.head and tokens[index + 1].form in (",", ".", "?", "und"), example.german
+
+
+def test_lengths_and_phenomena(examples):
+    lengths = [len(example.english.split()) for example in examples]
+    assert min(lengths) >= 3 and max(lengths) <= 25 and 9 <= sum(lengths) / len(lengths) <= 10.5
+    for phenomenon in ("inversion", "question", "verb_final", "relative_clause", "separated_particle", "perfect", "modal", "nicht", "kein"):
+        assert sum(phenomenon in example.phenomena for example in examples) >= 60, phenomenon
+    for phenomenon in ("dative", "coordination", "compound", "ambiguous_noun", "separable_verb"):
+        assert sum(phenomenon in example.phenomena for example in examples) >= 60, phenomenon
+
+
+def test_twenty_thousand_distinct_pairs_and_prefixes(examples):
+    many = generate(20_000, seed=11)
+    assert len({example.english for example in many}) == len({example.german for example in many}) == 20_000
+    assert many[:3_000] == examples
+
+
+def test_splits_share_nothing_and_keep_dev_and_test():
+    corpus = splits({"train": 1_500, "dev": 200, "test": 300}, seed=3)
+    assert [len(corpus[split]) for split in ("train", "dev", "test")] == [1_500, 200, 300]
+    for side in ("english", "german"):
+        sentences = [getattr(example, side) for part in corpus.values() for example in part]
+        assert len(set(sentences)) == len(sentences)
+    larger = splits({"train": 2_000, "dev": 200, "test": 300}, seed=3)
+    assert larger["dev"] == corpus["dev"] and larger["test"] == corpus["test"] and larger["train"][:1_500] == corpus["train"]
+
+
+def test_contrastive_pairs_differ_by_the_intended_words(pairs):
+    target, drawn = pairs
+    for pair in drawn:
+        reference, wrong = pair.reference.split(), pair.contrastive.split()
+        assert reference != wrong
+        if pair.phenomenon == "polarity_particle_nicht_del":
+            assert len(wrong) == len(reference) - 1 and "nicht" in [word.strip(",.?") for word in reference]
+        elif pair.phenomenon == "polarity_particle_nicht_ins":
+            assert len(wrong) == len(reference) + 1 and "nicht" in [word.strip(",.?") for word in wrong]
+        else:
+            assert len(wrong) == len(reference)
+            changed = [(a, b) for a, b in zip(reference, wrong, strict=True) if a != b]
+            several = {"word_sense": 4, "compound": 2, "polarity_affix_ins": 2, "polarity_affix_del": 2}
+            assert len(changed) <= (several.get(pair.phenomenon, 1) if target == "en" or pair.phenomenon == "word_sense" else 1), pair
+        if pair.phenomenon.startswith("polarity_particle_kein"):
+            changed_words = {word.lower() for words in (reference, wrong) for word in words}
+            assert any(word.startswith("kein") for word in changed_words)
+
+
+def test_contrastive_pairs_cover_every_phenomenon_with_distances(pairs):
+    target, drawn = pairs
+    for phenomenon in PHENOMENA[target]:
+        found = [pair for pair in drawn if pair.phenomenon == phenomenon]
+        assert len(found) == 40 and len({pair.source for pair in found}) == 40
+        if phenomenon in ("np_agreement", "subj_verb_agreement", "subj_adequacy", "auxiliary", "verb_particle", "word_sense"):
+            assert all(pair.distance >= 1 for pair in found)
+        if phenomenon in ("subj_verb_agreement", "auxiliary", "word_sense"):
+            assert max(pair.distance for pair in found) >= 5
+
+
+def test_contrastive_pairs_leave_out_what_they_are_told_to(examples):
+    known = {example.english for example in examples}
+    drawn = contrastive_pairs(5, seed=1, exclude=examples, phenomena=["word_sense", "auxiliary"])
+    assert len(drawn) == 10 and not known & {pair.source for pair in drawn}
+
+
+def test_making_errors_leaves_the_meaning_as_it_was(examples):
+    for example in examples[:300]:
+        words = [token.form for token in example.german_tokens]
+        assert [word.form for word in german.realize(example.meaning)] == words
+        assert [word.form for word in english.realize(example.meaning)] == [token.form for token in example.english_tokens]
+
+
+def test_unknown_names_are_explained():
+    with pytest.raises(InputError, match="fr"):
+        contrastive_pairs(1, seed=0, target="fr")
+    with pytest.raises(InputError, match="did you mean 'word_sense'"):
+        contrastive_pairs(1, seed=0, phenomena=["word_sens"])
+    with pytest.raises(InputError, match="negative"):
+        generate(-1, seed=0)
+
+
+DIGEST_CODE = """
+import hashlib
+from repro.data.minigerman import generate
+text = repr([(e.english, e.german, e.english_tokens, e.alignment, sorted(e.phenomena)) for e in generate(500, seed=5)])
+print(hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def test_another_process_draws_the_same():
+    pairs = [(e.english, e.german, e.english_tokens, e.alignment, sorted(e.phenomena)) for e in generate(500, seed=5)]
+    expected = hashlib.sha256(repr(pairs).encode()).hexdigest()
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        result = subprocess.run([sys.executable, "-c", DIGEST_CODE], env=environment, capture_output=True, text=True, check=True)
+        assert result.stdout.strip() == expected
