@@ -40,7 +40,7 @@ class ModelConfig:
     num_heads: int = 4
     dropout: float = 0.1  # on embeddings and sublayer outputs
     attention_dropout: float = 0.0  # on learned attention weights
-    norm: Literal["post", "pre"] = "post"
+    norm: Literal["post", "pre"] = "pre"
     source_end_mark: bool = True
     tie_embeddings: bool = True  # source, target and output share one matrix
 

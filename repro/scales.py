@@ -18,8 +18,8 @@ SCALES: dict[str, RunConfig] = {
     "smoke": RunConfig(),
     "multi30k": RunConfig(
         DataConfig("multi30k", "en", "de", vocab_size=4000),
-        ModelConfig(encoder_layers=4, decoder_layers=4, embed_dim=128, ffn_dim=256, num_heads=4, dropout=0.2),
-        TrainConfig(max_updates=5500, batch_tokens=2048, learning_rate=3e-3, warmup=600, eval_every=250, average=5),
+        ModelConfig(encoder_layers=4, decoder_layers=4, embed_dim=128, ffn_dim=256, num_heads=4, dropout=0.15),
+        TrainConfig(max_updates=5500, batch_tokens=2048, learning_rate=4e-3, warmup=500, eval_every=250, average=5),
     ),
     "tatoeba": RunConfig(
         DataConfig("tatoeba", "de", "en", vocab_size=8000),
@@ -65,13 +65,23 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
     config = SCALES[scale]
     config = replace(config, model=replace(config.model, **SYSTEMS[variant]), train=replace(config.train, seed=seed))
     if direction is not None:
-        source, dash, target = direction.partition("-")
-        if not (source and dash and target):
-            raise InputError("--direction", f"'{direction}' is not a direction", "write source-target, for example de-en")
+        source, target = split_direction(direction)
         config = replace(config, data=replace(config.data, source=source, target=target))
     for override in overrides:
         config = _override(config, override)
     return config
+
+
+def split_direction(direction: str) -> tuple[str, str]:
+    """Split `"de-en"` into source and target language.
+
+    Raises:
+        InputError: it is not two codes with a dash between.
+    """
+    source, _, target = direction.partition("-")
+    if not (source and target):
+        raise InputError("--direction", f"'{direction}' is not a direction", "write source-target, for example de-en")
+    return source, target
 
 
 def run_name(config: RunConfig) -> str:

@@ -139,15 +139,16 @@ def _update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> t
     model.train()
     for group in optimizer.param_groups:
         group["lr"] = lr
-    loss, nll, tokens = batch_loss(model, batch, config)
-    (loss / tokens).backward()
+    total, total_nll, tokens = batch_loss(model, batch, config)
+    (total / tokens).backward()
+    loss, nll = total.item() / tokens, total_nll.item() / tokens
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     if not math.isfinite(norm) or not math.isfinite(loss):
-        what = f"loss {loss.item() / tokens:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, pairs {batch.indices[:5]} ..."
+        what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, training pairs {batch.indices[:5]} ..."
         raise DivergedError("training", what, "lower train.learning_rate, raise train.warmup, or use train.precision=fp32")
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
-    return loss.item() / tokens, nll.item() / tokens, tokens
+    return loss, nll, tokens
 
 
 def batch_loss(model: Transformer, batch: Batch, config: TrainConfig) -> tuple[Tensor, Tensor, int]:

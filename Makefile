@@ -1,0 +1,35 @@
+# Two commands do everything from nothing: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+INSTALLED = $(VENV)/.installed
+
+.PHONY: demo test install lint notebooks clean
+
+demo: $(INSTALLED)
+	$(BIN)/repro train --scale smoke --variant base
+	$(BIN)/repro train --scale smoke --variant hc-sa
+	$(BIN)/repro report base-seed1 hc-sa-seed1 --out reports/demo.md
+
+test: lint
+	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --nbval notebooks
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# Run every notebook from a fresh kernel and save what it shows.
+notebooks: $(INSTALLED)
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("error: Python " + sys.version.split()[0] + " is too old. Fix: make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) runs reports build *.egg-info

@@ -1,0 +1,195 @@
+"""Reads a folder of parallel text, whatever of four layouts lies there: line-aligned files, TSV, JSON lines, or the XML of WIT3 (IWSLT).
+
+Every reader returns the sides of each split, ``{"train": {"en": TextLines, "de": TextLines}, ...}``, unchecked but for their form.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from repro.data.text import TextLines, read_lines
+from repro.errors import InputError, did_you_mean
+
+Sides = dict[str, dict[str, TextLines]]
+
+ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}  # of XML; the ampersand last, or "&amp;lt;" would be "<"
+MAX_COLUMNS = 10  # a line of a table may be this many sentences long
+DEV_NAMES = ("dev", "val", "valid", "validation")
+_LANGUAGE = r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?"
+_ALIGNED_FILE = re.compile(rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:test|tst|newstest)\w*)\.(?P<language>{_LANGUAGE})(?:\.gz)?")
+_TABLE_FILE = re.compile(rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:test|tst|newstest)\w*)\.(?P<kind>tsv|jsonl)(?:\.gz)?")
+_WIT3_FILE = re.compile(
+    rf"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))\.(?P<pair>{_LANGUAGE}-{_LANGUAGE})\.(?P<language>{_LANGUAGE})(?:\.xml)?"
+)
+_SEGMENT = re.compile(r'<seg id="?\s*(\d+)\s*"?>(.*)</seg>')
+
+
+def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    """Read the parallel text of a folder; with ``languages`` empty, all languages that are there.
+
+    Raises:
+        InputError: there is no folder or nothing known in it, or a language or one side of a split is missing.
+    """
+    if not folder.is_dir():
+        raise InputError(str(folder), "is not a folder", "give the folder that holds train.en and train.de, a TSV, JSONL or WIT3 files")
+    names = sorted(path.name for path in folder.iterdir())
+    for pattern, read in ((_WIT3_FILE, _read_wit3), (_TABLE_FILE, _read_tables), (_ALIGNED_FILE, _read_aligned)):
+        if found := {name: match for name in names if (match := pattern.fullmatch(name))}:
+            return read(folder, found, languages, max_chars)
+    listed = ", ".join(names[:5]) or "nothing"
+    mend = "name the files train.en and train.de (also dev, test), train.tsv, train.jsonl, or as in a WIT3 archive"
+    raise InputError(str(folder), f"holds no parallel text known here, but {listed}", mend)
+
+
+def read_columns(table: TextLines, languages: Sequence[str], max_chars: int) -> dict[str, TextLines]:
+    """Cut the lines of a table at tabs into one column per language, in order; further columns are ignored.
+
+    Raises:
+        InputError: a row with too few columns.
+    """
+    columns: dict[str, list[str]] = {language: [] for language in languages}
+    too_long = dict(table.too_long)
+    for number, line in zip(table.numbers, table.lines, strict=True):
+        cells = line.split("\t")[: len(languages)] if line else [""] * len(languages)
+        if len(cells) < len(languages):
+            what = f"has {len(cells)} columns, not {len(languages)}"
+            raise InputError(f"{table.name}:{number}", what, "put one tab between the languages")
+        if (longest := max(map(len, cells))) > max_chars:
+            too_long[number], cells = longest, [""] * len(languages)
+        for cell, column in zip(cells, columns.values(), strict=True):
+            column.append(cell)
+    return {language: TextLines(table.name, column, table.numbers, too_long, table.notes) for language, column in columns.items()}
+
+
+def _canonical(split: str) -> str:
+    return "dev" if split in DEV_NAMES else split
+
+
+def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> list[str]:
+    """Return the languages to read, in a fixed order, when all that are wanted are there."""
+    for language in wanted:
+        if language not in present:
+            raise InputError(str(folder), f"has no language '{language}'", did_you_mean(language, sorted(present)))
+    languages = list(wanted) or sorted(present)
+    if len(languages) < 2:
+        raise InputError(str(folder), f"holds one language only ({', '.join(languages)})", "put the translations beside it, as train.de")
+    return languages
+
+
+def _read_aligned(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
+    """Read files such as ``train.en`` and ``train.de``, a sentence a line, plain or gzip."""
+    languages = _check_languages(folder, wanted, {match["language"] for match in found.values()})
+    sides: Sides = {}
+    for split in dict.fromkeys(match["split"] for match in found.values()):
+        files = {match["language"]: name for name, match in found.items() if match["split"] == split}
+        present = [language for language in languages if language in files]
+        missing = [language for language in languages if language not in files]
+        if present and missing:
+            what = f"has {split}.{present[0]} but no {split}.{missing[0]}"
+            raise InputError(str(folder), what, f"add {split}.{missing[0]}, or choose languages that have every split")
+        if present:
+            sides[_canonical(split)] = {language: read_lines(folder / files[language], max_chars) for language in languages}
+    return sides
+
+
+def _read_tables(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
+    """Read files such as ``train.tsv``, whose first line names the languages, or ``train.jsonl``, with a text per language."""
+    sides: Sides = {}
+    for name, match in found.items():
+        read = _read_tsv if match["kind"] == "tsv" else _read_jsonl
+        sides[_canonical(match["split"])] = read(folder / name, wanted, max_chars)
+    return sides
+
+
+def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
+    table = read_lines(path, MAX_COLUMNS * max_chars)
+    header = table.lines[0].split("\t") if table.lines else []
+    if len(header) < 2 or not all(re.fullmatch(_LANGUAGE, name) for name in header):
+        raise InputError(f"{path.name}:1", "does not name the languages of the columns", "put a first line such as 'en<TAB>de'")
+    languages = _check_languages(path, wanted, set(header))
+    columns = read_columns(replace(table, lines=table.lines[1:], numbers=table.numbers[1:]), header, max_chars)
+    return {language: columns[language] for language in languages}
+
+
+def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
+    """Read objects such as ``{"en": "…", "de": "…"}``, also wrapped as ``{"translation": {…}}``."""
+    lines = read_lines(path, MAX_COLUMNS * max_chars)
+    languages: list[str] = []
+    columns: dict[str, list[str]] = {}
+    too_long = dict(lines.too_long)
+    for number, line in zip(lines.numbers, lines.lines, strict=True):
+        try:
+            row = json.loads(line) if line else {}
+            row = row.get("translation", row)
+            texts = {key: text for key, text in row.items() if re.fullmatch(_LANGUAGE, key) and isinstance(text, str)}
+        except (ValueError, AttributeError, RecursionError) as error:
+            raise InputError(f"{path.name}:{number}", "is not a JSON object", 'write {"en": "…", "de": "…"} on each line') from error
+        if not languages and line:
+            languages = _check_languages(path, wanted, set(texts))
+            columns = {language: [""] * (number - 1) for language in languages}
+        if line and (missing := [language for language in languages if language not in texts]):
+            raise InputError(f"{path.name}:{number}", f"has no text in '{missing[0]}'", "give a string for each language")
+        if (longest := max(map(len, texts.values()), default=0)) > max_chars:
+            too_long[number], texts = longest, {}
+        for language, column in columns.items():
+            column.append(texts.get(language, ""))
+    if not languages:
+        raise InputError(path.name, "holds no pairs", 'write {"en": "…", "de": "…"} on each line')
+    return {language: TextLines(path.name, column, lines.numbers, too_long, lines.notes) for language, column in columns.items()}
+
+
+def _read_wit3(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
+    """Read ``train.tags.de-en.de`` and files such as ``IWSLT16.TED.tst2013.de-en.de.xml``; sets of TEDX talks get the prefix ``tedx_``."""
+    pairs = {match["pair"] for match in found.values()}
+    chosen = {pair for pair in pairs if set(wanted) <= set(pair.split("-"))} or pairs
+    pair = min(chosen)
+    languages = _check_languages(folder, wanted, set(pair.split("-")))
+    sides: Sides = {}
+    for split in dict.fromkeys(_wit3_split(match) for match in found.values() if match["pair"] == pair):
+        files = {match["language"]: name for name, match in found.items() if match["pair"] == pair and _wit3_split(match) == split}
+        for language in languages:
+            if language not in files:
+                example = next(iter(files.values()))
+                raise InputError(str(folder), f"has {example} but not its side in '{language}'", "unpack the whole archive")
+        read = _read_tagged if split == "train" else _read_segments
+        sides[split] = {language: read(folder / files[language], max_chars) for language in languages}
+    return sides
+
+
+def _wit3_split(match: re.Match[str]) -> str:
+    return "train" if match["set"] is None else ("tedx_" if match["talks"] == "TEDX" else "") + match["set"]
+
+
+def _read_tagged(path: Path, max_chars: int) -> TextLines:
+    """Read training text: the sentences are the lines that do not start with ``<``; those are facts about the talk."""
+    lines = read_lines(path, max_chars)
+    kept = [place for place, line in enumerate(lines.lines) if not line.startswith("<")]
+    texts = [_unescape(lines.lines[place]) for place in kept]
+    return TextLines(path.name, texts, [place + 1 for place in kept], lines.too_long, lines.notes)
+
+
+def _read_segments(path: Path, max_chars: int) -> TextLines:
+    """Read the ``<seg>`` lines of a dev or test set.
+
+    The files are read line by line, not by an XML parser: some archives hold a bare ``&``, and a parser would fetch entities.
+    """
+    lines = read_lines(path, max_chars)
+    texts: list[str] = []
+    numbers: list[int] = []
+    for number, line in zip(lines.numbers, lines.lines, strict=True):
+        if "<seg" not in line and number not in lines.too_long:
+            continue
+        match = _SEGMENT.search(line)
+        if match is None and number not in lines.too_long:
+            raise InputError(f"{path.name}:{number}", "has a <seg> that does not end on its line", "take the file from the archive again")
+        texts.append(_unescape(match[2]) if match else "")
+        numbers.append(number)
+    return TextLines(path.name, texts, numbers, lines.too_long, lines.notes)
+
+
+def _unescape(text: str) -> str:
+    for entity, character in ENTITIES.items():
+        text = text.replace(entity, character)
+    return text.strip(" ")

@@ -1,0 +1,189 @@
+"""Reads text so that the n-th line of one file stays the n-th line of the other, and finds characters no model should see.
+
+Bytes are decoded as strict UTF-8, and only a newline byte ends a line: ``str.splitlines`` and plain ``open`` also break at form feeds,
+U+0085, U+2028 or lone carriage returns, which silently shifts one side of a corpus against the other.
+"""
+
+import gzip
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from repro.errors import InputError
+
+MAX_CHARS = 10_000  # a longer line is no sentence: usually a file whose newlines were lost
+
+# What a file is when it is not text, by its first bytes.
+SIGNATURES = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive",
+    b"BZh91AY&SY": "a bzip2 archive",
+    b"\xfd7zXZ\x00": "an XZ archive",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
+    b"PAR1": "a Parquet table",
+}
+GZIP_SIGNATURE = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
+
+# Reason -> characters. The joiners U+200C and U+200D are letters' business in Arabic and Indic scripts and inside emoji, and
+# invisible dirt elsewhere.
+FAULTS = {
+    "line-break character": "\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029",
+    "control character": "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f",
+    "invisible character": "\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb",
+    "replacement character": "\ufffd-\uffff",
+    "lone surrogate": "\ud800-\udfff",
+}
+_JOINERS = "(?<![\u0600-\u109f\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"
+_FAULT = re.compile("[" + "".join(FAULTS.values()) + "]|" + _JOINERS)
+_NOT_WORDS = re.compile(r"[\s!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e\u3001-\u303f\u30fb]+")  # spacing and punctuation, not marks on letters
+_LINE_BREAK = re.compile(f"[{FAULTS['line-break character']}]")
+
+
+@dataclass(frozen=True)
+class TextLines:
+    """The lines of one side of one split.
+
+    Args:
+        name: how errors name the file.
+        lines: the text of each line without its end.
+        numbers: the 1-based line number in the file of each line.
+        too_long: number of characters of each line over the limit, by line number; its text in ``lines`` is empty.
+        notes: what was taken off (byte order mark, carriage returns).
+    """
+
+    name: str
+    lines: list[str]
+    numbers: Sequence[int]
+    too_long: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A character that must not reach a model: its kind, 1-based column and code point."""
+
+    reason: str
+    column: int
+    code_point: str
+
+
+def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
+    """Read a UTF-8 text file, plain or gzip (told by content, not by name), one string per newline byte.
+
+    A last line without a newline counts as a line. A byte order mark at the start and one carriage return at the end of a line are
+    stripped and noted. Memory stays bounded: of a line longer than ``max_chars`` only the length is kept.
+
+    Raises:
+        InputError: the file is missing, not text, or not UTF-8; with line, column, byte and the likely encoding.
+    """
+    path = Path(path)
+    lines: list[str] = []
+    too_long: dict[int, int] = {}
+    carriage_returns = 0
+    starts_with_bom = False
+    try:
+        with open(path, "rb") as raw:
+            file = _open_text(raw, path)
+            for number, (line, num_chars) in enumerate(_iterate_lines(file, max_chars), start=1):
+                if number == 1 and line.startswith(BOM):
+                    starts_with_bom = True
+                    line = line[len(BOM) :]
+                if line.endswith(b"\r"):
+                    carriage_returns += 1
+                    line = line[:-1]
+                text = "" if num_chars else _decode(line, path, number)
+                num_chars = num_chars or (len(text) if len(text) > max_chars else 0)
+                if num_chars:
+                    too_long[number], text = num_chars, ""
+                lines.append(text)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(path.name, f"is a damaged or cut gzip archive ({error})", "fetch the file again") from error
+    except OSError as error:
+        raise InputError(str(path), f"cannot be read ({error.strerror})", "check the path and its permissions") from error
+    notes = [f"{path.name}: byte order mark stripped"] if starts_with_bom else []
+    if carriage_returns:
+        notes.append(f"{path.name}: carriage return stripped from {carriage_returns:,} lines")
+    return TextLines(path.name, lines, range(1, len(lines) + 1), too_long, notes)
+
+
+def find_fault(text: str) -> Fault | None:
+    """Return the first character of a line that no model should see, or None."""
+    match = _FAULT.search(text)
+    if match is None:
+        return None
+    character = match.group()
+    reasons = (reason for reason, characters in FAULTS.items() if re.match(f"[{characters}]", character))
+    return Fault(next(reasons, "invisible character"), match.start() + 1, f"U+{ord(character):04X}")
+
+
+def remove_faults(text: str) -> str:
+    """Return the line without the characters that `find_fault` reports; one that breaks lines becomes a blank."""
+    return _FAULT.sub("", _LINE_BREAK.sub(" ", text))
+
+
+def normalise(text: str) -> str:
+    """Return the text as compared for leaks: compatibility forms unified, case folded, punctuation and spacing ignored.
+
+    A text of punctuation alone stays itself, so that ``?`` and ``!`` are not the same sentence.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _NOT_WORDS.sub(" ", folded).strip() or text
+
+
+def _open_text(raw: BinaryIO, path: Path) -> BinaryIO:
+    """Return a stream of the file's text bytes after looking at what the file really is."""
+    head = raw.read(4096)
+    raw.seek(0)
+    if head.startswith(GZIP_SIGNATURE):
+        return gzip.open(raw)
+    for signature, kind in SIGNATURES.items():
+        if head.startswith(signature):
+            raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} starts {kind}, not text", "give a UTF-8 text file")
+    utf16 = {b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE"}.get(head[:2])
+    if utf16 is None and len(head) >= 8:
+        # Text in UTF-16 without a mark: every other byte of Latin letters is zero.
+        zeros = [head[start::2].count(0) * 2 / len(head) for start in (0, 1)]
+        utf16 = "UTF-16BE" if zeros[0] > 0.7 > zeros[1] else "UTF-16LE" if zeros[1] > 0.7 > zeros[0] else None
+    if utf16:
+        raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({utf16}?)", f"iconv -f {utf16} -t UTF-8")
+    return raw
+
+
+def _iterate_lines(file: BinaryIO, max_chars: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the bytes of each line without its newline, and 0; for one that cannot be short enough, no bytes and its characters."""
+    limit = 4 * max_chars + len(BOM) + 2  # a character has at most four bytes; plus carriage return and newline
+    while chunk := file.readline(limit):
+        if chunk.endswith(b"\n"):
+            yield chunk[:-1], 0
+        elif len(chunk) < limit:
+            yield chunk, 0
+        else:
+            num_chars = 0
+            while chunk and not chunk.endswith(b"\n"):
+                num_chars += len(chunk.translate(None, CONTINUATION_BYTES))
+                chunk = file.readline(limit)
+            yield b"", num_chars + len(chunk.rstrip(b"\r\n").translate(None, CONTINUATION_BYTES))
+
+
+def _decode(line: bytes, path: Path, number: int) -> str:
+    """Decode strictly; a lone surrogate is let through, to be counted as the fault it is."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        try:
+            return line.decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            column = len(line[: error.start].decode("utf-8")) + 1
+            # Bytes 0x80-0x9F are letters and quotes in Windows-1252 and never used by text in ISO-8859-1.
+            guess = "Windows-1252" if any(0x80 <= byte < 0xA0 for byte in line) else "ISO-8859-1"
+            what = f"column {column}: byte 0x{line[error.start]:02X} is not UTF-8 ({guess}?)"
+            raise InputError(f"{path.name}:{number}", what, f"iconv -f {guess} -t UTF-8") from error

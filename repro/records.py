@@ -1,0 +1,119 @@
+"""Result records: what a run achieved on a test set, with everything needed to check it again.
+
+A record is one JSON file: configuration, provenance, cost of training, search, every score with its signature, the hypotheses that the
+scores were computed from, and the hash of the references. Tables, plots and prose are generated from records and from nothing else.
+"""
+
+import hashlib
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from repro.data.corpora import load_corpus
+from repro.decoding import SearchConfig, Translator
+from repro.errors import DamagedFileError
+from repro.evaluation import as_records, score_all
+from repro.files import write_json
+from repro.runs import Run, load_state
+from repro.scales import system_of
+
+FORMAT = 1
+
+
+def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
+    """Translate and score a split with a finished run; the record is kept in the run's folder and found there the next time.
+
+    Args:
+        run: a finished run.
+        split: `test`, `dev`, or a further test set of the corpus.
+        search: how to search.
+        quiet: no progress bar.
+
+    Returns:
+        The record.
+    """
+    search = search or SearchConfig()
+    path = run.path / "evaluations" / f"{split}-{_digest(json.dumps(asdict(search), sort_keys=True))}.json"
+    if path.exists():
+        return load_record(path)
+    data = run.config.data
+    corpus = load_corpus(data.corpus, data.source, data.target)
+    sources, refs = corpus.pairs(split, data.source, data.target)
+    translator = Translator.from_run(run)
+    start = time.perf_counter()
+    hyps = translator.translate(sources, search, quiet)
+    seconds = time.perf_counter() - start
+    training = load_state(run.path / "final")
+    record = {
+        "format": FORMAT,
+        "run": run.path.name,
+        "system": system_of(run.config.model),
+        "split": split,
+        "seed": run.config.train.seed,
+        "config": asdict(run.config),
+        "config_digest": run.config.digest(),
+        "provenance": run.provenance(),
+        "training": training | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
+        "search": asdict(search),
+        "decoding": {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)},
+        "scores": as_records(score_all(hyps, refs, data.target)),
+        "references_sha256": _digest("\n".join(refs), 64),
+        "hypotheses": hyps,
+    }
+    write_json(path, record)
+    return record
+
+
+def load_record(path: Path) -> dict[str, Any]:
+    """Read a record.
+
+    Raises:
+        DamagedFileError: the file is cut, edited into something else, or of a format this version does not know.
+    """
+    try:
+        record = json.loads(Path(path).read_bytes())
+        known = record["format"] == FORMAT
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DamagedFileError(str(path), "is not a result record", "evaluate the run again") from error
+    if not known:
+        what = f"has format {record['format']}, this version reads {FORMAT}"
+        raise DamagedFileError(str(path), what, "upgrade repro, or evaluate the run again")
+    return record
+
+
+def load_records(folder: Path) -> list[dict[str, Any]]:
+    """Read all records below a folder, in the order of their paths."""
+    return [load_record(path) for path in sorted(Path(folder).rglob("*.json"))]
+
+
+def publish(record: dict[str, Any], folder: Path) -> Path:
+    """Write a record where results are kept: one folder a corpus and direction, one file a run and test set."""
+    data = record["config"]["data"]
+    path = Path(folder) / f"{data['corpus']}.{data['source']}-{data['target']}" / f"{record['run']}.{record['split']}.json"
+    write_json(path, record)
+    return path
+
+
+def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the score of that name with its signature."""
+    return next(score for score in record["scores"] if score["name"] == name)
+
+
+def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Compute the scores again from the stored hypotheses and the references of the corpus.
+
+    Raises:
+        DamagedFileError: the corpus at hand has other references than those the record was made with.
+    """
+    data = record["config"]["data"]
+    _, refs = load_corpus(data["corpus"], data["source"], data["target"]).pairs(record["split"], data["source"], data["target"])
+    if _digest("\n".join(refs), 64) != record["references_sha256"]:
+        what = f"was scored against other references than {data['corpus']} {record['split']} has here"
+        raise DamagedFileError(record["run"], what, "use the same version of the corpus")
+    return as_records(score_all(record["hypotheses"], refs, data["target"]))
+
+
+def _digest(text: str, length: int = 8) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

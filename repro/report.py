@@ -1,0 +1,132 @@
+"""A report in Markdown, generated from result records: scores with signatures, costs, and whether systems differ by more than chance."""
+
+from itertools import combinations
+from typing import Any
+
+from repro.data.corpora import load_corpus
+from repro.errors import InputError
+from repro.evaluation import Comparison, paired_bootstrap
+from repro.records import score_of
+
+HEADLINES = ("BLEU", "chrF", "tokenised lower-cased BLEU")
+
+
+def render(records: list[dict[str, Any]]) -> str:
+    """Return the report of records of the same corpus, direction and split.
+
+    Raises:
+        InputError: no record, or records that cannot be compared.
+    """
+    check_comparable(records)
+    first = records[0]
+    data = first["config"]["data"]
+    sources, refs = _pairs_of(first)
+    title = f"# {data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
+    note = "This corpus is generated: its scores stand beside no paper's.\n" if data["corpus"] == "minigerman" else ""
+    parts = [title, note, "## Scores", scores_table(records), _signatures(records), "## Costs", costs_table(records)]
+    if len(records) > 1:
+        parts += ["## Differences", differences_table(records, refs)]
+    parts += ["## Examples", _examples(records, sources, refs), "## Made with", _made_with(records)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def check_comparable(records: list[dict[str, Any]]) -> None:
+    """Refuse to put side by side what was not made on the same data, split and metric version.
+
+    Raises:
+        InputError: naming what differs.
+    """
+    if not records:
+        raise InputError("report", "there is no record", "name at least one evaluated run")
+    keys = {
+        "references": lambda r: r["references_sha256"],
+        "training data": lambda r: r["provenance"]["data_fingerprint"],
+        "signatures": lambda r: [score["signature"] for score in r["scores"]],
+    }
+    for what, key in keys.items():
+        for record in records[1:]:
+            if key(record) != key(records[0]):
+                where = f"{records[0]['run']} and {record['run']}"
+                raise InputError(where, f"have different {what}", "compare runs of the same corpus and version")
+
+
+def references_of(record: dict[str, Any]) -> list[str]:
+    """Return the references that a record was scored against."""
+    return _pairs_of(record)[1]
+
+
+def scores_table(records: list[dict[str, Any]]) -> str:
+    """Return a table of the scores of each record."""
+    rows = [
+        [record["system"], str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in HEADLINES)] for record in records
+    ]
+    return table(["system", "seed", *HEADLINES], rows)
+
+
+def costs_table(records: list[dict[str, Any]]) -> str:
+    """Return a table of parameters, time and speed of each record."""
+    rows = []
+    for record in records:
+        training, decoding = record["training"], record["decoding"]
+        minutes = training["seconds"] / 60
+        rows.append(
+            [
+                record["system"],
+                f"{training['parameters']:,}",
+                f"{training['update']:,}",
+                f"{minutes:.1f}",
+                f"{training['target_tokens_per_second']:,}",
+                f"{decoding['sentences_per_second']:,}",
+            ]
+        )
+    header = ["system", "parameters", "updates", "training minutes", "target tokens/s in training", "sentences/s in decoding"]
+    return table(header, rows)
+
+
+def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
+    """Return a table of the paired differences of all pairs of records."""
+    rows = []
+    for first, second in combinations(records, 2):
+        for comparison in paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, first["config"]["data"]["target"]):
+            rows.append([f"{second['system']} - {first['system']}", comparison.metric, *describe(comparison)])
+    samples = f"Paired bootstrap (Koehn 2004), {comparison.num_samples:,} resamples; one training run each says nothing about other seeds."
+    return table(["systems", "metric", "difference", "95 % interval", "p"], rows) + "\n\n" + samples
+
+
+def describe(comparison: Comparison) -> list[str]:
+    """Return difference, interval and p-value as text."""
+    return [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}", f"{comparison.p:.3f}"]
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table; the first column is text, the others are numbers."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _signatures(records: list[dict[str, Any]]) -> str:
+    return "\n".join(f"- {score['name']}: `{score['signature']}`" for score in records[0]["scores"])
+
+
+def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str], num_examples: int = 5) -> str:
+    """Show the first sentences of the split, indented so that nothing in them is read as markup."""
+    blocks = []
+    for index in range(min(num_examples, len(refs))):
+        lines = [("source", sources[index]), ("reference", refs[index])]
+        lines += [(record["system"], record["hypotheses"][index]) for record in records]
+        blocks.append("\n".join(f"    {label:<10} {text}" for label, text in lines))
+    return "\n\n".join(blocks)
+
+
+def _made_with(records: list[dict[str, Any]]) -> str:
+    lines = []
+    for record in records:
+        origin = record["provenance"]
+        versions = ", ".join(f"{name} {number}" for name, number in origin["versions"].items())
+        lines.append(f"- {record['run']}: commit {origin['commit']}, {origin['device']}, {origin['processor']}, {versions}")
+    return "\n".join(lines)
+
+
+def _pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
+    data = record["config"]["data"]
+    return load_corpus(data["corpus"], data["source"], data["target"]).pairs(record["split"], data["source"], data["target"])

@@ -1,0 +1,98 @@
+"""Subwords and batches."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from repro.data.batches import EncodedPairs, cut_by_tokens, pad
+from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
+from repro.errors import DamagedFileError, InputError
+
+TEXTS = ["the unhappy dog sleeps", "der unglückliche Hund schläft", "dogs and houses", "Hunde und Häuser"] * 10
+
+
+@pytest.fixture(scope="module")
+def subwords() -> Subwords:
+    return Subwords.fit(TEXTS, 60)
+
+
+def encoded(num_pairs: int = 200) -> EncodedPairs:
+    random = np.random.default_rng(0)
+    rows = [random.integers(4, 50, size=random.integers(1, 30)).tolist() for _ in range(2 * num_pairs)]
+    return EncodedPairs(rows[:num_pairs], rows[num_pairs:], True)
+
+
+def test_sentences_come_back_from_their_ids(subwords):
+    assert subwords.decode(subwords.encode(TEXTS)) == TEXTS
+
+
+def test_the_same_text_gives_the_same_model(subwords):
+    assert Subwords.fit(TEXTS, 60).model == subwords.model
+
+
+def test_typed_marks_are_never_control_ids(subwords):
+    for ids in subwords.encode(["<s> </s> <pad>", "</s>", "<unk>"]):
+        assert not {PAD_ID, BOS_ID, EOS_ID} & set(ids)
+
+
+def test_every_piece_knows_its_word(subwords):
+    sentence = "the unhappy dogs"
+    pieces, words = subwords.pieces(sentence), subwords.word_indices(sentence)
+    rebuilt = ["".join(p for p, w in zip(pieces, words, strict=True) if w == word).lstrip("▁") for word in range(3)]
+    assert rebuilt == sentence.split()
+
+
+def test_impossible_vocabularies_and_broken_models_are_one_clear_line():
+    with pytest.raises(InputError, match=r"data.vocab_size: sentencepiece cannot make 5000 pieces from 2 sentences\. Fix: use a smaller"):
+        Subwords.fit(["a b", "c d"], 5000)
+    with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
+        Subwords(b"not a model")
+
+
+def test_a_batch_shifts_the_target_by_the_start_mark():
+    batch = EncodedPairs([[5, 6], [7]], [[8], [9, 10]], True).batch([1, 0])
+    assert batch.src.tolist() == [[7, EOS_ID, PAD_ID], [5, 6, EOS_ID]]
+    assert batch.tgt_in.tolist() == [[BOS_ID, 9, 10], [BOS_ID, 8, PAD_ID]]
+    assert batch.tgt_out.tolist() == [[9, 10, EOS_ID], [8, EOS_ID, PAD_ID]]
+    assert batch.num_target_tokens == 5
+
+
+def test_the_source_end_mark_is_an_option():
+    assert EncodedPairs([[5, 6]], [[8]], False).batch([0]).src.tolist() == [[5, 6]]
+
+
+def test_an_epoch_uses_every_pair_once_within_the_budget():
+    pairs = encoded()
+    batches = pairs.epoch(150, seed=1, epoch=0)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(pairs)))
+    for batch in batches:
+        assert len(batch) * max(pairs.lengths[i] for i in batch) <= 150
+
+
+def test_the_order_is_a_pure_function_of_seed_and_epoch():
+    pairs = encoded()
+    assert pairs.epoch(150, 1, 0) == encoded().epoch(150, 1, 0)
+    assert pairs.epoch(150, 1, 0) != pairs.epoch(150, 1, 1)
+    assert pairs.epoch(150, 1, 0) != pairs.epoch(150, 2, 0)
+
+
+def test_little_is_padding():
+    pairs = encoded(2000)
+    real = sum(pairs.lengths)
+    padded = sum(len(batch) * max(pairs.lengths[i] for i in batch) for batch in pairs.epoch(600, 1, 0))
+    assert real / padded > 0.9
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.lists(st.integers(1, 40), max_size=60), st.integers(1, 200))
+def test_cutting_keeps_order_and_budget(lengths, budget):
+    ordered = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    batches = cut_by_tokens(ordered, lengths, budget)
+    assert [i for batch in batches for i in batch] == ordered
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= budget
+
+
+def test_padding_is_on_the_right():
+    assert pad([[1], [2, 3]]).tolist() == [[1, PAD_ID], [2, 3]]

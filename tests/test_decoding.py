@@ -1,0 +1,151 @@
+"""Search: against exhaustive search, greedy search, and itself without a cache."""
+
+import itertools
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from repro.data.batches import pad
+from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
+from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, beam_search, load_parameters
+from repro.errors import InputError
+from test_transformer import SYSTEMS, VOCAB, small
+
+WORDS = [4, 5, 6, 7]
+
+
+class Uncached:
+    """The same model, reading the whole prefix again at every step: what the cache must equal."""
+
+    class State(NamedTuple):
+        src: torch.Tensor
+        tgt: torch.Tensor
+
+        def select(self, rows):
+            return Uncached.State(self.src[rows], self.tgt[rows])
+
+    def __init__(self, model):
+        self.model, self.output = model, model.output
+
+    def start(self, src):
+        return self.State(src, src.new_empty((len(src), 0)))
+
+    def decode(self, state, tgt_in):
+        tgt = torch.cat([state.tgt, tgt_in], dim=1)
+        return self.model.decode(self.model.start(state.src), tgt)[0][:, -tgt_in.shape[1] :], self.State(state.src, tgt)
+
+
+def sources(num_sentences: int = 12) -> list[list[int]]:
+    generator = torch.Generator().manual_seed(3)
+    lengths = torch.randint(1, 9, (num_sentences,), generator=generator)
+    return [torch.randint(4, VOCAB, (int(n),), generator=generator).tolist() for n in lengths]
+
+
+def sharpened(variant: str, seed: int):
+    """An untrained model with enough spread in its scores that ties do not decide."""
+    torch.manual_seed(seed)
+    model = small(variant)
+    with torch.no_grad():
+        model.output.weight.mul_(4)
+    return model.double()
+
+
+@pytest.mark.parametrize("variant", SYSTEMS)
+@pytest.mark.parametrize("search", [SearchConfig(beam=5, alpha=0.0), SearchConfig(beam=5, alpha=0.6, penalty="wu"), SearchConfig(beam=5)])
+def test_a_beam_of_five_is_exhaustive_search_on_four_words(variant, search):
+    """Five prefixes hold all four one-word prefixes, so every output of at most two words is looked at."""
+    search = SearchConfig(search.beam, search.alpha, search.penalty, extra_tokens=1)
+    for seed in range(10):
+        model = small_vocabulary(variant, seed)
+        src = torch.tensor([[4, 6]])  # at most 2 + 1 tokens, the end mark included
+        (found,) = beam_search(model, src, search)
+        candidates = [list(words) for length in range(3) for words in itertools.product(WORDS, repeat=length)]
+        best = max(candidates, key=lambda ids: rank(model, src, ids, search))
+        assert found.ids == best
+        assert found.score == pytest.approx(rank(model, src, best, search), abs=1e-6)
+
+
+def small_vocabulary(variant: str, seed: int):
+    torch.manual_seed(seed)
+    model = sharpened(variant, seed)
+    with torch.no_grad():
+        model.output.bias = torch.nn.Parameter(torch.zeros(VOCAB, dtype=torch.double))
+        model.output.bias[8:] = float("-inf")
+    return model
+
+
+def rank(model, src, ids, search) -> float:
+    logits = model(src, torch.tensor([[BOS_ID, *ids]]))[0].detach().float()
+    logits[:, NEVER_GENERATED] = float("-inf")
+    log_prob = logits.log_softmax(-1)[range(len(ids) + 1), [*ids, EOS_ID]].sum()
+    return float(search.rank(log_prob, len(ids) + 1))
+
+
+@pytest.mark.parametrize("variant", SYSTEMS)
+def test_a_beam_of_one_is_greedy_search(variant):
+    model, search = sharpened(variant, 0), SearchConfig(beam=1, extra_tokens=20)
+    for ids in sources():
+        (found,) = beam_search(model, torch.tensor([ids]), search)
+        greedy: list[int] = []
+        while len(greedy) < len(ids) + 20 - 1:
+            logits = model(torch.tensor([ids]), torch.tensor([[BOS_ID, *greedy]]))[0, -1]
+            logits[NEVER_GENERATED] = float("-inf")
+            token = int(logits.argmax())
+            if token == EOS_ID:
+                break
+            greedy.append(token)
+        assert found.ids == greedy
+
+
+@pytest.mark.parametrize("variant", SYSTEMS)
+@pytest.mark.parametrize("beam", [1, 5])
+def test_cached_and_uncached_search_agree_at_every_batch_size(variant, beam):
+    model, search, rows = sharpened(variant, 1), SearchConfig(beam=beam, extra_tokens=9), sources()
+    cached = beam_search(model, pad(rows), search)
+    assert [found.ids for found in beam_search(Uncached(model), pad(rows), search)] == [found.ids for found in cached]
+    alone = [beam_search(model, torch.tensor([row]), search)[0] for row in rows]
+    assert [found.ids for found in alone] == [found.ids for found in cached]
+
+
+def test_an_output_that_never_ends_is_cut_flagged_and_leaves_the_others_alone():
+    model, search = sharpened("base", 1), SearchConfig(beam=3, extra_tokens=4)
+    with torch.no_grad():
+        model.output.weight[EOS_ID] = 0
+        model.output.bias = torch.nn.Parameter(torch.zeros(VOCAB, dtype=torch.double))
+        model.output.bias[EOS_ID] = -1e4
+    rows = [[5, 6], [7, 8, 9, 10]]
+    for row, found in zip(rows, beam_search(model, pad(rows), search), strict=True):
+        assert found.cut and len(found.ids) == len(row) + search.extra_tokens - 1
+
+
+@pytest.mark.parametrize("penalty, expected", [("length", -6 / 8**0.5), ("wu", -6 / (13 / 6) ** 0.5)])
+def test_length_penalties(penalty, expected):
+    assert SearchConfig(alpha=0.5, penalty=penalty).rank(torch.tensor(-6.0), 8) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("options", [{"beam": 0}, {"alpha": -1.0}, {"penalty": "best"}, {"batch_size": 0}])
+def test_impossible_searches_are_refused(options):
+    with pytest.raises(InputError, match="search: "):
+        SearchConfig(**options)
+
+
+def test_the_translator_keeps_order_and_blank_lines_and_reads_marks_as_text():
+    texts = ["a small house", "the old tree stands", "a tree", "the house"]
+    subwords = Subwords.fit(texts * 5, 40)
+    torch.manual_seed(0)
+    model = small()
+    model = type(model)(model.config, len(subwords), PAD_ID)
+    translator = Translator(model, subwords)
+    lines = ["the house", "", "   ", "<s> </s> <pad> ▁", "a tree \N{GRINNING FACE}" + "\u0301" * 1000, "the old tree"]
+    found = translator.translate(lines, SearchConfig(beam=2, extra_tokens=3, batch_size=2))
+    assert len(found) == len(lines) and found[1] == found[2] == ""
+    assert found == [translator.translate([line], SearchConfig(beam=2, extra_tokens=3))[0] for line in lines]
+
+
+def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
+    model, other = small(), small("hc-sa")
+    before = {name: parameter.clone() for name, parameter in other.named_parameters()}
+    with pytest.raises(InputError, match="does not fit the model: .*query_proj.weight is unknown"):
+        load_parameters(other, dict(model.named_parameters()), tmp_path)
+    assert all(torch.equal(before[name], parameter) for name, parameter in other.named_parameters())

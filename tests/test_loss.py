@@ -1,0 +1,31 @@
+"""The fused output loss equals PyTorch's, value and gradients."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+import repro.loss
+from repro.loss import output_loss
+
+TOKENS, EMBED_DIM, VOCAB = 11, 6, 17
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("chunk_rows", [1, 4, 100])
+def test_value_and_gradients_are_those_of_cross_entropy(monkeypatch, smoothing, chunk_rows):
+    monkeypatch.setattr(repro.loss, "CHUNK_NUMBERS", chunk_rows * VOCAB)
+    hidden, weight = torch.randn(TOKENS, EMBED_DIM, requires_grad=True), torch.randn(VOCAB, EMBED_DIM, requires_grad=True)
+    targets = torch.randint(VOCAB, (TOKENS,))
+    expected = F.cross_entropy(hidden @ weight.T, targets, reduction="sum", label_smoothing=smoothing)
+    expected_grads = torch.autograd.grad(3 * expected, [hidden, weight])
+    loss, nll = output_loss(hidden, weight, targets, smoothing)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(nll, F.cross_entropy(hidden @ weight.T, targets, reduction="sum"))
+    for found, wanted in zip(torch.autograd.grad(3 * loss, [hidden, weight]), expected_grads, strict=True):
+        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_without_gradients_nothing_is_kept():
+    with torch.no_grad():
+        loss, _ = output_loss(torch.randn(TOKENS, EMBED_DIM), torch.randn(VOCAB, EMBED_DIM), torch.randint(VOCAB, (TOKENS,)))
+    assert not loss.requires_grad

@@ -1,0 +1,48 @@
+"""Rules about the files themselves."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "repro").rglob("*.py"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+FORBIDDEN_CALLS = {"eval", "exec", "splitlines", "extractall", "pickle.load", "pickle.loads", "torch.load", "yaml.load"}
+
+
+def called_names(path: Path) -> set[str]:
+    """Return the names of all calls in a file: `f`, `module.f` and the bare method name."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            names.add(ast.unparse(node.func))
+            if isinstance(node.func, ast.Attribute) and node.func.attr in ("splitlines", "extractall"):
+                names.add(node.func.attr)
+            assert not any(keyword.arg == "shell" for keyword in node.keywords), f"{path}: shell"
+    return names
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_runs_code_from_data_or_splits_lines_wrongly(path):
+    assert not called_names(path) & FORBIDDEN_CALLS
+
+
+def test_binder_has_the_same_environment():
+    assert (ROOT / "binder/environment.yml").read_text() == (ROOT / "environment.yml").read_text()
+
+
+def test_the_environment_pins_torch_as_the_package_does():
+    (pin,) = re.findall(r'"(torch==[^"]+)"', (ROOT / "pyproject.toml").read_text())
+    assert f"- {pin}\n" in (ROOT / "environment.yml").read_text()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_were_run_top_to_bottom_and_are_small(path):
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
+    assert path.stat().st_size < 400_000

@@ -1,0 +1,224 @@
+"""The loop: schedules, learning, stopping, averaging, and the promise that a killed run ends the same."""
+
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from repro.config import TrainConfig
+from repro.data.batches import EncodedPairs
+from repro.data.subwords import PAD_ID
+from repro.errors import BusyError, InputError
+from repro.runs import Run, load_state
+from repro.scales import resolve
+from repro.training import DivergedError, Stopped, _update, batch_loss, evaluate_nll, learning_rate, train
+from test_transformer import small
+
+TINY = ("data.train_pairs=400", "data.vocab_size=300", "train.max_updates=24", "train.eval_every=4", "train.batch_tokens=500")
+
+
+def tiny(*overrides: str, variant: str = "base"):
+    return resolve("smoke", variant, overrides=(*TINY, *overrides))
+
+
+def parameters_of(run: Run) -> dict[str, torch.Tensor]:
+    return load_file(run.path / "final" / "model.safetensors")
+
+
+def test_learning_rates():
+    config = TrainConfig(max_updates=100, warmup=10, learning_rate=0.5, schedule="linear")
+    assert [learning_rate(u, config) for u in (1, 10)] == pytest.approx([0.05, 0.5])
+    assert learning_rate(11, config) < 0.5 and learning_rate(100, config) == pytest.approx(0.5 / 91)
+    falling = replace(config, schedule="inverse-sqrt")
+    assert [learning_rate(u, falling) for u in (5, 10, 40)] == pytest.approx([0.25, 0.5, 0.25])
+
+
+def test_one_batch_is_learned_by_heart():
+    model = small().train()
+    pairs = EncodedPairs([[5, 6, 7], [8, 9], [10, 11, 12]], [[9, 8], [7, 6, 5], [12, 11, 10]], True)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
+    config = TrainConfig(label_smoothing=0.0)
+    for _ in range(150):
+        loss, _, tokens = _update(model, optimizer, pairs.batch([0, 1, 2]), 5e-3, config)
+    assert loss < 0.1 and tokens == 11
+    assert evaluate_nll(model, pairs, config) < 0.05
+
+
+def test_padding_carries_no_loss_and_no_gradient():
+    model, config = small(), TrainConfig()
+    short, long = EncodedPairs([[5, 6]], [[7]], True), EncodedPairs([[5, 6], [5] * 6], [[7], [8] * 6], True)
+    alone, _, _ = batch_loss(model, short.batch([0]), config)
+    both, _, _ = batch_loss(model, long.batch([0, 1]), config)
+    other, _, _ = batch_loss(model, long.batch([1]), config)
+    torch.testing.assert_close(both, alone + other)
+    both.backward()
+    assert (model.source_embedding.weight.grad[PAD_ID].abs() < 1e-6).all() or model.config.tie_embeddings
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_the_loss_falls_in_both_precisions(tmp_path, precision):
+    run = train(tiny(f"train.precision={precision}", "train.max_updates=60", "train.warmup=10"), tmp_path, quiet=True)
+    losses = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
+    assert losses[-1] < losses[0] - 0.3
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    run = train(tiny(), tmp_path, quiet=True)
+    before = (run.path / "final" / "model.safetensors").stat().st_mtime_ns
+    assert train(tiny(), tmp_path, quiet=True).path == run.path
+    assert (run.path / "final" / "model.safetensors").stat().st_mtime_ns == before
+    assert not list((run.path / "checkpoints").iterdir())
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(tmp_path):
+    first, again = train(tiny(), tmp_path / "a", quiet=True), train(tiny(), tmp_path / "b", quiet=True)
+    other = train(tiny("train.seed=2"), tmp_path / "a", quiet=True)
+    same = [torch.equal(parameters_of(first)[name], value) for name, value in parameters_of(again).items()]
+    assert all(same)
+    assert not any(torch.equal(parameters_of(first)[name], v) for name, v in parameters_of(other).items() if v.dim() > 1)
+
+
+def test_early_stopping_and_averaging(tmp_path):
+    run = train(tiny("train.patience=2", "train.learning_rate=0.00000001", "train.average=3"), tmp_path, quiet=True)
+    state = load_state(run.path / "final")
+    evals = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
+    best = min(range(len(evals)), key=evals.__getitem__)
+    assert len(evals) == min(best + 3, 6) and state["averaged"] == min(3, len(evals))
+    assert state["best_dev_nll"] == min(evals)
+
+
+def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, monkeypatch):
+    seen = []
+    original = Run.save_checkpoint
+
+    def remember(self, update, tensors, state, keep):
+        seen.append({name: value.clone() for name, value in tensors["model"].items()})
+        original(self, update, tensors, state, keep)
+
+    monkeypatch.setattr(Run, "save_checkpoint", remember)
+    final = parameters_of(train(tiny("train.average=3"), tmp_path, quiet=True))
+    for name, value in final.items():
+        torch.testing.assert_close(value, torch.stack([tensors[name] for tensors in seen[-3:]]).mean(dim=0), rtol=0, atol=0)
+
+
+def test_a_loss_that_is_not_finite_stops_before_the_update(tmp_path):
+    with pytest.raises(DivergedError, match=r"training: loss .* at rate .*, training pairs \[.*lower train.learning_rate"):
+        train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999"), tmp_path, quiet=True)
+
+
+def test_a_run_in_use_is_refused_and_named(tmp_path):
+    run = Run.create(tiny(), tmp_path)
+    with run.lock(), pytest.raises(BusyError, match=f"is in use by process {os.getpid()} on "):
+        train(tiny(), tmp_path, quiet=True)
+
+
+def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, monkeypatch):
+    stop_after(monkeypatch, 10)
+    with pytest.raises(Stopped):
+        train(tiny(), tmp_path, quiet=True)
+    monkeypatch.undo()
+    monkeypatch.setattr("torch.get_num_threads", lambda: 77)
+    with pytest.raises(InputError, match="cannot resume exactly: threads was .*, is 77"):
+        train(tiny(), tmp_path, quiet=True)
+    run = train(tiny(), tmp_path, quiet=True, allow_inexact=True)
+    assert run.provenance()["inexact"][0].startswith("threads was")
+
+
+def stop_after(monkeypatch, update: int) -> None:
+    """Send this process a polite stop in the middle of the given update."""
+    calls = []
+
+    def counted(*args):
+        calls.append(None)
+        if len(calls) == update:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return _update(*args)
+
+    monkeypatch.setattr("repro.training._update", counted)
+
+
+@pytest.mark.parametrize("update", [1, 6, 24])
+def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, update):
+    whole = train(tiny("train.average=2"), tmp_path / "whole", quiet=True)
+    stop_after(monkeypatch, update)
+    with pytest.raises(Stopped, match=f"stopped after update {update}; the same command resumes there") as stopped:
+        train(tiny("train.average=2"), tmp_path / "cut", quiet=True)
+    assert stopped.value.exit_code == 143
+    monkeypatch.undo()
+    assert_same(train(tiny("train.average=2"), tmp_path / "cut", quiet=True), whole)
+
+
+def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch):
+    whole = train(tiny(), tmp_path / "whole", quiet=True)
+    stop_after(monkeypatch, 14)
+    with pytest.raises(Stopped):
+        train(tiny(), tmp_path / "cut", quiet=True)
+    monkeypatch.undo()
+    newest = sorted((Run.create(tiny(), tmp_path / "cut").path / "checkpoints").iterdir())[-1]
+    damaged = bytearray((newest / "model.safetensors").read_bytes())
+    damaged[-5] ^= 1
+    (newest / "model.safetensors").write_bytes(damaged)
+    assert_same(train(tiny(), tmp_path / "cut", quiet=True), whole)
+
+
+@pytest.mark.parametrize("variant", ["base", "hc-sa"])
+def test_a_run_killed_three_times_ends_bit_identical(tmp_path, variant):
+    """SIGKILL at random instants of the real command; the same command again each time."""
+    options = [*TINY, "train.max_updates=90", "train.average=2"]
+    whole = train(resolve("smoke", variant, overrides=tuple(options)), tmp_path / "whole", quiet=True)
+    command = [sys.executable, "-m", "repro", "train", "--scale", "smoke", "--variant", variant, *options]
+    environment = os.environ | {"REPRO_RUNS": str(tmp_path / "cut"), "OMP_NUM_THREADS": str(torch.get_num_threads())}
+    random.seed(variant)
+    run = Run.create(whole.config, tmp_path / "cut")
+    for _ in range(3):
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        before = len(run.metrics())
+        while process.poll() is None and len(run.metrics()) < before + 3:
+            time.sleep(0.02)
+        time.sleep(random.uniform(0, 0.3))
+        assert process.poll() is None, "the run ended before it could be killed: make it longer"
+        process.kill()
+        process.wait()
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    assert_same(run, whole)
+
+
+def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch):
+    """The control: the comparison of the tests above can fail."""
+    whole = train(tiny(), tmp_path / "whole", quiet=True)
+    stop_after(monkeypatch, 14)
+    with pytest.raises(Stopped):
+        train(tiny(), tmp_path / "cut", quiet=True)
+    monkeypatch.undo()
+    monkeypatch.setattr("torch.set_rng_state", lambda state: None)
+    resumed = train(tiny(), tmp_path / "cut", quiet=True)
+    assert not all(torch.equal(parameters_of(whole)[name], value) for name, value in parameters_of(resumed).items())
+
+
+def assert_same(run: Run, expected: Run) -> None:
+    found, wanted = parameters_of(run), parameters_of(expected)
+    assert found.keys() == wanted.keys()
+    assert all(torch.equal(found[name], wanted[name]) for name in wanted)
+    timeless = [
+        [{k: v for k, v in line.items() if k not in ("seconds", "tokens_per_second")} for line in r.metrics()] for r in (run, expected)
+    ]
+    assert [line["update"] for line in timeless[0]] == [line["update"] for line in timeless[1]]
+    assert [line.get("dev_nll") for line in timeless[0]] == [line.get("dev_nll") for line in timeless[1]]
+    assert not list(run.path.rglob("*.part"))
+
+
+def test_an_infinite_gradient_is_caught():
+    model = small()
+    with torch.no_grad():
+        model.output.weight[5, 0] = math.inf
+    pairs = EncodedPairs([[5, 6]], [[7]], True)
+    with pytest.raises(DivergedError):
+        _update(model, torch.optim.Adam(model.parameters()), pairs.batch([0]), 1e-3, TrainConfig())

@@ -1,0 +1,136 @@
+"""The model: parity with PyTorch's attention, parameter counts from arithmetic, causality, missing sublayers."""
+
+import pytest
+import torch
+from torch import nn
+
+from repro.attention import build_weights
+from repro.attention.multihead import MultiHeadAttention
+from repro.config import ModelConfig
+from repro.data.batches import pad
+from repro.data.subwords import BOS_ID, PAD_ID
+from repro.errors import InputError
+from repro.scales import SCALES, resolve
+from repro.transformer import Dropout, Transformer, count_parameters, sinusoids
+
+VOCAB = 19
+SMALL = {"embed_dim": 12, "num_heads": 4, "ffn_dim": 20, "encoder_layers": 2, "decoder_layers": 3}
+SYSTEMS = ["base", "hc-sa"]
+
+
+def small(variant: str = "base", **options) -> Transformer:
+    changed = {name: getattr(resolve("smoke", variant).model, name) for name in ("encoder_self", "decoder_self", "cross")}
+    return Transformer(ModelConfig(**SMALL, **(changed | options)), VOCAB, PAD_ID).eval()
+
+
+def test_dot_product_attention_is_pytorchs():
+    batch, query_len, key_len, embed_dim, num_heads = 2, 5, 7, 12, 4
+    (weights,) = build_weights("dot-product", "cross", 1, embed_dim, num_heads)
+    ours = MultiHeadAttention(weights, embed_dim, num_heads)
+    theirs = nn.MultiheadAttention(embed_dim, num_heads, bias=False, batch_first=True)
+    with torch.no_grad():
+        theirs.in_proj_weight.copy_(torch.cat([weights.query_proj.weight, weights.key_proj.weight, ours.value_proj.weight]))
+        theirs.out_proj.weight.copy_(ours.out_proj.weight)
+    query, key = torch.randn(batch, query_len, embed_dim), torch.randn(batch, key_len, embed_dim)
+    padded = torch.zeros(batch, key_len, dtype=torch.bool)
+    padded[1, 4:] = True
+    expected, expected_weights = theirs(query, key, key, key_padding_mask=padded, average_attn_weights=False)
+    blocked = padded[:, None, None, :]
+    torch.testing.assert_close(ours(query, ours.project(key), blocked, torch.arange(query_len)), expected)
+    torch.testing.assert_close(weights(query, weights.project_key(key), blocked, torch.arange(query_len)), expected_weights)
+
+
+@pytest.mark.parametrize("variant, learned_sites", [("base", {"encoder": 1, "decoder": 2}), ("hc-sa", {"encoder": 0, "decoder": 1})])
+@pytest.mark.parametrize("scale, vocab", [("smoke", 1000), ("multi30k", 4000), ("tatoeba", 8000)])
+def test_parameters_are_counted_by_arithmetic(variant, learned_sites, scale, vocab):
+    config = resolve(scale, variant).model
+    d, ffn = config.embed_dim, config.ffn_dim
+    feed_forward, norm, value_and_output, query_and_key = d * ffn + ffn + ffn * d + d, 2 * d, 2 * d * d, 2 * d * d
+    encoder_layer = value_and_output + learned_sites["encoder"] * query_and_key + feed_forward + 2 * norm
+    decoder_layer = 2 * value_and_output + learned_sites["decoder"] * query_and_key + feed_forward + 3 * norm
+    expected = vocab * d + config.encoder_layers * encoder_layer + config.decoder_layers * decoder_layer
+    assert count_parameters(Transformer(config, vocab, PAD_ID)) == expected
+
+
+def test_hard_coding_self_attention_saves_two_square_matrices_a_layer():
+    config = SCALES["tatoeba"].model
+    saved = 2 * config.embed_dim**2 * (config.encoder_layers + config.decoder_layers)
+    counts = [count_parameters(Transformer(resolve("tatoeba", variant).model, VOCAB, PAD_ID)) for variant in SYSTEMS]
+    assert counts[0] - counts[1] == saved
+
+
+@pytest.mark.parametrize("variant", SYSTEMS)
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_a_later_target_token_changes_nothing_earlier(variant, norm):
+    model = small(variant, norm=norm)
+    src, tgt = torch.randint(4, VOCAB, (2, 7)), torch.randint(4, VOCAB, (2, 5))
+    changed = tgt.clone()
+    changed[:, 3] = 4 + (tgt[:, 3] - 3) % (VOCAB - 4)
+    before, after = model(src, tgt), model(src, changed)
+    torch.testing.assert_close(after[:, :3], before[:, :3], rtol=0, atol=0)
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+
+
+@pytest.mark.parametrize("variant", SYSTEMS)
+def test_padding_and_company_change_nothing(variant):
+    model = small(variant).double()
+    rows = [[5, 6, 7], [8, 9, 10, 11, 12, 13]]
+    tgt = pad([[BOS_ID, 5, 6], [BOS_ID, 7, 8]])
+    together = model(pad(rows), tgt)
+    for i, row in enumerate(rows):
+        torch.testing.assert_close(model(pad([row]), tgt[i : i + 1]), together[i : i + 1], rtol=0, atol=1e-12)
+    padded = model(torch.nn.functional.pad(pad(rows), (0, 9), value=PAD_ID), tgt)
+    torch.testing.assert_close(padded, together, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", SYSTEMS)
+def test_one_token_at_a_time_is_the_whole_target_at_once(variant):
+    model = small(variant).double()
+    src, tgt = pad([[5, 6, 7], [8, 9, 10, 11, 12]]), torch.randint(4, VOCAB, (2, 6))
+    whole, _ = model.decode(model.start(src), tgt)
+    state = model.start(src)
+    for i in range(tgt.shape[1]):
+        step, state = model.decode(state, tgt[:, i : i + 1])
+        torch.testing.assert_close(step[:, 0], whole[:, i], rtol=0, atol=1e-12)
+
+
+def test_hard_coded_decoders_cache_no_keys():
+    model = small("hc-sa")
+    _, state = model.decode(model.start(torch.randint(4, VOCAB, (2, 7))), torch.randint(4, VOCAB, (2, 5)))
+    assert all(cache.past.key is None and cache.past.value.shape[2] == 5 for cache in state.caches)
+    assert all(cache.source.key is not None for cache in state.caches)
+
+
+def test_none_removes_the_sublayer_with_its_residual_and_norm():
+    d = SMALL["embed_dim"]
+    per_layer = 4 * d * d + 2 * d  # four projections and a layer norm
+    without = small(decoder_self="none")
+    assert all(layer.self_attention is None for layer in without.decoder)
+    assert count_parameters(small()) - count_parameters(without) == SMALL["decoder_layers"] * per_layer
+    assert without(torch.randint(4, VOCAB, (2, 7)), torch.randint(4, VOCAB, (2, 5))).isfinite().all()
+
+
+def test_embeddings_are_one_matrix_only_when_tied():
+    tied, untied = small(), small(tie_embeddings=False)
+    assert tied.output.weight is tied.source_embedding.weight is tied.target_embedding.weight
+    assert count_parameters(untied) - count_parameters(tied) == 2 * VOCAB * SMALL["embed_dim"]
+
+
+def test_positions_are_sines_and_cosines():
+    table = sinusoids(torch.arange(3), 4)
+    expected = torch.tensor([[0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.0100, 0.99995], [0.9093, -0.4161, 0.0200, 0.9998]])
+    torch.testing.assert_close(table, expected, rtol=0, atol=1e-4)
+
+
+def test_dropout_drops_its_share_keeps_the_mean_and_is_off_in_evaluation():
+    dropout, ones = Dropout(0.3), torch.ones(1000, 1001)
+    dropped = dropout(ones)
+    assert abs((dropped == 0).float().mean() - 0.3) < 0.005
+    assert abs(dropped.mean() - 1) < 0.005
+    assert not torch.equal(dropped[0], dropped[1])
+    assert torch.equal(dropout.eval()(ones), ones)
+
+
+def test_a_variant_at_a_site_where_it_is_not_defined_is_refused():
+    with pytest.raises(InputError, match=r"model\.cross: gaussian is defined for self-attention only\. Fix: use it at"):
+        small(cross="gaussian")
