@@ -180,9 +180,9 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
     runs = [Run.find(first), Run.find(second)]
 
     from repro.decoding import SearchConfig
+    from repro.evaluation import paired_bootstrap
     from repro.records import evaluate_run
     from repro.report import check_comparable, references_of
-    from repro.evaluation import paired_bootstrap
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     records = [evaluate_run(run, split, search, quiet=not sys.stderr.isatty()) for run in runs]
@@ -216,6 +216,17 @@ def report(runs: tuple[str, ...], split: str, out: Path) -> None:
     for score in records[0]["scores"]:
         click.echo(f"{score['name']}: {score['signature']}")
     click.echo(out)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
+def results(folder: Path) -> None:
+    """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
+    from repro.records import load_records
+    from repro.report import render_results
+
+    click.echo("# Stored results\n\nGenerated from the records in this folder by `repro results`; nothing here is typed in.\n")
+    click.echo(render_results(load_records(folder)), nl=False)
 
 
 def main(arguments: list[str] | None = None) -> None:

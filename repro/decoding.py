@@ -1,13 +1,13 @@
 """Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
+from repro.checkpoints import load_parameters
 from repro.data.batches import cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.errors import InputError
@@ -32,9 +32,9 @@ class SearchConfig:
     batch_size: int = 64
 
     def __post_init__(self) -> None:
-        if self.beam < 1 or self.batch_size < 1 or self.extra_tokens < 1:
+        if self.beam < 1 or self.batch_size < 1 or self.extra_tokens < 0:
             found = f"beam {self.beam}, batch_size {self.batch_size}, extra_tokens {self.extra_tokens}"
-            raise InputError("search", f"beam, batch size and extra tokens must be at least 1, found {found}", "use 1 or more")
+            raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
         if self.penalty not in ("wu", "length") or not 0 <= self.alpha < 100:
             raise InputError("search", f"cannot rank by '{self.penalty}' with alpha {self.alpha}", "use wu or length, and alpha >= 0")
 
@@ -56,12 +56,14 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
     """Translate a batch of padded source ids `(batch, src_len)`.
 
     Each step extends the `beam` best prefixes of every sentence by every token. A prefix that ends ranks as a finished hypothesis if
-    the end mark is among its own `beam` best tokens. A sentence is done when `beam` of its best extensions so far were ends, or at
-    its length limit, where every prefix is ended. With a beam of one this is greedy search. Done sentences leave the batch.
+    the end mark is among its own `beam` best tokens. A sentence is done when `beam` of its best extensions so far were ends and no
+    living prefix outranks its best hypothesis, or at its length limit, where every prefix is ended. With a beam of one this is greedy
+    search. Done sentences leave the batch.
     """
     beam, device = search.beam, src.device
     limits = (src != PAD_ID).sum(dim=1) + search.extra_tokens
     best = [Hypothesis([], float("-inf"), False) for _ in src]
+    best_rank = torch.full((len(src),), float("-inf"), device=device)
     alive = torch.arange(len(src), device=device)  # which sentence each block of rows belongs to
     ended = torch.zeros(len(src), dtype=torch.long, device=device)
     rows = torch.arange(len(src), device=device)[:, None].expand(-1, beam).flatten()
@@ -82,25 +84,24 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
         lowest_kept = log_probs.topk(min(beam, log_probs.shape[-1]), dim=-1).values[:, :, -1]
         may_end = (log_probs[:, :, EOS_ID] >= lowest_kept) | at_limit[:, None]
         rank = search.rank(total[:, :, EOS_ID], length).masked_fill(~may_end, float("-inf"))
-        _keep_best(best, alive, rank.max(dim=1), prefixes.unflatten(0, (-1, beam)), at_limit)
+        rank, row = rank.max(dim=1)
+        better = rank > best_rank[alive]
+        best_rank[alive[better]] = rank[better]
+        for block in better.nonzero()[:, 0].tolist():
+            ids = prefixes[block * beam + row[block], 1:].tolist()
+            best[alive[block]] = Hypothesis(ids, float(rank[block]), bool(at_limit[block]))
 
         ended += (total.flatten(1).topk(beam).indices % total.shape[-1] == EOS_ID).sum(dim=1)
         total[:, :, EOS_ID] = float("-inf")
         scores, choice = total.flatten(1).topk(beam)  # (alive, beam)
-        going = (ended < beam) & ~at_limit
+        outranked = search.rank(scores[:, 0], length) <= best_rank[alive]
+        going = ~at_limit & ((ended < beam) | ~outranked)
         origin = choice // total.shape[-1] + torch.arange(len(alive), device=device)[:, None] * beam
         origin, token = origin[going].flatten(), (choice % total.shape[-1])[going].flatten()
         prefixes = torch.cat([prefixes[origin], token[:, None]], dim=1)
         state = state.select(origin)
         alive, ended, scores = alive[going], ended[going], scores[going]
     return best
-
-
-def _keep_best(best: list[Hypothesis], alive: Tensor, rank, prefixes: Tensor, at_limit: Tensor) -> None:
-    """Replace the best hypothesis of each sentence where an ending prefix ranks higher."""
-    for block, (sentence, score, row) in enumerate(zip(alive.tolist(), rank.values.tolist(), rank.indices.tolist(), strict=True)):
-        if score > best[sentence].score:
-            best[sentence] = Hypothesis(prefixes[block, row, 1:].tolist(), score, bool(at_limit[block]))
 
 
 class Translator:
@@ -143,21 +144,3 @@ class Translator:
             for index, hypothesis in zip(indices, found, strict=True):
                 ids[index] = hypothesis.ids
         return self.subwords.decode(ids)
-
-
-def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path) -> None:
-    """Copy tensors into a model of exactly those parameters; a mismatch leaves the model untouched.
-
-    Raises:
-        InputError: naming the first tensors that are missing, unknown or of another shape.
-    """
-    own = dict(model.named_parameters())
-    wrong = [f"{name} is unknown" for name in tensors.keys() - own.keys()] + [f"{name} is missing" for name in own.keys() - tensors.keys()]
-    for name in own.keys() & tensors.keys():
-        if own[name].shape != tensors[name].shape:
-            wrong.append(f"{name} is {tuple(tensors[name].shape)}, wanted {tuple(own[name].shape)}")
-    if wrong:
-        raise InputError(str(where), f"does not fit the model: {'; '.join(sorted(wrong)[:5])}", "use the config.json it was trained with")
-    with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(tensors[name])

@@ -5,7 +5,10 @@ is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or un
 """
 
 import difflib
+import textwrap
 from collections.abc import Iterable
+
+MAX_LISTED = 100  # characters
 
 
 class ReproError(Exception):
@@ -47,8 +50,8 @@ class BusyError(ReproError):
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Name the closest known word and list the others, for the mend of an error."""
+    """Name the closest known word, and as many of the known ones as fit into a line, for the mend of an error."""
     known = list(known)
     close = difflib.get_close_matches(wrong, known, n=1)
-    listed = f"one of {', '.join(known)}"
-    return f"did you mean '{close[0]}'? Known: {', '.join(known)}" if close else f"use {listed}"
+    listed = textwrap.shorten(", ".join(known), MAX_LISTED, placeholder=" ...")
+    return f"did you mean '{close[0]}'? Known: {listed}" if close else f"use one of {listed}"

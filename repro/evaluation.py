@@ -1,5 +1,6 @@
 """Scores with their signatures, and whether two systems differ by more than chance."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
@@ -66,7 +67,7 @@ class TokenizedBLEU:
         return [self._tokenize(sentence.lower()) for sentence in sentences]
 
     def signature(self) -> str:
-        """Return sacreBLEU's signature with the tokeniser that was really used."""
+        """Return sacreBLEU's signature with the tokeniser that was really used; only after something was scored."""
         signature = str(self.metric.get_signature()).replace("case:mixed", "case:lc")
         return signature.replace("tok:none", f"tok:sacremoses-{version('sacremoses')}")
 
@@ -86,7 +87,7 @@ def score_all(hyps: list[str], refs: list[str], target: str) -> list[Score]:
     scores = []
     for metric in cased_metrics(target):
         value = metric.corpus_score(hyps, [refs]).score
-        scores.append(Score(type(metric).__name__.replace("CHRF", "chrF"), value, str(metric.get_signature())))
+        scores.append(Score(_name(metric), value, str(metric.get_signature())))
     tokenized = TokenizedBLEU(target)
     value = tokenized.metric.corpus_score(tokenized.prepare(hyps), [tokenized.prepare(refs)]).score
     return [*scores, Score(tokenized.name, value, tokenized.signature())]
@@ -101,21 +102,22 @@ def cased_metrics(target: str) -> list[Metric]:
 def paired_bootstrap(first: list[str], second: list[str], refs: list[str], target: str, num_samples: int = 1000) -> list[Comparison]:
     """Compare two systems on the same sentences by paired bootstrap resampling (Koehn 2004), for every metric of `score_all`.
 
-    The p-value is sacreBLEU's: the share of resamples whose difference is farther from the mean difference than the true one is
-    from zero. The resamples are the same for all metrics and calls.
+    The p-value is two-sided: the share of resamples whose difference is at least as far from the mean difference as the true one is
+    from zero. (sacreBLEU's own test counts one tail, so its p is about half of this one.) The resamples are the same for all metrics
+    and calls.
     """
     _check_lines(first, refs)
     _check_lines(second, refs)
     tokenized = TokenizedBLEU(target)
     prepared = [tokenized.prepare(lines) for lines in (first, second, refs)]
-    tests = [(type(m).__name__.replace("CHRF", "chrF"), m, (first, second, refs)) for m in cased_metrics(target)]
-    tests.append((tokenized.name, tokenized.metric, prepared))
+    tests = [(_name(m), m, m.get_signature, (first, second, refs)) for m in cased_metrics(target)]
+    tests.append((tokenized.name, tokenized.metric, tokenized.signature, prepared))
     random = np.random.default_rng(BOOTSTRAP_SEED)
     samples = random.integers(len(refs), size=(num_samples, len(refs)))
-    return [_compare(name, metric, *lines, samples) for name, metric, lines in tests]
+    return [_compare(name, metric, signature, *lines, samples) for name, metric, signature, lines in tests]
 
 
-def _compare(name: str, metric: Metric, first, second, refs, samples: np.ndarray) -> Comparison:
+def _compare(name: str, metric: Metric, signature: Callable[[], Any], first, second, refs, samples: np.ndarray) -> Comparison:
     # sacreBLEU keeps per-sentence statistics apart from the score, which makes a resample a sum; it offers them to its own tests only.
     statistics = [np.array(metric._extract_corpus_statistics(lines, [refs])) for lines in (first, second)]
     true = [metric._aggregate_and_compute(s).score for s in statistics]
@@ -124,13 +126,16 @@ def _compare(name: str, metric: Metric, first, second, refs, samples: np.ndarray
     observed = abs(true[1] - true[0])
     p = (np.sum(np.abs(differences - differences.mean()) >= observed) + 1) / (len(samples) + 1)
     low, high = np.percentile(differences, [2.5, 97.5])
-    signature = str(metric.get_signature())
-    return Comparison(name, signature, *true, float(low), float(high), float(p), len(samples))
+    return Comparison(name, str(signature()), *true, float(low), float(high), float(p), len(samples))
 
 
 def as_records(scores: list[Score]) -> list[dict[str, Any]]:
     """Return scores as JSON values, rounded to what a reader can use."""
     return [asdict(score) | {"value": round(score.value, 4)} for score in scores]
+
+
+def _name(metric: Metric) -> str:
+    return {"BLEU": "BLEU", "CHRF": "chrF"}[type(metric).__name__]
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any
 from repro.errors import DamagedFileError, MachineError
 
 MANIFEST = "MANIFEST.json"
+UNFINISHED = ".part"  # the end of the name of whatever is still being written
 
 
 def sha256(path: Path) -> str:
@@ -28,7 +29,7 @@ def write_atomic(path: Path, data: bytes) -> None:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
     try:
         with open(temporary, "wb") as file:
             file.write(data)
@@ -65,7 +66,7 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
     try:
         fill(temporary)
         files = sorted(p for p in temporary.iterdir())
@@ -94,14 +95,17 @@ def check_folder(path: Path) -> None:
     mend = "delete the folder and make it again"
     try:
         manifest = json.loads((path / MANIFEST).read_bytes())
-    except (OSError, ValueError) as error:
+        expected = {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
-    for name, expected in manifest.items():
+    if unlisted := {file.name for file in path.iterdir()} ^ {MANIFEST, *expected}:
+        raise DamagedFileError(str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend)
+    for name, (num_bytes, digest) in expected.items():
         file = path / name
         if not file.is_file() or file.is_symlink():
-            raise DamagedFileError(str(file), "is missing", mend)
-        if file.stat().st_size != expected["bytes"] or sha256(file) != expected["sha256"]:
-            raise DamagedFileError(str(file), "differs from the hash in its manifest", mend)
+            raise DamagedFileError(str(file), "is not a plain file", mend)
+        if file.stat().st_size != num_bytes or sha256(file) != digest:
+            raise DamagedFileError(str(file), f"differs from its hash in the {MANIFEST}", mend)
 
 
 def _sync_folder(path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from repro.data.corpora import load_corpus
 from repro.errors import InputError
 from repro.evaluation import Comparison, paired_bootstrap
+from repro.published import published_for
 from repro.records import score_of
 
 HEADLINES = ("BLEU", "chrF", "tokenised lower-cased BLEU")
@@ -53,6 +54,30 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
 def references_of(record: dict[str, Any]) -> list[str]:
     """Return the references that a record was scored against."""
     return _pairs_of(record)[1]
+
+
+def render_results(records: list[dict[str, Any]]) -> str:
+    """Return the tables of stored records, by corpus, direction and test set, with published scores beside; no corpus is needed."""
+    groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        data = record["config"]["data"]
+        groups.setdefault((data["corpus"], data["source"], data["target"], record["split"]), []).append(record)
+    parts = []
+    for (corpus, source, target, split), group in sorted(groups.items()):
+        check_comparable(group)
+        published = [
+            f"- published, {p.system}: {p.metric} {p.value:.2f}. {p.reference}; {p.setting}."
+            for p in published_for(corpus, source, target, split)
+        ]
+        parts += [
+            f"## {corpus}, {source} to {target}, {split}",
+            scores_table(group),
+            "\n".join(published),
+            _signatures(group),
+            costs_table(group),
+        ]
+        parts.append(_made_with(group))
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def scores_table(records: list[dict[str, Any]]) -> str:

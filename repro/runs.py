@@ -14,8 +14,9 @@ import fcntl
 import json
 import os
 import platform
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -24,7 +25,7 @@ from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, ReproError
-from repro.files import check_folder, write_folder, write_json
+from repro.files import UNFINISHED, check_folder, write_folder, write_json
 from repro.scales import run_name
 
 PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safetensors")
@@ -122,28 +123,30 @@ class Run:
             file.flush()
             yield
 
-    def save_checkpoint(self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any], keep: int) -> None:
-        """Write a checkpoint, read it back, and only then drop the oldest beyond `keep`.
+    def save_checkpoint(self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
+        """Write the checkpoint after that many updates, and read it back.
 
         Args:
             update: the number of finished updates.
             tensors: file name without suffix -> tensors by name.
             state: counters, as JSON.
-            keep: how many checkpoints stay.
         """
-        path = self.path / "checkpoints" / f"{update:07d}"
-        save_tensors(path, tensors, state)
-        for old in self._checkpoint_folders()[:-keep]:
-            _remove(old)
+        save_tensors(self.path / "checkpoints" / f"{update:07d}", tensors, state)
 
     def checkpoints(self) -> list[Path]:
         """Return the undamaged checkpoints, oldest first; the newest is where training resumes."""
         return [path for path in self._checkpoint_folders() if _is_sound(path)]
 
-    def remove_checkpoints(self) -> None:
-        """Drop all checkpoints, once the final parameters are safe."""
+    def remove_leftovers(self) -> None:
+        """Remove what a killed process had begun to write; only for the owner of the lock."""
+        for path in list(self.path.rglob(f"*{UNFINISHED}")):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def remove_checkpoints(self, keep: Collection[int] = ()) -> None:
+        """Drop the checkpoints but those after `keep` updates: old ones once newer ones are safe, all once the run is finished."""
         for path in self._checkpoint_folders():
-            _remove(path)
+            if int(path.name) not in keep:
+                _remove(path)
 
     def _checkpoint_folders(self) -> list[Path]:
         folder = self.path / "checkpoints"

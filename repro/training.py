@@ -11,22 +11,23 @@ import math
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from repro.config import TrainConfig
+from repro.checkpoints import Progress, finish, resume, save_checkpoint
+from repro.config import RunConfig, TrainConfig
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.corpora import ParallelCorpus, load_corpus
 from repro.data.subwords import PAD_ID, Subwords
 from repro.errors import InputError, ReproError
 from repro.files import append_line, write_atomic, write_json
 from repro.loss import output_loss
-from repro.runs import Run, identity_changes, load_state, load_tensors, provenance, save_tensors
-from repro.transformer import Transformer, count_parameters
+from repro.runs import Run, identity_changes, provenance
+from repro.transformer import Transformer
 
 LOG_EVERY = 50  # updates between two lines of metrics
 
@@ -43,20 +44,7 @@ class DivergedError(ReproError):
     """Loss or gradient is no longer a finite number."""
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Where a run stands: counters only, saved with every checkpoint."""
-
-    update: int = 0
-    epoch: int = 0
-    batch: int = 0  # batches of this epoch already used
-    tokens: int = 0  # target tokens seen
-    seconds: float = 0.0  # spent training and evaluating, over all restarts
-    best_dev_nll: float = math.inf
-    evals_since_best: int = 0
-
-
-def train(config, root=None, device: str | None = None, allow_inexact: bool = False, quiet: bool = False) -> Run:
+def train(config: RunConfig, root: Path | None = None, device: str | None = None, allow_inexact: bool = False, quiet: bool = False) -> Run:
     """Train the run of a configuration, or go on where it was left, and return it finished.
 
     Args:
@@ -72,8 +60,10 @@ def train(config, root=None, device: str | None = None, allow_inexact: bool = Fa
     """
     run = Run.create(config, root)
     if run.is_finished:
+        run.remove_checkpoints()  # in case the process died between the last two steps
         return run
     with run.lock(), _stop_requests() as stop:
+        run.remove_leftovers()
         _keep_freed_memory()
         device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
@@ -82,56 +72,51 @@ def train(config, root=None, device: str | None = None, allow_inexact: bool = Fa
         torch.manual_seed(config.train.seed)
         model = Transformer(config.model, len(subwords), PAD_ID).to(device)
         optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, config.train.adam_beta2), eps=1e-9, fused=True)
-        progress = _resume(run, model, optimizer)
+        progress = resume(run, model, optimizer)
         progress = _loop(run, model, optimizer, progress, train_pairs, dev_pairs, stop, quiet)
-        _finish(run, model, progress)
+        finish(run, model, progress)
     return run
 
 
-def _loop(run, model, optimizer, progress: Progress, train_pairs, dev_pairs, stop: dict[str, int], quiet: bool) -> Progress:
+def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs, stop: dict[str, int], quiet: bool) -> Progress:
+    """Update until the schedule ends or dev stops improving; log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
     window, clock = _Window(), time.perf_counter()
     bar = tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet)
-    while progress.update < config.max_updates and progress.evals_since_best < config.patience:
-        batches = train_pairs.epoch(config.batch_tokens, config.seed, progress.epoch)
-        for indices in batches[progress.batch :]:
-            batch = train_pairs.batch(indices).to(device)
-            lr = learning_rate(progress.update + 1, config)
-            window.add(_update(model, optimizer, batch, lr, config))
-            now = time.perf_counter()
-            progress = replace(
-                progress,
-                update=progress.update + 1,
-                batch=progress.batch + 1,
-                tokens=progress.tokens + batch.num_target_tokens,
-                seconds=progress.seconds + now - clock,
-            )
-            clock = now
-            bar.update()
-            last = progress.update == config.max_updates
-            line = window.line(progress, lr) if progress.update % LOG_EVERY == 0 or last else {}
-            if progress.update % config.eval_every == 0 or last:
-                dev_nll = evaluate_nll(model, dev_pairs, config)
-                better = dev_nll < progress.best_dev_nll
-                progress = replace(
-                    progress,
-                    best_dev_nll=min(dev_nll, progress.best_dev_nll),
-                    evals_since_best=0 if better else progress.evals_since_best + 1,
-                )
-                line = (line or window.line(progress, lr)) | {"dev_nll": dev_nll}
-                bar.set_postfix_str(f"dev perplexity {math.exp(min(dev_nll, 50)):.2f}")
-            if line:
-                append_line(run.metrics_path, line)
-            if "dev_nll" in line or stop:
-                _save_checkpoint(run, model, optimizer, progress)
-            if stop:
-                raise Stopped(stop["exit_code"], progress.update)
-            if last or progress.evals_since_best >= config.patience:
-                break
-        else:
-            progress = replace(progress, epoch=progress.epoch + 1, batch=0)
+    for epoch, used, indices in _order(train_pairs, config, progress):
+        if progress.is_done(config):
+            break
+        batch = train_pairs.batch(indices).to(device)
+        lr = learning_rate(progress.update + 1, config)
+        window.add(_update(model, optimizer, batch, lr, config))
+        now = time.perf_counter()
+        progress = progress.after(epoch, used, batch.num_target_tokens, now - clock)
+        clock = now
+        bar.update()
+        is_evaluated = progress.update % config.eval_every == 0 or progress.update == config.max_updates
+        if is_evaluated or progress.update % LOG_EVERY == 0:
+            line = window.line(progress, lr)
+            if is_evaluated:
+                line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
+                progress = progress.with_dev(line["dev_nll"])
+                bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
+            append_line(run.metrics_path, line)
+        if is_evaluated or stop:
+            save_checkpoint(run, model, optimizer, progress)
+        if stop:
+            raise Stopped(stop["exit_code"], progress.update)
     bar.close()
     return progress
+
+
+def _order(pairs: EncodedPairs, config: TrainConfig, progress: Progress) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield without end, from where a run stands: the epoch, how many of its batches are used then, and the pairs of the next batch."""
+    epoch, used = progress.epoch, progress.batch
+    while True:
+        for number, indices in enumerate(pairs.epoch(config.batch_tokens, config.seed, epoch), start=1):
+            if number > used:
+                yield epoch, number, indices
+        epoch, used = epoch + 1, 0
 
 
 def _update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> tuple[float, float, int]:
@@ -245,59 +230,6 @@ def _note_provenance(run: Run, device: torch.device, corpus: ParallelCorpus, all
         raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(changes)}", "restore it, or add --allow-inexact")
     if changes:
         write_json(path, old | {"inexact": old.get("inexact", []) + changes})
-
-
-def _save_checkpoint(run: Run, model, optimizer, progress: Progress) -> None:
-    random = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        random["cuda"] = torch.cuda.get_rng_state()
-    moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
-    tensors = {"model": _parameters(model), "optimizer": moments, "random": random}
-    run.save_checkpoint(progress.update, tensors, _finite(progress), keep=max(2, run.config.train.average))
-
-
-def _resume(run: Run, model, optimizer) -> Progress:
-    """Load the newest sound checkpoint, if there is one, and cut the log back to it."""
-    checkpoints = run.checkpoints()
-    if not checkpoints:
-        write_atomic(run.metrics_path, b"")
-        return Progress()
-    newest = checkpoints[-1]
-    state = load_state(newest)
-    progress = Progress(**{key: math.inf if value is None else value for key, value in state.items()})
-    model.load_state_dict(load_tensors(newest, "model"), strict=False)
-    moments: dict[int, dict[str, Tensor]] = {}
-    for key, value in load_tensors(newest, "optimizer").items():
-        index, name = key.split(".")
-        moments.setdefault(int(index), {})[name] = value
-    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
-    random = load_tensors(newest, "random")
-    torch.set_rng_state(random["cpu"])
-    if "cuda" in random and torch.cuda.is_available():
-        torch.cuda.set_rng_state(random["cuda"])
-    lines = [line for line in run.metrics() if line["update"] <= progress.update]
-    write_atomic(run.metrics_path, b"")
-    for line in lines:
-        append_line(run.metrics_path, line)
-    return progress
-
-
-def _finish(run: Run, model, progress: Progress) -> None:
-    """Average the last checkpoints into the final parameters, then drop the checkpoints."""
-    last = [load_tensors(path, "model") for path in run.checkpoints()[-run.config.train.average :]]
-    mean = {name: torch.stack([tensors[name] for tensors in last]).mean(dim=0) for name in last[-1]}
-    summary = _finite(progress) | {"parameters": count_parameters(model), "averaged": len(last)}
-    save_tensors(run.path / "final", {"model": mean}, summary)
-    run.remove_checkpoints()
-
-
-def _parameters(model: Transformer) -> dict[str, Tensor]:
-    """Return the parameters by name, a shared matrix once."""
-    return {name: parameter.detach() for name, parameter in model.named_parameters()}
-
-
-def _finite(progress: Progress) -> dict[str, Any]:
-    return {key: None if value == math.inf else value for key, value in vars(progress).items()}
 
 
 @contextlib.contextmanager

@@ -1,4 +1,7 @@
-"""The promises of `AttentionWeights`, for every variant at every site where it is defined. Sizes differ pairwise: equal ones hide transposes."""
+"""The promises of `AttentionWeights`, for every variant at every site where it is defined.
+
+Sizes differ pairwise: equal ones hide transposes.
+"""
 
 import pytest
 import torch
@@ -113,7 +116,7 @@ def test_padding_and_batch_order_change_nothing(variant, site):
 
 @every_place
 def test_a_sentence_of_one_token(variant, site):
-    weights, query, key, blocked, positions = make(variant, site)
+    weights, query, key, _, positions = make(variant, site)
     result = weigh(weights, query[:, :1], key[:, :1], torch.zeros(1, 1, 1, 1, dtype=torch.bool), positions[:1])
     assert result.isfinite().all() and (result > 0).any()
 

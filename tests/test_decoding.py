@@ -6,9 +6,10 @@ from typing import NamedTuple
 import pytest
 import torch
 
+from repro.checkpoints import load_parameters
 from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
-from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, beam_search, load_parameters
+from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, beam_search
 from repro.errors import InputError
 from test_transformer import SYSTEMS, VOCAB, small
 
@@ -52,15 +53,16 @@ def sharpened(variant: str, seed: int):
 
 
 @pytest.mark.parametrize("variant", SYSTEMS)
-@pytest.mark.parametrize("search", [SearchConfig(beam=5, alpha=0.0), SearchConfig(beam=5, alpha=0.6, penalty="wu"), SearchConfig(beam=5)])
-def test_a_beam_of_five_is_exhaustive_search_on_four_words(variant, search):
-    """Five prefixes hold all four one-word prefixes, so every output of at most two words is looked at."""
-    search = SearchConfig(search.beam, search.alpha, search.penalty, extra_tokens=1)
+@pytest.mark.parametrize("alpha, penalty, max_words", [(0.0, "length", 2), (1.0, "length", 1), (0.6, "wu", 1)])
+def test_a_beam_of_five_is_exhaustive_search_on_four_words(variant, alpha, penalty, max_words):
+    """Five prefixes hold all four one-word prefixes. Probabilities only fall, so without a penalty nothing is missed to two words; a
+    penalty can favour a prefix that has fallen behind, so there only outputs that all fit into the beam are compared."""
+    src = torch.tensor([[4, 6]])
+    search = SearchConfig(beam=5, alpha=alpha, penalty=penalty, extra_tokens=max_words - 1)
     for seed in range(10):
         model = small_vocabulary(variant, seed)
-        src = torch.tensor([[4, 6]])  # at most 2 + 1 tokens, the end mark included
         (found,) = beam_search(model, src, search)
-        candidates = [list(words) for length in range(3) for words in itertools.product(WORDS, repeat=length)]
+        candidates = [list(words) for length in range(max_words + 1) for words in itertools.product(WORDS, repeat=length)]
         best = max(candidates, key=lambda ids: rank(model, src, ids, search))
         assert found.ids == best
         assert found.score == pytest.approx(rank(model, src, best, search), abs=1e-6)

@@ -8,13 +8,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "files", "plots"},
+    {"errors", "files", "plots", "published"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "runs", "attention.dot_product", "attention.gaussian"},
     {"attention", "attention.multihead"},
     {"transformer"},
-    {"loss", "training", "decoding"},
-    {"evaluation"},
+    {"loss", "checkpoints", "training", "decoding"},
+    {"evaluation", "analysis"},
     {"records", "catalogue"},
     {"report"},
     {"__main__", ""},

@@ -99,9 +99,9 @@ def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, mon
     seen = []
     original = Run.save_checkpoint
 
-    def remember(self, update, tensors, state, keep):
+    def remember(self, update, tensors, state):
         seen.append({name: value.clone() for name, value in tensors["model"].items()})
-        original(self, update, tensors, state, keep)
+        original(self, update, tensors, state)
 
     monkeypatch.setattr(Run, "save_checkpoint", remember)
     final = parameters_of(train(tiny("train.average=3"), tmp_path, quiet=True))
@@ -145,7 +145,7 @@ def stop_after(monkeypatch, update: int) -> None:
     monkeypatch.setattr("repro.training._update", counted)
 
 
-@pytest.mark.parametrize("update", [1, 6, 24])
+@pytest.mark.parametrize("update", [1, 6, 22, 24])
 def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, update):
     whole = train(tiny("train.average=2"), tmp_path / "whole", quiet=True)
     stop_after(monkeypatch, update)
@@ -169,6 +169,14 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monk
     assert_same(train(tiny(), tmp_path / "cut", quiet=True), whole)
 
 
+def test_what_a_killed_process_left_is_cleared_away(tmp_path):
+    run = Run.create(tiny(), tmp_path)
+    (run.path / "checkpoints" / ".0000004.x1.part").mkdir(parents=True)
+    (run.path / ".metrics.jsonl.99.part").write_text("half a li")
+    train(tiny(), tmp_path, quiet=True)
+    assert not list(run.path.rglob("*.part"))
+
+
 @pytest.mark.parametrize("variant", ["base", "hc-sa"])
 def test_a_run_killed_three_times_ends_bit_identical(tmp_path, variant):
     """SIGKILL at random instants of the real command; the same command again each time."""
@@ -189,6 +197,14 @@ def test_a_run_killed_three_times_ends_bit_identical(tmp_path, variant):
         process.wait()
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
     assert_same(run, whole)
+    timeless = [
+        [{k: v for k, v in line.items() if k not in ("seconds", "tokens_per_second")} for line in r.metrics()] for r in (run, whole)
+    ]
+    assert timeless[0] == timeless[1]
+
+
+def timeless(line: dict) -> dict:
+    return {key: value for key, value in line.items() if key not in ("seconds", "tokens_per_second")}
 
 
 def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch):

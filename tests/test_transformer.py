@@ -48,7 +48,8 @@ def test_parameters_are_counted_by_arithmetic(variant, learned_sites, scale, voc
     feed_forward, norm, value_and_output, query_and_key = d * ffn + ffn + ffn * d + d, 2 * d, 2 * d * d, 2 * d * d
     encoder_layer = value_and_output + learned_sites["encoder"] * query_and_key + feed_forward + 2 * norm
     decoder_layer = 2 * value_and_output + learned_sites["decoder"] * query_and_key + feed_forward + 3 * norm
-    expected = vocab * d + config.encoder_layers * encoder_layer + config.decoder_layers * decoder_layer
+    final_norms = 2 * norm  # pre-norm leaves the streams of encoder and decoder unnormalised
+    expected = vocab * d + config.encoder_layers * encoder_layer + config.decoder_layers * decoder_layer + final_norms
     assert count_parameters(Transformer(config, vocab, PAD_ID)) == expected
 
 

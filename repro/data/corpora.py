@@ -6,6 +6,7 @@
 >>> corpus = load_corpus("local:my/folder", "en", "de")   # your own files
 """
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -82,11 +83,8 @@ def load_corpus(
         MachineError: neither the folder nor the Hub has it.
         DamagedFileError: a published file that is not what was published.
     """
-    record = _find_record(name)
     languages = tuple(language for language in (source, target) if language)
-    for language in languages:
-        if record.languages and language not in record.languages:
-            raise InputError(name, f"has no language '{language}'", did_you_mean(language, record.languages))
+    record = check_languages(name, *languages)
     if on_leak not in (None, "error", "drop", "allow"):
         raise InputError("on_leak", f"unknown value '{on_leak}'", did_you_mean(str(on_leak), ["error", "drop", "allow"]))
     sides, is_from_hub = _read(name, record, languages, root, max_chars)
@@ -96,6 +94,19 @@ def load_corpus(
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
     return _check_leaks(corpus, on_leak or record.on_leak)
+
+
+def check_languages(name: str, *languages: str) -> CorpusRecord:
+    """Return what is known about a corpus, without reading it; every corpus has each language it is asked for.
+
+    Raises:
+        InputError: an unknown name or language.
+    """
+    record = _find_record(name)
+    for language in languages:
+        if record.languages and language not in record.languages:
+            raise InputError(name, f"has no language '{language}'", did_you_mean(language, record.languages))
+    return record
 
 
 def _find_record(name: str) -> CorpusRecord:
@@ -211,14 +222,20 @@ def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sid
 
 
 def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: int) -> Sides:
-    from repro.data import minigerman  # only this corpus needs the grammar
-
     sides: Sides = {}
-    for split, examples in minigerman.splits().items():
+    for split, examples in _minigerman_splits().items():
         texts = {"en": [example.english for example in examples], "de": [example.german for example in examples]}
         numbers = range(1, len(examples) + 1)
         sides[split] = {language: TextLines(f"{split}.{language}", texts[language], numbers) for language in languages}
     return sides
+
+
+@functools.cache
+def _minigerman_splits() -> dict[str, list]:
+    """Generate the corpus once a process: it takes seconds."""
+    from repro.data import minigerman  # only this corpus needs the grammar
+
+    return minigerman.splits()
 
 
 # Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012 chooses the checkpoint, so that no

@@ -193,7 +193,7 @@ def build_compounds() -> tuple[list[Noun], list[Noun]]:
 
 
 NOUNS = {noun_class: [parse_noun(line, noun_class) for line in split_entries(table)] for noun_class, table in tables.NOUN_TABLE.items()}
-VERBS = [parse_verb(line) for line in tables.VERB_TABLE.strip().splitlines()]
+VERBS = [parse_verb(line) for line in tables.VERB_TABLE.strip().split("\n")]
 ADJECTIVES = {noun_class: parse_adjectives(table) for noun_class, table in tables.ADJECTIVE_TABLE.items()}
 for subclass, whole, members in (
     ("origin", "place", tables.ORIGINS),

@@ -65,7 +65,7 @@ def parse_senses() -> list[Sense]:
     verbs = {verb.english[0]: verb for verb in VERBS if not verb.objects and not verb.english_particle}
     places = {noun.english: noun for noun in NOUNS["place"]}
     senses = []
-    for line in SENSE_TABLE.strip().splitlines():
+    for line in SENSE_TABLE.strip().split("\n"):
         noun, *cues = (field.strip() for field in line.split("|"))
         tables = (adjectives, verbs, places)
         found = (tuple(table[word] for word in words.split()) for table, words in zip(tables, cues, strict=True))

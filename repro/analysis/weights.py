@@ -1,0 +1,49 @@
+"""Collect the attention weights of a model: the matrices that maps, statistics and ablations start from."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from repro.transformer import Residual, Transformer
+
+
+class Weights(NamedTuple):
+    """The weights of every layer by site, each `(batch or 1, num_heads, query_len, key_len)`; None where the sublayer is missing."""
+
+    encoder_self: list[Tensor | None]
+    decoder_self: list[Tensor | None]
+    cross: list[Tensor | None]
+
+
+@torch.no_grad()
+def collect_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> Weights:
+    """Return the weights with which a model reads a batch, from the definition of each variant (not from a faster path).
+
+    Args:
+        model: in evaluation mode, else dropout changes the layer inputs.
+        src: source ids, `(batch, src_len)`.
+        tgt_in: target ids after the start mark, `(batch, tgt_len)`.
+    """
+    sites = (
+        [layer.self_attention for layer in model.encoder],
+        [layer.self_attention for layer in model.decoder],
+        [layer.cross_attention for layer in model.decoder],
+    )
+    found: dict[int, Tensor] = {}
+
+    def note(module, inputs) -> None:
+        query, memory, blocked, positions = inputs
+        found[id(module)] = module.weights(query, memory.key, blocked, positions)
+
+    hooks = [place.sublayer.register_forward_pre_hook(note) for site in sites for place in site if place is not None]
+    try:
+        model(src, tgt_in)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return Weights(*([_of(place, found) for place in site] for site in sites))
+
+
+def _of(place: Residual | None, found: dict[int, Tensor]) -> Tensor | None:
+    return None if place is None else found[id(place.sublayer)]

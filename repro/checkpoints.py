@@ -1,0 +1,123 @@
+"""Checkpoints: everything a run needs to go on as if it had never stopped, and the final parameters it ends with."""
+
+import json
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from repro.config import TrainConfig
+from repro.errors import InputError
+from repro.files import write_atomic
+from repro.runs import Run, load_state, load_tensors, save_tensors
+from repro.transformer import Transformer, count_parameters
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: counters only, saved with every checkpoint."""
+
+    update: int = 0
+    epoch: int = 0
+    batch: int = 0  # batches of this epoch already used
+    tokens: int = 0  # target tokens seen
+    seconds: float = 0.0  # spent training and evaluating, over all restarts
+    best_dev_nll: float = math.inf
+    evals_since_best: int = 0
+
+    def after(self, epoch: int, batch: int, tokens: int, seconds: float) -> "Progress":
+        """Return where the run stands one update later."""
+        return replace(self, update=self.update + 1, epoch=epoch, batch=batch, tokens=self.tokens + tokens, seconds=self.seconds + seconds)
+
+    def with_dev(self, dev_nll: float) -> "Progress":
+        """Return where the run stands with an evaluation on dev."""
+        waited = 0 if dev_nll < self.best_dev_nll else self.evals_since_best + 1
+        return replace(self, best_dev_nll=min(dev_nll, self.best_dev_nll), evals_since_best=waited)
+
+    def is_done(self, config: TrainConfig) -> bool:
+        """Whether the schedule has ended, or dev has not improved for too long."""
+        return self.update >= config.max_updates or self.evals_since_best >= config.patience
+
+
+def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:
+    """Save parameters, optimiser, random state and counters, then drop the checkpoints that neither a resume nor the mean needs."""
+    random = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        random["cuda"] = torch.cuda.get_rng_state()
+    moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
+    tensors = {"model": _parameters(model), "optimizer": moments, "random": random}
+    run.save_checkpoint(progress.update, tensors, _finite(progress))
+    evaluated = [update for update in _evaluated(run) if update <= progress.update]
+    run.remove_checkpoints(keep={progress.update, *evaluated[-max(2, run.config.train.average) :]})
+
+
+def _evaluated(run: Run) -> list[int]:
+    """Return the updates of the checkpoints that belong to the schedule; a polite stop may have left others, which no mean may hold."""
+    config = run.config.train
+    updates = [int(path.name) for path in run.checkpoints()]
+    return [update for update in updates if update % config.eval_every == 0 or update == config.max_updates]
+
+
+def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
+    """Load the newest sound checkpoint, if there is one, and cut the log back to it."""
+    checkpoints = run.checkpoints()
+    if not checkpoints:
+        write_atomic(run.metrics_path, b"")
+        return Progress()
+    newest = checkpoints[-1]
+    state = load_state(newest)
+    progress = Progress(**{key: math.inf if value is None else value for key, value in state.items()})
+    load_parameters(model, load_tensors(newest, "model"), newest)
+    moments: dict[int, dict[str, Tensor]] = {}
+    for key, value in load_tensors(newest, "optimizer").items():
+        index, name = key.split(".")
+        moments.setdefault(int(index), {})[name] = value
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    random = load_tensors(newest, "random")
+    torch.set_rng_state(random["cpu"])
+    if "cuda" in random and torch.cuda.is_available():
+        torch.cuda.set_rng_state(random["cuda"])
+    lines = [json.dumps(line) + "\n" for line in run.metrics() if line["update"] <= progress.update]
+    write_atomic(run.metrics_path, "".join(lines).encode())
+    return progress
+
+
+def finish(run: Run, model: Transformer, progress: Progress) -> None:
+    """Average the last checkpoints of the schedule into the final parameters, then drop the checkpoints."""
+    updates = _evaluated(run)[-run.config.train.average :]
+    last = [load_tensors(path, "model") for path in run.checkpoints() if int(path.name) in updates]
+    mean = {name: torch.stack([tensors[name] for tensors in last]).mean(dim=0) for name in last[-1]}
+    summary = _finite(progress) | {"parameters": count_parameters(model), "averaged": len(last)}
+    save_tensors(run.path / "final", {"model": mean}, summary)
+    run.remove_checkpoints()
+
+
+def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path) -> None:
+    """Copy tensors into a model of exactly those parameters; a mismatch leaves the model untouched.
+
+    Raises:
+        InputError: naming the first tensors that are missing, unknown or of another shape.
+    """
+    own = dict(model.named_parameters())
+    wrong = [f"{name} is unknown" for name in tensors.keys() - own.keys()] + [f"{name} is missing" for name in own.keys() - tensors.keys()]
+    for name in own.keys() & tensors.keys():
+        if own[name].shape != tensors[name].shape:
+            wrong.append(f"{name} is {tuple(tensors[name].shape)}, wanted {tuple(own[name].shape)}")
+    if wrong:
+        raise InputError(str(where), f"does not fit the model: {'; '.join(sorted(wrong)[:5])}", "use the config.json it was trained with")
+    with torch.no_grad():
+        for name, parameter in own.items():
+            parameter.copy_(tensors[name])
+
+
+def _parameters(model: Transformer) -> dict[str, Tensor]:
+    """Return the parameters by name, a shared matrix once."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+
+
+def _finite(progress: Progress) -> dict[str, Any]:
+    return {key: None if value == math.inf else value for key, value in vars(progress).items()}

@@ -1,0 +1,151 @@
+"""The command line: the whole path, and what it says to mistakes."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from repro.__main__ import main
+
+TINY = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "runs"
+
+
+def refused(capsys, *arguments: str) -> tuple[int, str]:
+    """Run a command that must fail; return its exit code and its one line."""
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    lines = capsys.readouterr().err.strip().split("\n")
+    assert len(lines) == 1 and len(lines[0]) <= 300
+    return stopped.value.code, lines[0]
+
+
+MISTAKES = [
+    (["train", "--variant", "hcsa"], "error: --variant: unknown variant 'hcsa'. Fix: did you mean 'hc-sa'? Known: base, hc-sa"),
+    (["train", "--scale", "smok"], "error: --scale: unknown scale 'smok'. Fix: did you mean 'smoke'? Known: "),
+    (["train", "model.n_heads=4"], "error: model.n_heads=4: unknown option 'model.n_heads'. Fix: did you mean 'model.num_heads'? Known: "),
+    (["train", "dropout"], "error: dropout: is not key=value. Fix: "),
+    (["train", "model.num_heads=7"], "error: model.num_heads: 7 heads do not divide embed_dim 64. Fix: use 4 or 8"),
+    (["train", "model.num_heads=4.5"], "error: model.num_heads: wants int, found 4.5. Fix: give one int"),
+    (["train", 'model.num_heads="4"'], "error: model.num_heads: wants int, found '4'. Fix: give one int"),
+    (["train", "model.num_heads=true"], "error: model.num_heads: wants int, found True. Fix: give one int"),
+    (["train", "model.num_heads=null"], "error: model.num_heads: wants int, found None. Fix: give one int"),
+    (["train", "train.learning_rate=NaN"], "error: train.learning_rate: wants float, found nan. Fix: give one float"),
+    (["train", "train.learning_rate=-1"], "error: train.learning_rate: must be above 0, found -1.0. Fix: use a positive number"),
+    (["train", "train.max_updates=0"], "error: train.max_updates: must be at least 1, found 0. Fix: use 1 or more"),
+    (["train", "model.dropout=1"], "error: model.dropout: must be at least 0 and below 1, found 1.0. Fix: use a value in [0, 1)"),
+    (["train", "model.norm=middle"], "error: model.norm: unknown value 'middle'. Fix: use one of post, pre"),
+    (
+        ["train", "model.encoder_self=gausian"],
+        "error: model.encoder_self: unknown attention 'gausian'. Fix: did you mean 'gaussian'? Known: ",
+    ),
+    (["train", "--direction", "ende"], "error: --direction: 'ende' is not a direction. Fix: write source-target, for example de-en"),
+    (["train", "--direction", "en-en"], "error: data: source and target are both 'en'. Fix: choose two languages"),
+    (["train", "--direction", "en-fi"], "error: minigerman: has no language 'fi'. Fix: "),
+    (["train", "data.corpus=multi3k"], "error: data.corpus: unknown corpus 'multi3k'. Fix: did you mean 'multi30k'? Known: "),
+    (["data", "minigermann"], "error: data.corpus: unknown corpus 'minigermann'. Fix: did you mean 'minigerman'? Known: "),
+    (["translate", "nothing"], "error: nothing: no such run in "),
+    (["evaluate", "nothing"], "error: nothing: no such run in "),
+    (["compare", "nothing", "else"], "error: nothing: no such run in "),
+]
+
+
+@pytest.mark.parametrize("arguments, line", MISTAKES, ids=[" ".join(arguments) for arguments, _ in MISTAKES])
+def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line):
+    code, found = refused(capsys, *arguments)
+    assert code == 2
+    assert found.startswith(line)
+
+
+def test_mistakes_are_answered_before_torch_is_imported(tmp_path):
+    """What half a second forbids; the time itself is measured in benchmarks."""
+    for arguments in (["train", "--variant", "x"], ["train", "model.encoder_self=x"], ["translate", "x"], ["data", "x"], ["--help"]):
+        code = f"import sys, repro.__main__ as m\ntry: m.main({arguments!r})\nexcept SystemExit: print('torch' in sys.modules)"
+        answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+        assert answer.stdout.strip().endswith("False"), arguments
+
+
+def test_help_teaches(capsys):
+    for command in ([], ["train"], ["translate"], ["data"], ["compare"]):
+        with pytest.raises(SystemExit):
+            main([*command, "--help"])
+    text = capsys.readouterr().out
+    assert "repro train --scale smoke --variant hc-sa" in text and "model.encoder_self=gaussian(std=0.5)" in text
+
+
+def test_variants_lists_systems_and_attention(capsys):
+    with pytest.raises(SystemExit):
+        main(["variants"])
+    text = capsys.readouterr().out
+    assert "hc-sa" in text and "encoder_self=gaussian" in text
+    assert "You, Sun, Iyyer: Hard-Coded Gaussian Attention" in text
+    assert re.search(r"sites: encoder_self, decoder_self; learned parameters .*: 0\n", text)
+    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 8,192\n", text)
+
+
+def run(capsys, *arguments: str) -> list[str]:
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    assert stopped.value.code == 0, captured.err
+    return captured.out.rstrip("\n").split("\n")
+
+
+def test_the_whole_path(capsys, runs, tmp_path):
+    assert Path(run(capsys, "train", "--variant", "base", *TINY)[-1]).parent == runs
+    run(capsys, "train", "--variant", "hc-sa", *TINY)
+    scores = run(capsys, "evaluate", "base", "--split", "dev", "--beam", "1", "--record", "records")
+    assert re.fullmatch(r" *\d+\.\d\d  BLEU  nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:2.*", scores[0])
+    assert Path(scores[-1]).is_file()
+    compared = run(capsys, "compare", "base", "hc-sa", "--split", "dev", "--beam", "1")
+    assert re.match(r"BLEU: \d+\.\d\d - \d+\.\d\d = [+-]\d+\.\d\d, 95 % interval .* p = [01]\.\d{3}  nrefs:1", compared[1])
+    report = run(capsys, "report", "base", "hc-sa", "--split", "dev")
+    text = Path(report[-1]).read_text()
+    assert "| base | 1 |" in text and "| hc-sa - base | BLEU |" in text and "tok:13a" in text
+
+    sentences = "The dog sleeps.\n\n  \nThe old man sees a tree"
+    command = [sys.executable, "-m", "repro", "translate", "base", "--beam", "2"]
+    answer = subprocess.run(command, input=sentences.encode(), capture_output=True, check=True, env=os.environ)
+    lines = answer.stdout.decode().split("\n")
+    assert len(lines) == 5 and lines[1] == lines[2] == lines[4] == ""
+    assert subprocess.run(command, input=b"", capture_output=True, check=True).stdout == b""
+    answer = subprocess.run(command, input=b"gut\nsch\xf6n\n", capture_output=True, check=False)
+    assert answer.returncode == 2
+    assert answer.stderr.decode().strip() == (
+        "error: standard input:2: byte 0xF6 is not UTF-8. Fix: convert the text, for example: iconv -f latin1 -t utf8"
+    )
+
+
+def test_data_prints_the_columns_of_the_papers_table(capsys):
+    text = "\n".join(run(capsys, "data", "minigerman"))
+    assert re.search(r"train +20,000 pairs", text) and re.search(r"mean length +\d+\.\d en words, \d+\.\d de words", text)
+    assert re.search(r"fingerprint +[0-9a-f]{64}", text)
+
+
+def test_an_unfinished_run_cannot_translate(capsys, runs):
+    from repro.runs import Run
+    from repro.scales import resolve
+
+    Run.create(resolve("smoke"))
+    code, line = refused(capsys, "translate", "base")
+    assert code == 2 and "is not finished. Fix: start its `repro train` command again; it resumes" in line
+
+
+def test_our_own_bug_is_one_line_and_its_traceback_is_kept(capsys, monkeypatch):
+    monkeypatch.setattr("repro.scales.resolve", lambda *arguments: 1 / 0)
+    code, line = refused(capsys, "train")
+    assert code == 70 and line.startswith("error: a bug in repro: ZeroDivisionError: division by zero. The traceback is in ")
+    kept = Path(re.search(r"is in (\S+);", line)[1])
+    assert "Traceback" in kept.read_text()
+    kept.unlink()
+    with pytest.raises(ZeroDivisionError):
+        main(["--debug", "train"])

@@ -1,0 +1,79 @@
+"""Scores against sacreBLEU's own and hand-made values; the bootstrap against sacreBLEU's test."""
+
+import random
+
+import pytest
+import sacrebleu
+from sacrebleu.significance import PairedTest
+
+from repro.errors import InputError
+from repro.evaluation import TokenizedBLEU, paired_bootstrap, score_all
+
+WORDS = "der Hund die Katze sieht hört einen alten Baum , im Garten und schläft".split()
+random.seed(1)
+REFS = [" ".join(random.choices(WORDS, k=random.randint(4, 14))) + "." for _ in range(120)]
+
+
+def noisy(share: float, seed: int) -> list[str]:
+    """Return the references with a share of their words replaced."""
+    noise = random.Random(seed)
+    return [" ".join(noise.choice(WORDS) if noise.random() < share else word for word in ref.split()) for ref in REFS]
+
+
+WORSE, BETTER = noisy(0.5, 2), noisy(0.3, 3)
+
+
+def test_cased_scores_are_sacrebleus_and_carry_its_signature():
+    bleu, chrf, _ = score_all(WORSE, REFS, "de")
+    assert bleu.value == sacrebleu.corpus_bleu(WORSE, [REFS]).score
+    assert chrf.value == sacrebleu.corpus_chrf(WORSE, [REFS]).score
+    assert bleu.signature == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
+    assert chrf.signature.startswith("nrefs:1|case:mixed|eff:yes|nc:6|nw:0")
+
+
+def test_tokenised_bleu_lowers_case_and_splits_as_moses_does():
+    tokenized = TokenizedBLEU("de")
+    assert tokenized.prepare(["Der Hund, z.B. (Rex), schläft."]) == ["der hund , z.b. ( rex ) , schläft ."]
+    score = score_all([ref.upper() for ref in REFS], REFS, "de")[2]
+    assert score.value == pytest.approx(100)
+    assert "case:lc|" in score.signature and "tok:sacremoses-" in score.signature
+
+
+def test_tokenised_bleu_of_a_hand_worked_case():
+    """Precisions 5/6, 3/5, 2/4, 1/3 and no brevity penalty: (5/6 * 3/5 * 1/2 * 1/3) ** (1/4)."""
+    (_, _, score) = score_all(["the cat sat on a mat"], ["the cat sat on the mat"], "en")
+    assert score.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
+
+
+def test_the_bootstrap_agrees_with_sacrebleus_test():
+    """Resamples of the same kind; sacreBLEU counts one tail, we count both."""
+    close = noisy(0.32, 9)
+    ours = paired_bootstrap(close, BETTER, REFS, "de", num_samples=2000)[0]
+    metrics = {"BLEU": sacrebleu.BLEU(references=[REFS])}
+    _, theirs = PairedTest([("a", close), ("b", BETTER)], metrics, None, test_type="bs", n_samples=2000)()
+    assert ours.p == pytest.approx(2 * theirs["BLEU"][1].p_value, abs=0.06)
+    assert 0.1 < ours.p < 0.4, "choose systems between which the test is undecided, or the comparison says little"
+    assert ours.first == pytest.approx(theirs["BLEU"][0].score) and ours.second == pytest.approx(theirs["BLEU"][1].score)
+
+
+def test_a_clear_difference_is_significant_and_its_interval_holds_it():
+    results = paired_bootstrap(WORSE, BETTER, REFS, "de")
+    assert [result.signature for result in results] == [score.signature for score in score_all(WORSE, REFS, "de")]
+    for result in results:
+        assert result.difference > 5 and result.p < 0.01
+        assert 0 < result.low < result.difference < result.high
+
+
+def test_a_system_does_not_differ_from_itself():
+    for result in paired_bootstrap(BETTER, BETTER, REFS, "de", num_samples=100):
+        assert result.difference == result.low == result.high == 0 and result.p == 1
+
+
+def test_the_bootstrap_is_deterministic():
+    assert paired_bootstrap(WORSE, BETTER, REFS, "de", 100) == paired_bootstrap(WORSE, BETTER, REFS, "de", 100)
+
+
+@pytest.mark.parametrize("hyps, refs, message", [([], [], "there is nothing to score"), (["a"], ["a", "b"], "1 lines for 2 references")])
+def test_nothing_or_unequal_lines_are_refused(hyps, refs, message):
+    with pytest.raises(InputError, match=message):
+        score_all(hyps, refs, "de")

@@ -1,0 +1,110 @@
+"""Files appear whole or not at all, and damage is seen."""
+
+import errno
+import json
+import os
+import random
+
+import pytest
+import torch
+
+import repro.files
+from repro.config import RunConfig
+from repro.errors import DamagedFileError, InputError, MachineError
+from repro.files import append_line, check_folder, write_atomic, write_folder
+from repro.runs import Run, load_tensors, save_tensors
+
+
+@pytest.mark.parametrize("call", ["open", "fsync", "replace"])
+def test_a_write_that_fails_keeps_the_old_file_and_leaves_nothing(tmp_path, monkeypatch, call):
+    path = tmp_path / "file"
+    write_atomic(path, b"old")
+
+    def full(*_arguments, **_options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if call == "open":
+        monkeypatch.setattr(repro.files, "open", full, raising=False)
+    else:
+        monkeypatch.setattr(os, call, full)
+    with pytest.raises(MachineError, match=r"file: cannot be written \(No space left on device\). Fix: free some space"):
+        write_atomic(path, b"new")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]
+
+
+def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "folder"
+    write_folder(path, lambda folder: (folder / "a").write_text("old"))
+
+    def fail(folder):
+        (folder / "a").write_text("new")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(MachineError):
+        write_folder(path, fail)
+    check_folder(path)
+    assert (path / "a").read_text() == "old" and os.listdir(tmp_path) == ["folder"]
+
+
+def test_every_cut_and_every_changed_bit_is_found(tmp_path):
+    path = tmp_path / "final"
+    save_tensors(path, {"model": {"weight": torch.arange(30.0)}}, {"update": 3})
+    noise = random.Random(0)
+    for file in ("model.safetensors", "state.json", "MANIFEST.json"):
+        good = (path / file).read_bytes()
+        for _ in range(50):
+            bad = bytearray(good)
+            if noise.random() < 0.5:
+                bad = bad[: noise.randrange(len(bad))]
+            else:
+                bad[noise.randrange(len(bad))] ^= 1 << noise.randrange(8)
+            (path / file).write_bytes(bad)
+            if file != "MANIFEST.json" or not _same_hashes(good, bytes(bad)):
+                with pytest.raises(DamagedFileError, match="Fix: "):
+                    load_tensors(path, "model")
+        (path / file).write_bytes(good)
+    assert torch.equal(load_tensors(path, "model")["weight"], torch.arange(30.0))
+
+
+def _same_hashes(good: bytes, bad: bytes) -> bool:
+    """Whether a changed manifest still says the same (a changed blank, say)."""
+    try:
+        return json.loads(good) == json.loads(bad)
+    except ValueError:
+        return False
+
+
+def test_a_link_instead_of_a_file_is_refused(tmp_path):
+    path = tmp_path / "final"
+    save_tensors(path, {"model": {"weight": torch.ones(2)}}, {})
+    (path / "model.safetensors").rename(tmp_path / "elsewhere")
+    (path / "model.safetensors").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DamagedFileError, match="model.safetensors: is not a plain file"):
+        load_tensors(path, "model")
+
+
+def test_lines_are_appended_whole(tmp_path):
+    for value in range(3):
+        append_line(tmp_path / "log.jsonl", {"value": value})
+    assert [json.loads(line)["value"] for line in (tmp_path / "log.jsonl").read_text().split("\n")[:-1]] == [0, 1, 2]
+    with pytest.raises(ValueError):
+        append_line(tmp_path / "log.jsonl", {"value": float("nan")})
+
+
+def test_runs_are_found_by_folder_name_or_its_beginning(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    run = Run.create(RunConfig())
+    assert Run.find(str(run.path)).path == Run.find(run.path.name).path == Run.find("base-seed1").path == run.path
+    assert run.config == RunConfig()
+    with pytest.raises(InputError, match="no such run in .* Fix: known runs: base-seed1-"):
+        Run.find("hc-sa")
+
+
+def test_a_config_with_a_foreign_key_is_refused(tmp_path):
+    run = Run.create(RunConfig(), tmp_path)
+    values = json.loads((run.path / "config.json").read_text())
+    values["model"]["n_heads"] = 4
+    (run.path / "config.json").write_text(json.dumps(values))
+    with pytest.raises(InputError, match=r"config.json.model: unknown key 'n_heads'. Fix: did you mean 'num_heads'\?"):
+        Run(run.path)

@@ -1,0 +1,69 @@
+"""The stored results: every number is derived again from its evidence."""
+
+from pathlib import Path
+
+import pytest
+
+from repro.errors import DamagedFileError, InputError
+from repro.records import load_record, load_records, rescore, score_of
+from repro.report import check_comparable, render, render_results
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+RECORDS = sorted(RESULTS.rglob("*.json"))
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.name)
+def test_stored_scores_follow_from_stored_hypotheses(path, real_data):
+    record = load_record(path)
+    assert rescore(record) == record["scores"]
+
+
+@pytest.mark.real_data
+def test_an_edited_score_is_caught(real_data):
+    record = load_record(RECORDS[0])
+    record["scores"][0]["value"] += 0.01
+    assert rescore(record) != record["scores"]
+
+
+@pytest.mark.real_data
+def test_other_references_are_refused(real_data):
+    record = load_record(RECORDS[0]) | {"split": "dev"}
+    with pytest.raises(DamagedFileError, match="was scored against other references"):
+        rescore(record)
+
+
+@pytest.mark.real_data
+def test_the_first_real_result_meets_its_bar(real_data):
+    """Multi30k English-German: base at 39.0 or more, hard-coded self-attention at most 1.5 below, tokenised lower-cased BLEU."""
+    records = {r["system"]: r for r in load_records(RESULTS / "multi30k.en-de") if r["split"] == "test" and r["seed"] == 1}
+    base, hard_coded = (score_of(records[system], "tokenised lower-cased BLEU")["value"] for system in ("base", "hc-sa"))
+    assert base >= 39.0
+    assert hard_coded >= base - 1.5
+
+
+def test_the_page_of_results_is_what_the_records_say():
+    page = (RESULTS / "README.md").read_text()
+    assert page.endswith(render_results(load_records(RESULTS)))
+
+
+@pytest.mark.real_data
+def test_the_report_of_stored_records_puts_them_side_by_side(real_data):
+    records = [r for r in load_records(RESULTS / "multi30k.en-de") if r["split"] == "test"]
+    text = render(records)
+    for record in records:
+        assert f"{score_of(record, 'BLEU')['value']:.2f}" in text
+
+
+def test_records_of_different_references_are_not_compared():
+    records = [{"run": name, "references_sha256": name} for name in "ab"]
+    with pytest.raises(InputError, match="a and b: have different references. Fix: compare runs of the same corpus"):
+        check_comparable(records)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', ""])
+def test_what_is_not_a_record_is_named(tmp_path, content):
+    path = tmp_path / "record.json"
+    path.write_text(content)
+    with pytest.raises(DamagedFileError, match=r"record.json: (is not a result record|has format 99)"):
+        load_record(path)
