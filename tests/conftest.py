@@ -7,6 +7,10 @@ import pytest
 import torch
 
 
+# The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
+torch.set_num_threads(1)
+
+
 @pytest.fixture(autouse=True)
 def seeded():
     """Give every test the same random numbers, whatever ran before it."""
