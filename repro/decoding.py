@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from repro.checkpoints import load_parameters
 from repro.data.batches import cut_by_tokens, mark_source, pad

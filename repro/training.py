@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from repro.checkpoints import Progress, finish, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig

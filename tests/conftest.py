@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 
-
 # The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
 torch.set_num_threads(1)
 
