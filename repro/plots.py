@@ -34,8 +34,10 @@ def attention_maps(
     """
     num_rows = -(-len(maps) // num_columns)
     columns = min(num_columns, len(maps))
-    figure = make_subplots(num_rows, columns, subplot_titles=[escape(title) for title in titles], shared_yaxes=True)
     x, y = [escape(label) for label in key_labels], [escape(label) for label in query_labels]
+    height = 120 + num_rows * (100 + 20 * len(y))
+    spacing = {"vertical_spacing": 130 / height} if num_rows > 1 else {}  # room for the key labels and the next title
+    figure = make_subplots(num_rows, columns, subplot_titles=[escape(title) for title in titles], shared_yaxes=True, **spacing)
     for place, weights in enumerate(maps):
         heatmap = go.Heatmap(
             z=np.round(np.asarray(weights, dtype=float), 4),
@@ -51,7 +53,7 @@ def attention_maps(
         figure.add_trace(heatmap, row=place // columns + 1, col=place % columns + 1)
     figure.update_xaxes(tickvals=list(range(len(x))), ticktext=x, tickangle=-60, constrain="domain")
     figure.update_yaxes(tickvals=list(range(len(y))), ticktext=y, autorange="reversed")
-    return _finish(figure, height=120 + num_rows * (60 + 22 * len(y)))
+    return _finish(figure, height)
 
 
 def curves(lines: dict[str, tuple[Sequence[float], Sequence[float]]], x_title: str, y_title: str) -> go.Figure:

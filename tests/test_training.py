@@ -22,7 +22,14 @@ from repro.scales import resolve
 from repro.training import DivergedError, Stopped, _update, batch_loss, evaluate_nll, learning_rate, train
 from test_transformer import small
 
-TINY = ("data.train_pairs=400", "data.vocab_size=300", "train.max_updates=24", "train.eval_every=4", "train.batch_tokens=500")
+TINY = (
+    "data.train_pairs=400",
+    "data.vocab_size=300",
+    "train.max_updates=24",
+    "train.eval_every=4",
+    "train.batch_tokens=500",
+    "model.dropout=0.1",
+)
 
 
 def tiny(*overrides: str, variant: str = "base"):
