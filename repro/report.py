@@ -23,7 +23,7 @@ def render(records: list[dict[str, Any]]) -> str:
     data = first["config"]["data"]
     sources, refs = _pairs_of(first)
     title = f"# {data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
-    note = "This corpus is generated: its scores stand beside no paper's.\n" if data["corpus"] == "minigerman" else ""
+    note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] == "minigerman" else ""
     parts = [title, note, "## Scores", scores_table(records), _signatures(records), "## Costs", costs_table(records)]
     if len(records) > 1:
         parts += ["## Differences", differences_table(records, refs)]

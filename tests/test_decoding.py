@@ -59,13 +59,16 @@ def test_a_beam_of_five_is_exhaustive_search_on_four_words(variant, alpha, penal
     penalty can favour a prefix that has fallen behind, so there only outputs that all fit into the beam are compared."""
     src = torch.tensor([[4, 6]])
     search = SearchConfig(beam=5, alpha=alpha, penalty=penalty, extra_tokens=max_words - 1)
-    for seed in range(10):
+    lengths = set()
+    for seed in range(20):
         model = small_vocabulary(variant, seed)
         (found,) = beam_search(model, src, search)
         candidates = [list(words) for length in range(max_words + 1) for words in itertools.product(WORDS, repeat=length)]
         best = max(candidates, key=lambda ids: rank(model, src, ids, search))
         assert found.ids == best
         assert found.score == pytest.approx(rank(model, src, best, search), abs=1e-6)
+        lengths.add(len(best))
+    assert max_words in lengths, "the longest output must be the best of some model, or the search is hardly tested"
 
 
 def small_vocabulary(variant: str, seed: int):
@@ -82,6 +85,19 @@ def rank(model, src, ids, search) -> float:
     logits[:, NEVER_GENERATED] = float("-inf")
     log_prob = logits.log_softmax(-1)[range(len(ids) + 1), [*ids, EOS_ID]].sum()
     return float(search.rank(log_prob, len(ids) + 1))
+
+
+@pytest.mark.parametrize("variant", SYSTEMS)
+def test_a_score_is_that_of_its_own_words(variant):
+    """A prefix taken from another row of the beam would carry another's score. Flat models make the rows of a beam change places."""
+    search = SearchConfig(beam=5, alpha=0.7, extra_tokens=9)
+    for seed in range(5):
+        torch.manual_seed(seed)
+        model = small(variant).double()
+        found = beam_search(model, pad(sources()), search)
+        assert max(len(hypothesis.ids) for hypothesis in found) > 3
+        for ids, hypothesis in zip(sources(), found, strict=True):
+            assert hypothesis.score == pytest.approx(rank(model, torch.tensor([ids]), hypothesis.ids, search), abs=1e-5)
 
 
 @pytest.mark.parametrize("variant", SYSTEMS)
