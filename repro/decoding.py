@@ -135,10 +135,10 @@ class Translator:
         search = search or SearchConfig()
         mark = self.model.config.source_end_mark
         src = [mark_source(ids, mark) for ids in self.subwords.encode(sentences)]
-        todo = sorted((i for i, sentence in enumerate(sentences) if sentence.strip()), key=lambda i: len(src[i]))
+        by_length = sorted((i for i, sentence in enumerate(sentences) if sentence.strip()), key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
         ids: list[list[int]] = [[] for _ in sentences]
-        batches = cut_by_tokens(todo, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
+        batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
         for indices in tqdm(batches, desc="translating", unit="batch", disable=quiet):
             found = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
             for index, hypothesis in zip(indices, found, strict=True):
