@@ -81,13 +81,15 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
     'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
     """
-    from repro.attention import parse_variant
+    from repro.attention import parse_layers
+    from repro.config import SITES
     from repro.data.corpora import check_languages
-    from repro.scales import SITES, resolve
+    from repro.scales import resolve
 
     config = resolve(scale, variant, direction, seed, overrides)
     for site in SITES:
-        parse_variant(getattr(config.model, site), f"model.{site}")
+        num_layers = config.model.encoder_layers if site == "encoder_self" else config.model.decoder_layers
+        parse_layers(getattr(config.model, site), num_layers, f"model.{site}")
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
     from repro.runs import load_state
@@ -102,6 +104,48 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     state = load_state(run.path / "final")
     click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, dev loss {state['best_dev_nll']:.3f} nats per token")
     click.echo(run.path)
+
+
+@cli.command()
+@click.argument("systems", nargs=-1, required=True)
+@click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, tatoeba, enja, iwslt16.")
+@click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
+@click.option("--seeds", default=1, show_default=True, help="Train each system with the seeds 1 .. N.")
+@click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
+@click.option("--split", default="test", show_default=True)
+@click.option("--record", type=click.Path(path_type=Path), help="Also write the result records below this folder.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("reports/run.md"), show_default=True)
+def run(systems, scale, direction, seeds, jobs, split, record, out) -> None:
+    """Train and evaluate SYSTEMS (or `all`), several at a time, and write a report. What is finished is not made again.
+
+    Differences in the report are to the first system.
+    """
+    from repro.scales import SYSTEMS, resolve
+
+    names = list(SYSTEMS) if systems == ("all",) else list(dict.fromkeys(systems))
+    configs = [resolve(scale, name, direction, seed) for name in names for seed in range(1, seeds + 1)]
+
+    from repro.files import write_atomic
+    from repro.jobs import run_all
+    from repro.records import publish
+    from repro.report import render
+    from repro.training import Stopped
+
+    try:
+        outcomes = run_all(configs, jobs, split, lambda line: click.echo(line, err=True))
+    except Stopped as stopped:
+        click.echo("stopped; the same command goes on where the runs were", err=True)
+        sys.exit(stopped.exit_code)
+    records = [outcome for outcome in outcomes if not isinstance(outcome, ReproError)]
+    if record:
+        for result in records:
+            publish(result, record)
+    if records:
+        write_atomic(out, render(records).encode())
+        click.echo(out)
+    failed = [outcome for outcome in outcomes if isinstance(outcome, ReproError)]
+    if failed:
+        raise failed[0]
 
 
 def _search_options(command):

@@ -3,38 +3,41 @@
 from importlib import import_module
 
 from repro.attention import VARIANTS, build_weights
+from repro.config import SITES
 from repro.errors import InputError
-from repro.scales import SITES, SYSTEMS
+from repro.scales import SYSTEMS
 
-EMBED_DIM, NUM_HEADS = 64, 4  # the shape of the smoke scale, for counting
+EMBED_DIM, NUM_HEADS, NUM_LAYERS = 512, 8, 6  # the Transformer base of Vaswani et al. 2017, for counting
 
 
 def list_systems() -> str:
-    """Return a line per system: its name and the attention at each site."""
-    rows = [(name, ", ".join(f"{site}={changed.get(site, 'dot-product')}" for site in SITES)) for name, changed in SYSTEMS.items()]
-    return "\n".join(f"  {name:<14}{sites}" for name, sites in rows)
+    """Return a line per system: its name and what of the model differs from the baseline."""
+    rows = [(name, ", ".join(f"{key}={value}" for key, value in changed.items())) for name, changed in SYSTEMS.items()]
+    return "\n".join(f"  {name:<24}{changed or 'dot-product attention at every site'}" for name, changed in rows)
 
 
 def list_variants() -> str:
-    """Return for every variant its name, paper, sites, what it is in a line, and its learned parameters per layer."""
+    """Return for every variant its name, what it is in a line, paper, sites, and its learned parameters in the weights."""
     blocks = []
     for name, module in VARIANTS.items():
-        summary, paper = import_module(module).__doc__.strip().split("\n\n")[:2]
         counts = {site: _count(name, site) for site in SITES}
         sites = ", ".join(site for site, count in counts.items() if count is not None)
         count = max(count for count in counts.values() if count is not None)
-        blocks.append(
-            f"  {name:<14}{' '.join(summary.split())}\n"
-            f"  {'':<14}{' '.join(paper.split())}\n"
-            f"  {'':<14}sites: {sites}; learned parameters in the weights of a layer {EMBED_DIM} wide with {NUM_HEADS} heads: {count:,}"
-        )
-    return "\n".join(blocks)
+        shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
+        blocks.append(_block(name, module, f"sites: {sites}; learned parameters in the weights of {shape}: {count:,}"))
+    gates = f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
+    return "\n".join([*blocks, _block("(gates)", "repro.attention.gates", gates)])
+
+
+def _block(name: str, module: str, last_line: str) -> str:
+    summary, paper = (" ".join(part.split()) for part in import_module(module).__doc__.strip().split("\n\n")[:2])
+    return f"  {name:<14}{summary}\n  {'':<14}{paper}\n  {'':<14}{last_line}"
 
 
 def _count(name: str, site: str) -> int | None:
-    """Count the parameters of one layer's weights, or return None where the variant is not defined."""
+    """Count the parameters that a stack's weights learn, or return None where the variant is not defined."""
     try:
-        (weights,) = build_weights(name, site, 1, EMBED_DIM, NUM_HEADS)
+        layers = build_weights(name, site, NUM_LAYERS, EMBED_DIM, NUM_HEADS, length_ratio=1.0)
     except InputError:
         return None
-    return sum(parameter.numel() for parameter in weights.parameters())
+    return sum(parameter.numel() for parameter in {p for weights in layers for p in weights.parameters()})

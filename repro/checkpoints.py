@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from repro.config import TrainConfig
+from repro.data.subwords import PAD_ID, Subwords
 from repro.errors import InputError
 from repro.files import write_atomic
 from repro.runs import Run, load_state, load_tensors, save_tensors
@@ -41,6 +42,12 @@ class Progress:
     def is_done(self, config: TrainConfig) -> bool:
         """Whether the schedule has ended, or dev has not improved for too long."""
         return self.update >= config.max_updates or self.evals_since_best >= config.patience
+
+
+def new_model(run: Run) -> tuple[Transformer, Subwords]:
+    """Build the untrained model of a run whose subwords and lengths are known, and return it with its subwords."""
+    subwords = Subwords.load(run.subwords_path)
+    return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
 
 
 def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:

@@ -8,10 +8,17 @@ import json
 import math
 import types
 import typing
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 from repro.errors import InputError, did_you_mean
+
+SITES = ("encoder_self", "decoder_self", "cross")
+
+
+def added(default: Any) -> Any:
+    """A field that older runs did not have: while it keeps its default it is left out of the digest, and they keep their names."""
+    return field(default=default, metadata={"added": True})
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,12 @@ class ModelConfig:
     norm: Literal["post", "pre"] = "pre"
     source_end_mark: bool = True
     tie_embeddings: bool = True  # source, target and output share one matrix
+    encoder_positions: bool = added(True)  # position embeddings
+    decoder_positions: bool = added(True)
+    feed_forward: bool = added(True)  # False = no feed-forward sublayer anywhere
+    gated_sites: tuple[str, ...] = added(())  # where heads have Hard Concrete gates
+    gate_rule: Literal["sign", "soft"] = added("sign")  # what a gate is at test time
+    gate_init: float | None = added(None)  # the first log_alpha of all gates; null = drawn
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,7 @@ class TrainConfig:
     eval_every: int = 200  # updates between evaluations on dev; each saves a checkpoint
     patience: int = 10  # evaluations without a better dev loss before stopping
     average: int = 1  # the final parameters are the mean of that many last checkpoints
+    gate_penalty: float = added(0.0)  # loss per expected open head, in nats per token
 
 
 @dataclass(frozen=True)
@@ -77,8 +91,14 @@ class RunConfig:
 
     def digest(self) -> str:
         """Return twelve hex digits that name this configuration."""
-        text = json.dumps(asdict(self), sort_keys=True)
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        text = json.dumps({name: _named_values(part) for name, part in parts.items()}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _named_values(part: Any) -> dict[str, Any]:
+    values = {option: getattr(part, option.name) for option in fields(part)}
+    return {option.name: value for option, value in values.items() if not ("added" in option.metadata and value == option.default)}
 
 
 def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
@@ -92,19 +112,26 @@ def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
     for key in values:
         if key not in known:
             raise InputError(where, f"unknown key '{key}'", did_you_mean(key, known))
-    return cls(**{key: _typed(hints[key], value, f"{where}.{key}") for key, value in values.items()})
+    return cls(**{key: typed(hints[key], value, f"{where}.{key}") for key, value in values.items()})
 
 
-def _typed(hint: Any, value: Any, where: str) -> Any:
-    """Return the value if it has the hinted type; numbers in text, booleans as numbers and NaN are refused, not guessed."""
+def typed(hint: Any, value: Any, where: str) -> Any:
+    """Return the value if it has the hinted type; numbers in text, booleans as numbers and NaN are refused, not guessed.
+
+    Raises:
+        InputError: naming the wanted type or choices and the value found.
+    """
     if is_dataclass(hint):
         return from_dict(hint, value, where)
-    if typing.get_origin(hint) is Literal:
-        choices = typing.get_args(hint)
-        if value not in choices:
-            raise InputError(where, f"unknown value '{value}'", did_you_mean(str(value), choices))
+    allowed = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
+    choices = [choice for t in allowed if typing.get_origin(t) is Literal for choice in typing.get_args(t)]
+    if value in choices and isinstance(value, str):
         return value
-    allowed = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if choices and (isinstance(value, str) or len(allowed) == 1):
+        raise InputError(where, f"unknown value '{value}'", did_you_mean(str(value), choices))
+    for row in (t for t in allowed if typing.get_origin(t) is tuple):
+        if isinstance(value, (list, tuple)):
+            return tuple(typed(typing.get_args(row)[0], item, where) for item in value)
     if float in allowed and type(value) is int:
         value = float(value)
     if type(value) not in allowed or (isinstance(value, float) and not math.isfinite(value)):
@@ -137,6 +164,11 @@ def _check(config: RunConfig) -> None:
     for where, rate in (rates | {"train.label_smoothing": train.label_smoothing, "train.adam_beta2": train.adam_beta2}).items():
         if not 0 <= rate < 1:
             raise InputError(where, f"must be at least 0 and below 1, found {rate}", "use a value in [0, 1)")
+    for site in model.gated_sites:
+        if site not in SITES:
+            raise InputError("model.gated_sites", f"unknown site '{site}'", did_you_mean(site, SITES))
+    if not 0 <= train.gate_penalty < 1e6:
+        raise InputError("train.gate_penalty", f"must be at least 0, found {train.gate_penalty}", "use a number of nats per head")
     for name in ("learning_rate", "clip_norm"):
         if not 0 < getattr(train, name) < 1e6:
             raise InputError(f"train.{name}", f"must be above 0, found {getattr(train, name)}", "use a positive number")

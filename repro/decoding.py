@@ -7,13 +7,14 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from repro.checkpoints import load_parameters
+from repro.checkpoints import load_parameters, new_model
 from repro.data.batches import cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.errors import InputError
 from repro.runs import Run, load_tensors
 from repro.transformer import Transformer
 
+MAX_TOKENS = 100_000  # no translation is longer, whatever its source
 NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 
@@ -61,7 +62,7 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
     search. Done sentences leave the batch.
     """
     beam, device = search.beam, src.device
-    limits = (src != PAD_ID).sum(dim=1) + search.extra_tokens
+    limits = ((src != PAD_ID).sum(dim=1) + search.extra_tokens).clamp_max(model.max_len("decoder_self", "cross") or MAX_TOKENS)
     best = [Hypothesis([], float("-inf"), False) for _ in src]
     best_rank = torch.full((len(src),), float("-inf"), device=device)
     alive = torch.arange(len(src), device=device)  # which sentence each block of rows belongs to
@@ -125,16 +126,24 @@ class Translator:
         """
         if not run.is_finished:
             raise InputError(str(run.path), "is not finished", "start its `repro train` command again; it resumes")
-        subwords = Subwords.load(run.subwords_path)
-        model = Transformer(run.config.model, len(subwords), PAD_ID)
+        model, subwords = new_model(run)
         load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
         return cls(model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")), subwords)
 
     def translate(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:
-        """Translate sentences; an empty or blank one stays empty. The order is kept."""
+        """Translate sentences; an empty or blank one stays empty. The order is kept.
+
+        Raises:
+            InputError: a sentence is longer than the model's attention is defined for.
+        """
         search = search or SearchConfig()
         mark = self.model.config.source_end_mark
         src = [mark_source(ids, mark) for ids in self.subwords.encode(sentences)]
+        longest = self.model.max_len("encoder_self", "cross")
+        for sentence, ids in zip(sentences, src, strict=True):
+            if longest is not None and len(ids) > longest:
+                what = f"has {len(ids)} tokens, but this model's attention is defined for {longest}"
+                raise InputError(f"the sentence '{sentence[:40]} ...'", what, "split the sentence")
         by_length = sorted((i for i, sentence in enumerate(sentences) if sentence.strip()), key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
         ids: list[list[int]] = [[] for _ in sentences]

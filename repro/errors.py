@@ -26,6 +26,9 @@ class ReproError(Exception):
         self.where, self.what, self.mend = where, what, mend
         super().__init__(f"{where}: {what}. Fix: {mend}")
 
+    def __reduce__(self):  # so that an error can come from another process
+        return type(self), (self.where, self.what, self.mend)
+
 
 class InputError(ReproError):
     """Wrong arguments, configuration or data."""

@@ -1,6 +1,5 @@
 """A report in Markdown, generated from result records: scores with signatures, costs, and whether systems differ by more than chance."""
 
-from itertools import combinations
 from typing import Any
 
 from repro.data.corpora import load_corpus
@@ -93,25 +92,25 @@ def costs_table(records: list[dict[str, Any]]) -> str:
     rows = []
     for record in records:
         training, decoding = record["training"], record["decoding"]
-        minutes = training["seconds"] / 60
         rows.append(
             [
                 record["system"],
                 f"{training['parameters']:,}",
                 f"{training['update']:,}",
-                f"{minutes:.1f}",
+                f"{training['seconds']:,.0f}",
                 f"{training['target_tokens_per_second']:,}",
                 f"{decoding['sentences_per_second']:,}",
             ]
         )
-    header = ["system", "parameters", "updates", "training minutes", "target tokens/s in training", "sentences/s in decoding"]
+    header = ["system", "parameters", "updates", "training seconds", "target tokens/s in training", "sentences/s in decoding"]
     return table(header, rows)
 
 
 def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
-    """Return a table of the paired differences of all pairs of records."""
+    """Return a table of the paired differences of every record to the first."""
     rows = []
-    for first, second in combinations(records, 2):
+    first = records[0]
+    for second in records[1:]:
         for comparison in paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, first["config"]["data"]["target"]):
             rows.append([f"{second['system']} - {first['system']}", comparison.metric, *describe(comparison)])
     samples = f"Paired bootstrap (Koehn 2004), {comparison.num_samples:,} resamples; one training run each says nothing about other seeds."

@@ -1,7 +1,7 @@
 """A run is a folder named by its configuration: what was asked for, where it was made, its checkpoints, its final parameters.
 
     runs/base-seed1-3f2a.../
-        config.json  provenance.json  subwords.model  metrics.jsonl
+            config.json  provenance.json  subwords.model  lengths.json  metrics.jsonl
         checkpoints/0000200/{model,optimizer}.safetensors, state.json, MANIFEST.json
         final/model.safetensors, state.json, MANIFEST.json
         evaluations/...json
@@ -89,6 +89,18 @@ class Run:
     def subwords_path(self) -> Path:
         """Where the subword model lies."""
         return self.path / "subwords.model"
+
+    @property
+    def lengths_path(self) -> Path:
+        """Where the numbers of source and target tokens in the training data lie."""
+        return self.path / "lengths.json"
+
+    def length_ratio(self) -> float | None:
+        """Return mean source length / mean target length of the training data, in tokens; None when the run did not note it."""
+        if not self.lengths_path.exists():
+            return None
+        lengths = json.loads(self.lengths_path.read_bytes())
+        return lengths["source_tokens"] / lengths["target_tokens"]
 
     @property
     def metrics_path(self) -> Path:

@@ -2,17 +2,67 @@
 
 import json
 from dataclasses import asdict, fields, replace
+from typing import Any
 
-from repro.config import DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
+from repro.config import SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
 from repro.errors import InputError, did_you_mean
 
-SITES = ("encoder_self", "decoder_self", "cross")
+HARD_CODED = {"encoder_self": "gaussian", "decoder_self": "gaussian"}
+SINGLE_HEAD = {"cross": "none; last: dot-product(heads=1)"}
+NO_SELF = {"encoder_self": "none", "decoder_self": "none"}
+ENDS = "gaussian; first: gaussian(centers={0}); last: gaussian(centers={0})"  # the layers that Table 6 of You et al. varies
 
-SYSTEMS: dict[str, dict[str, str]] = {
+SYSTEMS: dict[str, dict[str, Any]] = {
     "base": {},
-    "hc-sa": {"encoder_self": "gaussian", "decoder_self": "gaussian"},
+    # You et al. 2020; "/-" is their sign for "without"
+    "hc-sa": HARD_CODED,
+    "hc-all": HARD_CODED | {"cross": "gaussian"},
+    "sh-x": HARD_CODED | SINGLE_HEAD,
+    "base/-sa": NO_SELF,
+    "sh-x/-sa": NO_SELF | SINGLE_HEAD,
+    "base/-ff": {"feed_forward": False},
+    "hc-sa/-ff": HARD_CODED | {"feed_forward": False},
+    "hc-sa-window": dict.fromkeys(HARD_CODED, "gaussian(kernel='window')"),
+    "hc-sa-index": dict.fromkeys(HARD_CODED, "gaussian(kernel='index')"),
+    "hc-sa-ll-ll": dict.fromkeys(HARD_CODED, ENDS.format("[-1]")),
+    "hc-sa-ll-cc": {"encoder_self": ENDS.format("[-1]"), "decoder_self": ENDS.format("[0]")},
+    "hc-sa-ll-lc": {"encoder_self": ENDS.format("[-1]"), "decoder_self": "gaussian"},
+    "hc-all-code": HARD_CODED | {"cross": "gaussian(centers=[-1, 1], gamma=1.0, floor=False)"},
+    "hc-sa-renormalized": dict.fromkeys(HARD_CODED, "gaussian(renormalize=True)"),
+    "uniform-encoder": {"encoder_self": "uniform"},
+    # Raganato et al. 2020; eight encoder heads whatever the scale has
+    "8L": {"encoder_self": "dot-product(heads=8)"},
+    "7Ftoken+1L": {"encoder_self": "fixed"},
+    "7Fword+1L": {"encoder_self": "fixed(unit='word')"},
+    "1L": {"encoder_self": "fixed(patterns=[])"},
+    "8Ftoken": {"encoder_self": "fixed(patterns=['current', 'previous', 'next', 'left', 'right', 'end', 'start', 'last'], learned=0)"},
+    # Cui et al. 2019
+    "mma": {"encoder_self": "mixed"},
+    "mma-local": {"encoder_self": "mixed(types='GL', repeat='last')"},
+    "mma-forward": {"encoder_self": "mixed(types='GF', repeat='last')"},
+    "mma-backward": {"encoder_self": "mixed(types='GB', repeat='last')"},
+    "mma-w2": {"encoder_self": "mixed(window=2)"},
+    "mma-w3": {"encoder_self": "mixed(window=3)"},
+    "mma-w4": {"encoder_self": "mixed(window=4)"},
+    "base/-pe": {"encoder_positions": False},
+    "mma/-pe": {"encoder_self": "mixed", "encoder_positions": False},
+    # Zeng et al. 2021
+    "ran-e": {"encoder_self": "recurrent"},
+    "ran-d": {"decoder_self": "recurrent"},
+    "ran-all": {"encoder_self": "recurrent", "decoder_self": "recurrent"},
+    "ran-all-frozen": dict.fromkeys(HARD_CODED, "recurrent(trainable=False)"),
+    "ran-e/-pe": {"encoder_self": "recurrent", "encoder_positions": False},
+    "ran-d/-pe": {"decoder_self": "recurrent", "decoder_positions": False},
+    "syn-r": dict.fromkeys(HARD_CODED, "synthesizer"),
+    "syn-r-ones": dict.fromkeys(HARD_CODED, "synthesizer(init='ones')"),
+    "syn-r-low-rank": dict.fromkeys(HARD_CODED, "synthesizer(rank=8)"),
+    "base-attention-dropout": {"attention_dropout": 0.2},
+    # Voita et al. 2019
+    "gated": {"gated_sites": SITES},
 }
-"""A paper's name for a model -> the attention variant at each site that differs from the baseline."""
+"""A paper's name for a model -> what of the model differs from the baseline."""
+
+STRUCTURE = (*SITES, "encoder_positions", "decoder_positions", "feed_forward", "gated_sites")
 
 SCALES: dict[str, RunConfig] = {
     "smoke": RunConfig(  # new sentences are generated without end, so there is nothing to overfit and no dropout
@@ -44,11 +94,13 @@ SCALES: dict[str, RunConfig] = {
 
 def system_of(model: ModelConfig) -> str:
     """Return the papers' name for a model, or its attention at each site when no paper named it."""
-    sites = {site: getattr(model, site) for site in SITES}
-    for name, changed in SYSTEMS.items():
-        if sites == dict.fromkeys(SITES, "dot-product") | changed:
+    base = ModelConfig()
+    for name, changed in sorted(SYSTEMS.items(), key=lambda item: -len(item[1])):
+        expected = {option: getattr(base, option) for option in STRUCTURE} | changed
+        if all(getattr(model, option) == value for option, value in expected.items()):
             return name
-    return "+".join("".join(c if c.isalnum() or c in "-.=" else "_" for c in spec) for spec in sites.values())
+    named = [f"{option}={getattr(model, option)}" for option in STRUCTURE if getattr(model, option) != getattr(base, option)]
+    return "+".join(named)
 
 
 def resolve(scale: str, variant: str = "base", direction: str | None = None, seed: int = 1, overrides: tuple[str, ...] = ()) -> RunConfig:
@@ -88,7 +140,8 @@ def split_direction(direction: str) -> tuple[str, str]:
 
 def run_name(config: RunConfig) -> str:
     """Return the folder name of a run: the system, the seed, the digest of the whole configuration."""
-    return f"{system_of(config.model)}-seed{config.train.seed}-{config.digest()}"
+    system = "".join(c if c.isalnum() or c in "-+.=" else "_" for c in system_of(config.model))
+    return f"{system[:80]}-seed{config.train.seed}-{config.digest()}"
 
 
 def _override(config: RunConfig, text: str) -> RunConfig:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from repro.checkpoints import Progress, finish, resume, save_checkpoint
+from repro.checkpoints import Progress, finish, new_model, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.corpora import ParallelCorpus, load_corpus
@@ -36,8 +36,11 @@ class Stopped(Exception):
     """Training was asked to stop, saved, and can be resumed by the same command. `exit_code` is the shell's convention."""
 
     def __init__(self, exit_code: int, update: int) -> None:
-        self.exit_code = exit_code
+        self.exit_code, self.update = exit_code, update
         super().__init__(f"stopped after update {update}; the same command resumes there")
+
+    def __reduce__(self):  # so that it can come from another process
+        return type(self), (self.exit_code, self.update)
 
 
 class DivergedError(ReproError):
@@ -68,9 +71,10 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
         _note_provenance(run, device, corpus, allow_inexact)
-        subwords, train_pairs, dev_pairs = _encode_corpus(run, corpus)
+        train_pairs, dev_pairs = _encode_corpus(run, corpus)
         torch.manual_seed(config.train.seed)
-        model = Transformer(config.model, len(subwords), PAD_ID).to(device)
+        model = new_model(run)[0].to(device)
+        _check_lengths(model, {"train": train_pairs, "dev": dev_pairs})
         optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, config.train.adam_beta2), eps=1e-9, fused=True)
         progress = resume(run, model, optimizer)
         progress = _loop(run, model, optimizer, progress, train_pairs, dev_pairs, stop, quiet)
@@ -125,7 +129,7 @@ def _update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> t
     for group in optimizer.param_groups:
         group["lr"] = lr
     total, total_nll, tokens = batch_loss(model, batch, config)
-    (total / tokens).backward()
+    (total / tokens + config.gate_penalty * model.gate_penalty()).backward()
     loss, nll = total.item() / tokens, total_nll.item() / tokens
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     if not math.isfinite(norm) or not math.isfinite(loss):
@@ -198,8 +202,8 @@ class _Window:
         return line
 
 
-def _encode_corpus(run: Run, corpus: ParallelCorpus) -> tuple[Subwords, EncodedPairs, EncodedPairs]:
-    """Fit subwords on the training split (once a run) and return them with the training and dev pairs as ids."""
+def _encode_corpus(run: Run, corpus: ParallelCorpus) -> tuple[EncodedPairs, EncodedPairs]:
+    """Fit subwords and count lengths on the training split (once a run), and return the training and dev pairs as ids."""
     data, model = run.config.data, run.config.model
     sources, targets = corpus.pairs("train", data.source, data.target)
     sources, targets = sources[: data.train_pairs], targets[: data.train_pairs]
@@ -215,7 +219,19 @@ def _encode_corpus(run: Run, corpus: ParallelCorpus) -> tuple[Subwords, EncodedP
     train_pairs = encode(sources, targets, data.max_tokens)
     if not len(train_pairs):
         raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
-    return subwords, train_pairs, encode(*corpus.pairs("dev", data.source, data.target), None)
+    write_json(run.lengths_path, {"source_tokens": sum(map(len, train_pairs.src)), "target_tokens": sum(map(len, train_pairs.tgt))})
+    return train_pairs, encode(*corpus.pairs("dev", data.source, data.target), None)
+
+
+def _check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
+    """Refuse sentences that the model's attention is not defined for, before the hours are spent."""
+    for side, sites in {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}.items():
+        limit = model.max_len(*sites)
+        for name, pairs in splits.items():
+            longest = max(map(len, pairs.src)) if side == "source" else max(map(len, pairs.tgt)) + 1
+            if limit is not None and longest > limit:
+                what = f"a {side} sentence of {name} has {longest} tokens with its mark, but an attention is defined for {limit}"
+                raise InputError(name, what, f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'")
 
 
 def _note_provenance(run: Run, device: torch.device, corpus: ParallelCorpus, allow_inexact: bool) -> None:

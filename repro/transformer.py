@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from repro.attention import build_weights
+from repro.attention.base import Positions
+from repro.attention.gates import HardConcrete
 from repro.attention.masks import causal_mask, padding_mask
 from repro.attention.multihead import Memory, MultiHeadAttention
 from repro.config import ModelConfig
@@ -82,49 +84,49 @@ class Cache(NamedTuple):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and feed-forward."""
+    """Self-attention and feed-forward; either may be missing."""
 
     def __init__(self, config: ModelConfig, self_weights: nn.Module | None) -> None:
         super().__init__()
-        self.self_attention = _attention(self_weights, config)
-        self.feed_forward = Residual(FeedForward(config), config)
+        self.self_attention = _attention(self_weights, "encoder_self", config)
+        self.feed_forward = Residual(FeedForward(config), config) if config.feed_forward else None
 
-    def forward(self, x: Tensor, blocked: Tensor, positions: Tensor) -> Tensor:
+    def forward(self, x: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         """Shape: `x` is `(batch, src_len, embed_dim)` in and out."""
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
             x = self.self_attention.leave(x, attention(entered, attention.project(entered), blocked, positions))
-        return self.feed_forward.leave(x, self.feed_forward.sublayer(self.feed_forward.enter(x)))
+        return _feed_forward(self.feed_forward, x)
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention over the past, cross attention over the source, feed-forward."""
+    """Self-attention over the past, cross attention over the source, feed-forward; any may be missing."""
 
     def __init__(self, config: ModelConfig, self_weights: nn.Module | None, cross_weights: nn.Module | None) -> None:
         super().__init__()
-        self.self_attention = _attention(self_weights, config)
-        self.cross_attention = _attention(cross_weights, config)
-        self.feed_forward = Residual(FeedForward(config), config)
+        self.self_attention = _attention(self_weights, "decoder_self", config)
+        self.cross_attention = _attention(cross_weights, "cross", config)
+        self.feed_forward = Residual(FeedForward(config), config) if config.feed_forward else None
 
     def start(self, encoded: Tensor) -> Cache:
         """Project the encoded source, once for the sentence, and begin with an empty past."""
         return Cache(None, None if self.cross_attention is None else self.cross_attention.sublayer.project(encoded))
 
-    def forward(self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Tensor) -> tuple[Tensor, Cache]:
+    def forward(self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Positions) -> tuple[Tensor, Cache]:
         """Continue the sentences in `cache` by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`."""
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
             new = attention.project(entered)
             past = new if cache.past is None else cache.past.append(new)
-            blocked = causal_mask(positions, past.value.shape[2])
+            blocked = causal_mask(positions.query, past.value.shape[2])
             x = self.self_attention.leave(x, attention(entered, past, blocked, positions))
             cache = cache._replace(past=past)
         if self.cross_attention is not None:
             entered = self.cross_attention.enter(x)
             x = self.cross_attention.leave(x, self.cross_attention.sublayer(entered, cache.source, source_blocked, positions))
-        return self.feed_forward.leave(x, self.feed_forward.sublayer(self.feed_forward.enter(x))), cache
+        return _feed_forward(self.feed_forward, x), cache
 
 
 class DecoderState(NamedTuple):
@@ -146,12 +148,21 @@ class Transformer(nn.Module):
         config: shape and variants.
         vocab_size: number of subwords, shared by both languages.
         pad_id: the id of padding.
+        starts_word: for each subword whether a word begins with it; only word patterns need it.
+        length_ratio: mean source length / mean target length of the training data; only Gaussian cross attention needs it.
 
     Raises:
         InputError: a variant that is unknown or not defined at its site.
     """
 
-    def __init__(self, config: ModelConfig, vocab_size: int, pad_id: int) -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocab_size: int,
+        pad_id: int,
+        starts_word: list[bool] | None = None,
+        length_ratio: float | None = None,
+    ) -> None:
         super().__init__()
         self.config, self.pad_id = config, pad_id
         self.source_embedding = nn.Embedding(vocab_size, config.embed_dim)
@@ -160,29 +171,51 @@ class Transformer(nn.Module):
         if config.tie_embeddings:
             self.output.weight = self.source_embedding.weight
         self.dropout = Dropout(config.dropout)
-        encoder_self = _weights(config, "encoder_self", config.encoder_layers)
-        decoder_self = _weights(config, "decoder_self", config.decoder_layers)
-        cross = _weights(config, "cross", config.decoder_layers)
+        shape = (config.embed_dim, config.num_heads, config.attention_dropout, length_ratio)
+        encoder_self = build_weights(config.encoder_self, "encoder_self", config.encoder_layers, *shape)
+        decoder_self = build_weights(config.decoder_self, "decoder_self", config.decoder_layers, *shape)
+        cross = build_weights(config.cross, "cross", config.decoder_layers, *shape)
         self.encoder = nn.ModuleList(EncoderLayer(config, weights) for weights in encoder_self)
         self.decoder = nn.ModuleList(DecoderLayer(config, *weights) for weights in zip(decoder_self, cross, strict=True))
         self.encoder_norm = nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
         self.decoder_norm = nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
+        self.register_buffer("starts_word", None if starts_word is None else torch.tensor(starts_word), persistent=False)
         self._initialize()
 
     def _initialize(self) -> None:
-        for name, parameter in self.named_parameters():
-            if "embedding" in name or name == "output.weight":
-                nn.init.normal_(parameter, std=self.config.embed_dim**-0.5)
-            elif parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
+        """Draw embeddings and linear layers; what else a variant learns it has initialised by itself."""
+        for module in self.modules():
+            if isinstance(module, nn.Embedding) or (module is self.output and not self.config.tie_embeddings):
+                nn.init.normal_(module.weight, std=self.config.embed_dim**-0.5)
+            elif isinstance(module, nn.Linear) and module is not self.output:
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+
+    def attentions(self) -> dict[str, list[MultiHeadAttention | None]]:
+        """Return the attention of every layer by site, first layer first; None where the sublayer is missing."""
+        found = {
+            "encoder_self": [layer.self_attention for layer in self.encoder],
+            "decoder_self": [layer.self_attention for layer in self.decoder],
+            "cross": [layer.cross_attention for layer in self.decoder],
+        }
+        return {site: [None if place is None else place.sublayer for place in places] for site, places in found.items()}
+
+    def gate_penalty(self) -> Tensor | float:
+        """Return the expected number of open head gates, summed over all gated attention (Voita et al. 2019, section 6.1)."""
+        return sum(module.penalty() for module in self.modules() if isinstance(module, HardConcrete))
+
+    def max_len(self, *sites: str) -> int | None:
+        """Return the longest sentence, in tokens with its mark, that the attention at all these sites is defined for; None = any."""
+        places = [place for site in sites for place in self.attentions()[site] if place is not None]
+        return min((place.weights.max_len for place in places if place.weights.max_len is not None), default=None)
 
     def encode(self, src: Tensor) -> Tensor:
         """Encode source ids. Shape: `(batch, src_len)` -> `(batch, src_len, embed_dim)`."""
-        positions = torch.arange(src.shape[1], device=src.device)
+        words = None if self.starts_word is None else (self.starts_word[src].cumsum(dim=1) - 1).clamp_min(0)
+        positions = Positions(torch.arange(src.shape[1], device=src.device), words)
         blocked = padding_mask(src, self.pad_id)
-        x = self._embed(self.source_embedding, src, positions)
+        x = self._embed(self.source_embedding, src, positions, self.config.encoder_positions)
         for layer in self.encoder:
             x = layer(x, blocked, positions)
         return self.encoder_norm(x)
@@ -198,8 +231,8 @@ class Transformer(nn.Module):
         Returns:
             The last layer's output, `(batch, tgt_len, embed_dim)`, and the state after these tokens.
         """
-        positions = torch.arange(state.length, state.length + tgt_in.shape[1], device=tgt_in.device)
-        x = self._embed(self.target_embedding, tgt_in, positions)
+        positions = Positions(torch.arange(state.length, state.length + tgt_in.shape[1], device=tgt_in.device))
+        x = self._embed(self.target_embedding, tgt_in, positions, self.config.decoder_positions)
         caches = []
         for layer, cache in zip(self.decoder, state.caches, strict=True):
             x, cache = layer(x, cache, state.source_blocked, positions)
@@ -210,9 +243,11 @@ class Transformer(nn.Module):
         """Return logits of the next token at every target position: `(batch, tgt_len, vocab)`."""
         return self.output(self.decode(self.start(src), tgt_in)[0])
 
-    def _embed(self, embedding: nn.Embedding, ids: Tensor, positions: Tensor) -> Tensor:
-        scaled = embedding(ids) * math.sqrt(self.config.embed_dim)
-        return self.dropout(scaled + sinusoids(positions, self.config.embed_dim).to(scaled.dtype))
+    def _embed(self, embedding: nn.Embedding, ids: Tensor, positions: Positions, has_positions: bool) -> Tensor:
+        x = embedding(ids) * math.sqrt(self.config.embed_dim)
+        if has_positions:
+            x = x + sinusoids(positions.query, self.config.embed_dim).to(x.dtype)
+        return self.dropout(x)
 
 
 def sinusoids(positions: Tensor, embed_dim: int) -> Tensor:
@@ -230,9 +265,12 @@ def count_parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
 
 
-def _attention(weights: nn.Module | None, config: ModelConfig) -> Residual | None:
-    return None if weights is None else Residual(MultiHeadAttention(weights, config.embed_dim, config.num_heads), config)
+def _attention(weights: nn.Module | None, site: str, config: ModelConfig) -> Residual | None:
+    if weights is None:
+        return None
+    gate = HardConcrete(weights.num_heads, config.gate_rule, config.gate_init) if site in config.gated_sites else None
+    return Residual(MultiHeadAttention(weights, config.embed_dim, gate), config)
 
 
-def _weights(config: ModelConfig, site: str, num_layers: int) -> list[nn.Module | None]:
-    return build_weights(getattr(config, site), site, num_layers, config.embed_dim, config.num_heads, config.attention_dropout)
+def _feed_forward(place: Residual | None, x: Tensor) -> Tensor:
+    return x if place is None else place.leave(x, place.sublayer(place.enter(x)))

@@ -88,8 +88,9 @@ def test_variants_lists_systems_and_attention(capsys):
     text = capsys.readouterr().out
     assert "hc-sa" in text and "encoder_self=gaussian" in text
     assert "You, Sun, Iyyer: Hard-Coded Gaussian Attention" in text
-    assert re.search(r"sites: encoder_self, decoder_self; learned parameters .*: 0\n", text)
-    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 8,192\n", text)
+    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 0\n", text)
+    assert re.search(r"sites: encoder_self, decoder_self; learned parameters in .*: 590,592\n", text), "RAN: 8 x 256^2 + 256^2 + 3 x 256"
+    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 3,145,728\n", text), "dot product: 6 x 2 x 512^2"
 
 
 def run(capsys, *arguments: str) -> list[str]:

@@ -11,7 +11,7 @@ from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, beam_search
 from repro.errors import InputError
-from test_transformer import SYSTEMS, VOCAB, small
+from test_transformer import SYSTEMS, VOCAB, every_model, small
 
 WORDS = [4, 5, 6, 7]
 
@@ -27,7 +27,7 @@ class Uncached:
             return Uncached.State(self.src[rows], self.tgt[rows])
 
     def __init__(self, model):
-        self.model, self.output = model, model.output
+        self.model, self.output, self.max_len = model, model.output, model.max_len
 
     def start(self, src):
         return self.State(src, src.new_empty((len(src), 0)))
@@ -43,10 +43,10 @@ def sources(num_sentences: int = 12) -> list[list[int]]:
     return [torch.randint(4, VOCAB, (int(n),), generator=generator).tolist() for n in lengths]
 
 
-def sharpened(variant: str, seed: int):
+def sharpened(variant, seed: int, **options):
     """An untrained model with enough spread in its scores that ties do not decide."""
     torch.manual_seed(seed)
-    model = small(variant)
+    model = small(variant, **options)
     with torch.no_grad():
         model.output.weight.mul_(4)
     return model.double()
@@ -73,7 +73,7 @@ def test_a_beam_of_five_is_exhaustive_search_on_four_words(variant, alpha, penal
 
 def small_vocabulary(variant: str, seed: int):
     torch.manual_seed(seed)
-    model = sharpened(variant, seed)
+    model = sharpened(variant, seed, embed_dim=12)
     with torch.no_grad():
         model.output.bias = torch.nn.Parameter(torch.zeros(VOCAB, dtype=torch.double))
         model.output.bias[8:] = float("-inf")
@@ -116,7 +116,7 @@ def test_a_beam_of_one_is_greedy_search(variant):
         assert found.ids == greedy
 
 
-@pytest.mark.parametrize("variant", SYSTEMS)
+@every_model
 @pytest.mark.parametrize("beam", [1, 5])
 def test_cached_and_uncached_search_agree_at_every_batch_size(variant, beam):
     model, search, rows = sharpened(variant, 1), SearchConfig(beam=beam, extra_tokens=9), sources()

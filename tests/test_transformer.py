@@ -5,28 +5,44 @@ import torch
 from torch import nn
 
 from repro.attention import build_weights
+from repro.attention.base import Positions
 from repro.attention.multihead import MultiHeadAttention
 from repro.config import ModelConfig
 from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, PAD_ID
 from repro.errors import InputError
 from repro.scales import SCALES, resolve
+from repro.scales import SYSTEMS as ALL_SYSTEMS
 from repro.transformer import Dropout, Transformer, count_parameters, sinusoids
 
 VOCAB = 19
-SMALL = {"embed_dim": 12, "num_heads": 4, "ffn_dim": 20, "encoder_layers": 2, "decoder_layers": 3}
+SMALL = {"embed_dim": 24, "num_heads": 4, "ffn_dim": 20, "encoder_layers": 2, "decoder_layers": 3}
 SYSTEMS = ["base", "hc-sa"]
+MIXTURES = [
+    {"encoder_self": encoder, "decoder_self": decoder, "cross": cross}
+    for encoder, decoder, cross in [
+        ("gaussian", "recurrent", "dot-product"),
+        ("mixed", "gaussian", "none; last: dot-product(heads=1)"),
+        ("fixed(unit='word')", "synthesizer", "uniform"),
+        ("recurrent", "fixed", "gaussian(kernel='window')"),
+        ("synthesizer", "mixed", "dot-product(heads=2)"),
+        ("uniform", "uniform", "synthesizer"),
+    ]
+]
+every_model = pytest.mark.parametrize("variant", [*ALL_SYSTEMS, *MIXTURES], ids=str)
 
 
-def small(variant: str = "base", **options) -> Transformer:
-    changed = {name: getattr(resolve("smoke", variant).model, name) for name in ("encoder_self", "decoder_self", "cross")}
-    return Transformer(ModelConfig(**SMALL, **(changed | options)), VOCAB, PAD_ID).eval()
+def small(variant: str | dict = "base", **options) -> Transformer:
+    """Build a small model of a system, or of the attention at each site, for a vocabulary where two in three pieces start a word."""
+    changed = ALL_SYSTEMS[variant] if isinstance(variant, str) else variant
+    starts_word = [i % 3 != 0 for i in range(VOCAB)]
+    return Transformer(ModelConfig(**(SMALL | changed | options)), VOCAB, PAD_ID, starts_word, length_ratio=1.2).eval()
 
 
 def test_dot_product_attention_is_pytorchs():
     batch, query_len, key_len, embed_dim, num_heads = 2, 5, 7, 12, 4
     (weights,) = build_weights("dot-product", "cross", 1, embed_dim, num_heads)
-    ours = MultiHeadAttention(weights, embed_dim, num_heads)
+    ours = MultiHeadAttention(weights, embed_dim)
     theirs = nn.MultiheadAttention(embed_dim, num_heads, bias=False, batch_first=True)
     with torch.no_grad():
         theirs.in_proj_weight.copy_(torch.cat([weights.query_proj.weight, weights.key_proj.weight, ours.value_proj.weight]))
@@ -36,8 +52,8 @@ def test_dot_product_attention_is_pytorchs():
     padded[1, 4:] = True
     expected, expected_weights = theirs(query, key, key, key_padding_mask=padded, average_attn_weights=False)
     blocked = padded[:, None, None, :]
-    torch.testing.assert_close(ours(query, ours.project(key), blocked, torch.arange(query_len)), expected)
-    torch.testing.assert_close(weights(query, weights.project_key(key), blocked, torch.arange(query_len)), expected_weights)
+    torch.testing.assert_close(ours(query, ours.project(key), blocked, Positions(torch.arange(query_len))), expected)
+    torch.testing.assert_close(weights(query, weights.project_key(key), blocked, Positions(torch.arange(query_len))), expected_weights)
 
 
 @pytest.mark.parametrize("variant, learned_sites", [("base", {"encoder": 1, "decoder": 2}), ("hc-sa", {"encoder": 0, "decoder": 1})])
@@ -60,7 +76,7 @@ def test_hard_coding_self_attention_saves_two_square_matrices_a_layer():
     assert counts[0] - counts[1] == saved
 
 
-@pytest.mark.parametrize("variant", SYSTEMS)
+@every_model
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_a_later_target_token_changes_nothing_earlier(variant, norm):
     model = small(variant, norm=norm)
@@ -72,7 +88,7 @@ def test_a_later_target_token_changes_nothing_earlier(variant, norm):
     assert not torch.allclose(after[:, 3:], before[:, 3:])
 
 
-@pytest.mark.parametrize("variant", SYSTEMS)
+@every_model
 def test_padding_and_company_change_nothing(variant):
     model = small(variant).double()
     rows = [[5, 6, 7], [8, 9, 10, 11, 12, 13]]
@@ -84,7 +100,7 @@ def test_padding_and_company_change_nothing(variant):
     torch.testing.assert_close(padded, together, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("variant", SYSTEMS)
+@every_model
 def test_one_token_at_a_time_is_the_whole_target_at_once(variant):
     model = small(variant).double()
     src, tgt = pad([[5, 6, 7], [8, 9, 10, 11, 12]]), torch.randint(4, VOCAB, (2, 6))
@@ -133,5 +149,5 @@ def test_dropout_drops_its_share_keeps_the_mean_and_is_off_in_evaluation():
 
 
 def test_a_variant_at_a_site_where_it_is_not_defined_is_refused():
-    with pytest.raises(InputError, match=r"model\.cross: gaussian is defined for self-attention only\. Fix: use it at"):
-        small(cross="gaussian")
+    with pytest.raises(InputError, match=r"model\.cross: mixed heads are near, before or after the query, but .* Fix: use mixed at"):
+        small(cross="mixed")

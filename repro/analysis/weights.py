@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from repro.transformer import Residual, Transformer
+from repro.transformer import Transformer
 
 
 class Weights(NamedTuple):
@@ -25,25 +25,17 @@ def collect_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> Weights:
         src: source ids, `(batch, src_len)`.
         tgt_in: target ids after the start mark, `(batch, tgt_len)`.
     """
-    sites = (
-        [layer.self_attention for layer in model.encoder],
-        [layer.self_attention for layer in model.decoder],
-        [layer.cross_attention for layer in model.decoder],
-    )
     found: dict[int, Tensor] = {}
 
     def note(module, inputs) -> None:
         query, memory, blocked, positions = inputs
         found[id(module)] = module.weights(query, memory.key, blocked, positions)
 
-    hooks = [place.sublayer.register_forward_pre_hook(note) for site in sites for place in site if place is not None]
+    sites = model.attentions()
+    hooks = [attention.register_forward_pre_hook(note) for site in sites.values() for attention in site if attention is not None]
     try:
         model(src, tgt_in)
     finally:
         for hook in hooks:
             hook.remove()
-    return Weights(*([_of(place, found) for place in site] for site in sites))
-
-
-def _of(place: Residual | None, found: dict[int, Tensor]) -> Tensor | None:
-    return None if place is None else found[id(place.sublayer)]
+    return Weights(**{site: [found.get(id(attention)) for attention in layers] for site, layers in sites.items()})

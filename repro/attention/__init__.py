@@ -4,14 +4,21 @@ The modules are imported when a variant is built, so that a misspelt name is ans
 """
 
 import ast
+import inspect
 from importlib import import_module
 from typing import Any
 
+from repro.config import typed
 from repro.errors import InputError, did_you_mean
 
 VARIANTS = {
     "dot-product": "repro.attention.dot_product",
+    "uniform": "repro.attention.uniform",
     "gaussian": "repro.attention.gaussian",
+    "fixed": "repro.attention.fixed",
+    "mixed": "repro.attention.mixed",
+    "recurrent": "repro.attention.recurrent",
+    "synthesizer": "repro.attention.synthesizer",
 }
 
 NO_SUBLAYER = "none"
@@ -42,19 +49,59 @@ def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, A
     return name, options
 
 
-def build_weights(spec: str, site: str, num_layers: int, embed_dim: int, num_heads: int, dropout: float = 0.0) -> list[Any]:
-    """Build the attention weights of every layer at one site; `none` gives None for each layer: no sublayer at all.
+def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[str]:
+    """Split what stands at a site into a variant per layer: one for all, then exceptions for single layers, counted from 1.
+
+    >>> parse_layers("none; last: dot-product(heads=1)", 3)
+    ['none', 'none', 'dot-product(heads=1)']
+
+    Raises:
+        InputError: a variant that cannot be read, or a layer that does not exist.
+    """
+    usual, *exceptions = (part.strip() for part in spec.split(";"))
+    layers = [usual] * num_layers
+    for exception in exceptions:
+        place, colon, variant = (part.strip() for part in exception.partition(":"))
+        number = {"first": "1", "last": str(num_layers)}.get(place, place)
+        if not colon or not number.isdecimal() or not 1 <= int(number) <= num_layers:
+            mend = f"write first:, last: or a number from 1 to {num_layers} and a variant, as in 'none; last: dot-product'"
+            raise InputError(where, f"'{exception}' names no layer", mend)
+        layers[int(number) - 1] = variant
+    for variant in set(layers):
+        parse_variant(variant, where)
+    return layers
+
+
+def build_weights(
+    spec: str, site: str, num_layers: int, embed_dim: int, num_heads: int, dropout: float = 0.0, length_ratio: float | None = None
+) -> list[Any]:
+    """Build the attention weights of every layer at one site; `none` gives None for a layer: no sublayer at all.
+
+    Args:
+        spec: a variant, or one per layer; see `parse_variant` and `parse_layers`.
+        site: `encoder_self`, `decoder_self` or `cross`.
+        num_layers, embed_dim, num_heads, dropout, length_ratio: see `Stack`.
 
     Raises:
         InputError: unknown name or option, or a site where the variant is not defined.
     """
+    layers = parse_layers(spec, num_layers, f"model.{site}")
+    arguments = (site, num_layers, embed_dim, num_heads, dropout, length_ratio)
+    stacks = {variant: _build_stack(variant, *arguments) for variant in dict.fromkeys(layers)}
+    return [stacks[variant][layer] for layer, variant in enumerate(layers)]
+
+
+def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list[Any]:
+    """Build one variant for all layers, so that what its layers share is shared by those that use it."""
     name, options = parse_variant(spec, f"model.{site}")
     if name == NO_SUBLAYER:
         return [None] * num_layers
+    from repro.attention.base import Stack
+
     build = import_module(VARIANTS[name]).build
-    try:
-        return build(site, num_layers, embed_dim, num_heads, dropout, **options)
-    except TypeError as error:
-        raise InputError(
-            f"model.{site}", f"'{spec}' does not fit {name}: {error}", f"see the options of build in {build.__module__}"
-        ) from error
+    known = {option: parameter.annotation for option, parameter in list(inspect.signature(build).parameters.items())[1:]}
+    for option in options:
+        if option not in known:
+            raise InputError(f"model.{site}", f"{name} has no option '{option}'", did_you_mean(option, known))
+    options = {option: typed(known[option], value, f"model.{site}: {name}({option})") for option, value in options.items()}
+    return build(Stack(site, num_layers, *arguments), **options)

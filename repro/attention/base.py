@@ -1,10 +1,50 @@
 """The seam: an attention variant is whatever turns queries, keys and positions into a matrix of weights.
 
-The five papers change how the weights are made and nothing else, so this interface is all that a variant implements. Values, the
-output projection and caching live in `multihead.py`, the same for every variant.
+The five papers change how the weights are made and nothing else, so this interface is all that a variant implements. Values, head
+gates, the output projection and caching live in `multihead.py`, the same for every variant.
 """
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What a builder knows about the layers it builds for.
+
+    Args:
+        site: `encoder_self`, `decoder_self` or `cross`.
+        num_layers: of the encoder or the decoder.
+        embed_dim: width of the layer input.
+        num_heads: of the model; a variant may have its own number. Must divide `embed_dim`.
+        dropout: probability of dropping a learned attention weight in training.
+        length_ratio: mean source length / mean target length in the training data, in tokens; None where no data is known.
+    """
+
+    site: str
+    num_layers: int
+    embed_dim: int
+    num_heads: int
+    dropout: float = 0.0
+    length_ratio: float | None = None
+
+    @property
+    def head_dim(self) -> int:
+        """Width of a head."""
+        return self.embed_dim // self.num_heads
+
+
+class Positions(NamedTuple):
+    """Where queries and keys stand in their sentences.
+
+    `query`: absolute positions of the queries, `(query_len,)`: all of them in training, one in a decoding step. Keys are at 0, 1, ...
+    `words`: the 0-based index of the word that each key is a piece of, `(batch or 1, key_len)`; None where words are not known.
+    """
+
+    query: Tensor
+    words: Tensor | None = None
 
 
 class AttentionWeights(nn.Module):
@@ -14,7 +54,18 @@ class AttentionWeights(nn.Module):
     every key blocked is all zeros; a change after a position changes nothing before it when the future is blocked; padding and
     batch order change nothing; one query at a time gives what all queries at once give; rows sum to one unless the variant's
     file says why not.
+
+    Args:
+        num_heads: number of heads.
+        head_dim: width of a head's values; `num_heads * head_dim` need not be the width of the layer.
     """
+
+    max_len: int | None = None
+    """The longest sentence that the variant is defined for, in tokens; None = any."""
+
+    def __init__(self, num_heads: int, head_dim: int) -> None:
+        super().__init__()
+        self.num_heads, self.head_dim = num_heads, head_dim
 
     def project_key(self, key: Tensor) -> Tensor | None:
         """Prepare what later queries are scored against, once per attended position; a cache keeps it.
@@ -27,22 +78,22 @@ class AttentionWeights(nn.Module):
         """
         return None
 
-    def forward(self, query: Tensor, key: Tensor | None, blocked: Tensor, query_positions: Tensor) -> Tensor:
+    def forward(self, query: Tensor, key: Tensor | None, blocked: Tensor, positions: Positions) -> Tensor:
         """Return the weights: the definition that tests, plots and analysis use.
 
         Args:
             query: layer input at the querying positions, `(batch, query_len, embed_dim)`.
             key: what `project_key` returned.
-            blocked: bool, True = may not attend, `(batch or 1, 1, query_len, key_len)`.
-            query_positions: absolute positions of the queries, `(query_len,)`: all of them in training, one in a decoding step.
+            blocked: bool, True = may not attend, `(batch or 1, 1, query_len or 1, key_len)`.
+            positions: of queries and keys.
 
         Returns:
             `(batch or 1, num_heads, query_len, key_len)`.
         """
         raise NotImplementedError
 
-    def attend(self, query: Tensor, key: Tensor | None, value: Tensor, blocked: Tensor, query_positions: Tensor) -> Tensor:
-        """Return `forward(...) @ value`; a variant overrides this where the same result can be had faster.
+    def attend(self, query: Tensor, key: Tensor | None, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
+        """Return `forward(...) @ value`; a variant overrides this where the same result can be had faster, or to drop weights.
 
         Args:
             value: projected values, `(batch, num_heads, key_len, head_dim)`.
@@ -50,4 +101,4 @@ class AttentionWeights(nn.Module):
         Returns:
             `(batch, num_heads, query_len, head_dim)`.
         """
-        return self(query, key, blocked, query_positions) @ value
+        return self(query, key, blocked, positions).to(value.dtype) @ value

@@ -1,19 +1,22 @@
 r"""Scaled dot-product attention: every head learns where to look. The baseline of all five papers.
 
 Vaswani, Shazeer, Parmar, Uszkoreit, Jones, Gomez, Kaiser, Polosukhin: Attention Is All You Need, NeurIPS 2017, section 3.2.
+https://arxiv.org/abs/1706.03762
 
     weights = softmax(Q K^T / sqrt(d_k)),    Q = X_query W_Q,    K = X_key W_K          (equation 1)
 
 Paper -> here: Q, K after projection -> `q`, `key`; d_k -> `head_dim`; h -> `num_heads`; d_model -> `embed_dim`.
+With `heads=1` it is the single cross attention head of full width of You et al. 2020 (sh-x), scaled by its own width.
 Differs from the paper: the projections have no bias, as in the code of You et al. 2020.
-Learned parameters in the weights: 2 embed_dim^2 per layer.
+Learned parameters in the weights: 2 embed_dim * num_heads * head_dim per layer, which is 2 embed_dim^2 unless `head_dim` is given.
 """
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from repro.attention.base import AttentionWeights
+from repro.attention.base import AttentionWeights, Positions, Stack
 from repro.attention.masks import masked_softmax
+from repro.errors import InputError
 
 
 class DotProduct(AttentionWeights):
@@ -21,15 +24,17 @@ class DotProduct(AttentionWeights):
 
     Args:
         embed_dim: width of the layer input.
-        num_heads: must divide `embed_dim`.
+        num_heads: number of heads.
+        head_dim: width of a head's queries, keys and values.
         dropout: probability of dropping an attention weight in training. Applied in `attend` only: `forward` is the definition.
+        scale_dim: the products are divided by its root; default `head_dim`.
     """
 
-    def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.num_heads, self.dropout = num_heads, dropout
-        self.query_proj = nn.Linear(embed_dim, embed_dim, bias=False)
-        self.key_proj = nn.Linear(embed_dim, embed_dim, bias=False)
+    def __init__(self, embed_dim: int, num_heads: int, head_dim: int, dropout: float = 0.0, scale_dim: int | None = None) -> None:
+        super().__init__(num_heads, head_dim)
+        self.dropout, self.scale = dropout, (scale_dim or head_dim) ** -0.5
+        self.query_proj = nn.Linear(embed_dim, num_heads * head_dim, bias=False)
+        self.key_proj = nn.Linear(embed_dim, num_heads * head_dim, bias=False)
 
     def _split_heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # (batch, num_heads, len, head_dim)
@@ -37,16 +42,28 @@ class DotProduct(AttentionWeights):
     def project_key(self, key: Tensor) -> Tensor:
         return self._split_heads(self.key_proj(key))
 
-    def forward(self, query: Tensor, key: Tensor, blocked: Tensor, query_positions: Tensor) -> Tensor:
+    def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         q = self._split_heads(self.query_proj(query))
-        scores = q @ key.transpose(-2, -1) / q.shape[-1] ** 0.5
-        return masked_softmax(scores, blocked)
+        return masked_softmax(q @ key.transpose(-2, -1) * self.scale, blocked)
 
-    def attend(self, query: Tensor, key: Tensor, value: Tensor, blocked: Tensor, query_positions: Tensor) -> Tensor:
-        weights = self(query, key, blocked, query_positions)
-        return F.dropout(weights, self.dropout, self.training) @ value
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
+        return F.dropout(self(query, key, blocked, positions), self.dropout, self.training) @ value
 
 
-def build(site: str, num_layers: int, embed_dim: int, num_heads: int, dropout: float = 0.0) -> list[AttentionWeights]:
-    """Build one independent module per layer; defined at every site."""
-    return [DotProduct(embed_dim, num_heads, dropout) for _ in range(num_layers)]
+def build(stack: Stack, heads: int | None = None, head_dim: int | None = None) -> list[AttentionWeights]:
+    """Build one independent module per layer; defined at every site.
+
+    Args:
+        stack: the layers to build for.
+        heads: number of heads; default the model's.
+        head_dim: width of a head; default the width of the layer / heads.
+
+    Raises:
+        InputError: no heads, or heads that do not divide the width.
+    """
+    heads = stack.num_heads if heads is None else heads
+    if heads < 1 or (head_dim is None and stack.embed_dim % heads) or (head_dim is not None and head_dim < 1):
+        found = f"{heads} heads of width {head_dim or 'embed_dim / heads'} do not fit embed_dim {stack.embed_dim}"
+        raise InputError(f"model.{stack.site}", found, "use a divisor of embed_dim, or none where no head is wanted")
+    head_dim = stack.embed_dim // heads if head_dim is None else head_dim
+    return [DotProduct(stack.embed_dim, heads, head_dim, stack.dropout) for _ in range(stack.num_layers)]

@@ -1,6 +1,7 @@
-"""Multi-head attention around any variant: values, the weighted sum, the output projection.
+"""Multi-head attention around any variant: values, the weighted sum, head gates, the output projection.
 
-Vaswani et al. 2017, section 3.2.2. Everything here is shared by all variants; only `weights` differs.
+Vaswani et al. 2017, section 3.2.2; gates: Voita et al. 2019, section 6.1. Everything here is shared by all variants; only `weights`
+differs.
 """
 
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from repro.attention.base import AttentionWeights
+from repro.attention.base import AttentionWeights, Positions
 
 
 class Memory(NamedTuple):
@@ -33,21 +34,29 @@ class MultiHeadAttention(nn.Module):
     Args:
         weights: the variant's module for this layer.
         embed_dim: width of input and output.
-        num_heads: number of slices of the values; must divide `embed_dim`.
+        gate: a module that returns a factor per head, such as `HardConcrete`; None = no gates.
     """
 
-    def __init__(self, weights: AttentionWeights, embed_dim: int, num_heads: int) -> None:
+    head_scale: Tensor | None
+    """Factors laid over a trained model's heads, `(num_heads,)`: 0 masks a head out. None = all 1. Not saved with the model."""
+
+    def __init__(self, weights: AttentionWeights, embed_dim: int, gate: nn.Module | None = None) -> None:
         super().__init__()
-        self.weights, self.num_heads = weights, num_heads
-        self.value_proj = nn.Linear(embed_dim, embed_dim, bias=False)
-        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=False)
+        self.weights, self.gate = weights, gate
+        width = weights.num_heads * weights.head_dim
+        self.value_proj = nn.Linear(embed_dim, width, bias=False)
+        self.out_proj = nn.Linear(width, embed_dim, bias=False)
+        self.register_buffer("head_scale", None, persistent=False)
 
     def project(self, attended: Tensor) -> Memory:
         """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to."""
-        value = self.value_proj(attended).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+        value = self.value_proj(attended).unflatten(-1, (self.weights.num_heads, -1)).transpose(1, 2)
         return Memory(self.weights.project_key(attended), value)
 
-    def forward(self, query: Tensor, memory: Memory, blocked: Tensor, query_positions: Tensor) -> Tensor:
+    def forward(self, query: Tensor, memory: Memory, blocked: Tensor, positions: Positions) -> Tensor:
         """Return `(batch, query_len, embed_dim)`; see `AttentionWeights.forward` for the arguments."""
-        heads = self.weights.attend(query, memory.key, memory.value, blocked, query_positions)
+        heads = self.weights.attend(query, memory.key, memory.value, blocked, positions)
+        for factors in (self.gate() if self.gate is not None else None, self.head_scale):
+            if factors is not None:
+                heads = heads * factors.to(heads.dtype)[:, None, None]
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # (batch, query_len, num_heads * head_dim)

@@ -1,4 +1,8 @@
-"""Position patterns: pure functions of positions, shared by hard-coded heads and the detectors of such heads."""
+"""Position patterns: pure functions of positions, shared by hard-coded heads, masks and the detectors of such heads.
+
+Every argument is a tensor that broadcasts against the others: `i` the querying position, `j` the attended one, `n` the length of the
+sentence, all counted from 0 in tokens (or in words, which is all that a word pattern is).
+"""
 
 import math
 
@@ -6,20 +10,39 @@ import torch
 from torch import Tensor
 
 
-def gaussian_density(query_positions: Tensor, key_len: int, center: float, std: float) -> Tensor:
-    """Return the normal density of every key position around `query position + center`.
+def gaussian_density(distance: Tensor, std: float) -> Tensor:
+    """Return the normal density at each distance from the mean, in tokens.
 
     It is a density, not a distribution over the keys: rows do not sum to one, and what falls outside the sentence is lost.
-
-    Args:
-        query_positions: absolute positions, `(query_len,)`.
-        key_len: number of keys; their positions are 0 .. key_len - 1.
-        center: offset of the mean from the query's own position, in tokens (-1 = the previous token).
-        std: standard deviation in tokens.
-
-    Returns:
-        `(query_len, key_len)`, float32 (float64 when that is torch's default).
     """
-    key_positions = torch.arange(key_len, device=query_positions.device)
-    distance = (key_positions - query_positions[:, None] - center).to(torch.get_default_dtype())
     return torch.exp(-(distance**2) / (2 * std**2)) / (std * math.sqrt(2 * math.pi))
+
+
+def at_offset(i: Tensor, j: Tensor, offset: int) -> Tensor:
+    """Mark the key `offset` tokens after the query (-1 = the previous token)."""
+    return j == i + offset
+
+
+def within(i: Tensor, j: Tensor, window: int) -> Tensor:
+    """Mark the keys at most `window` tokens away on either side."""
+    return (j - i).abs() <= window
+
+
+def not_before(i: Tensor, j: Tensor) -> Tensor:
+    """Mark the query's own position and all after it."""
+    return j >= i
+
+
+def not_after(i: Tensor, j: Tensor) -> Tensor:
+    """Mark the query's own position and all before it."""
+    return j <= i
+
+
+def cubic_rise(j: Tensor, first: Tensor | int, last: Tensor | int) -> Tensor:
+    """Return 1, 8, 27, ... from `first` to `last` and 0 outside: the context shape of Raganato et al. 2020, formula 4, before its sum."""
+    return ((j >= first) & (j <= last)) * (j - first + 1) ** 3
+
+
+def cubic_fall(j: Tensor, first: Tensor | int, last: Tensor | int) -> Tensor:
+    """Return ..., 27, 8, 1 from `first` to `last` and 0 outside: `cubic_rise` with its end points exchanged."""
+    return ((j >= first) & (j <= last)) * (last - j + 1) ** 3

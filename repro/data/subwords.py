@@ -73,6 +73,10 @@ class Subwords:
         """Return the pieces of a sentence as text; a leading `▁` marks the start of a word."""
         return self._processor.encode(sentence, out_type=str)
 
+    def starts_word(self) -> list[bool]:
+        """Return for every id whether a word begins with it; the end mark is a word of its own."""
+        return [self._processor.id_to_piece(i).startswith("▁") or i == EOS_ID for i in range(len(self))]
+
     def word_indices(self, sentence: str) -> list[int]:
         """Return for every piece the 0-based index of the word it belongs to."""
         indices, word = [], -1

@@ -1,0 +1,33 @@
+"""Scores learned for positions instead of tokens: a matrix of max_len by max_len per head, cut to the sentence at hand."""
+
+import torch
+from torch import Tensor
+
+from repro.errors import InputError
+
+
+def cut(table: Tensor, query_positions: Tensor, key_len: int, beyond: str, variant: str) -> Tensor:
+    """Return the rows of the queries and the columns of the keys.
+
+    Args:
+        table: scores, `(num_heads, max_len, max_len)`.
+        query_positions: absolute positions, `(query_len,)`.
+        key_len: number of keys.
+        beyond: `refuse` a sentence longer than max_len, or `clamp`: positions past the table use its last row and column.
+        variant: name for the error.
+
+    Returns:
+        `(num_heads, query_len, key_len)`.
+
+    Raises:
+        InputError: a sentence longer than the table, unless clamped.
+    """
+    max_len = table.shape[-1]
+    longest = max(key_len, int(query_positions[-1]) + 1)
+    if longest > max_len and beyond == "refuse":
+        what = f"a sentence has {longest} tokens, but {variant} has learned scores for {max_len}"
+        raise InputError("attention", what, f"shorten or split the sentence, or use {variant}(beyond='clamp')")
+    if longest <= max_len:
+        return table[:, query_positions, :key_len]
+    columns = torch.arange(key_len, device=table.device).clamp_max(max_len - 1)
+    return table[:, query_positions.clamp_max(max_len - 1)][..., columns]
