@@ -30,8 +30,9 @@ def list_variants() -> str:
 
 
 def _block(name: str, module: str, last_line: str) -> str:
-    summary, paper = (" ".join(part.split()) for part in import_module(module).__doc__.strip().split("\n\n")[:2])
-    return f"  {name:<14}{summary}\n  {'':<14}{paper}\n  {'':<14}{last_line}"
+    """Put the first paragraph of a file (what it is), the second (the paper, if there is one) and a line under each other."""
+    paragraphs = [" ".join(part.split()) for part in import_module(module).__doc__.strip().split("\n\n")[:2]]
+    return f"  {name:<14}" + f"\n  {'':<14}".join([*paragraphs, last_line])
 
 
 def _count(name: str, site: str) -> int | None:

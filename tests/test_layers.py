@@ -11,7 +11,6 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"errors", "files", "plots", "published"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
-    {"attention.uniform", "attention.gaussian", "attention.fixed", "attention.mixed", "attention.recurrent", "attention.synthesizer"},
     {"attention", "attention.multihead"},
     {"transformer"},
     {"loss", "checkpoints", "training", "decoding"},

@@ -21,6 +21,7 @@ Differs from the paper, or settles what it leaves open (no code was released):
 6. No attention dropout on fixed weights, unless `drop_fixed`.
 Rows do not sum to one where a pattern has no target.
 Learned parameters in the weights: 2 embed_dim head_dim per learned head and layer.
+This file is longer than most variants' because each of these open points is an option.
 """
 
 from typing import Literal

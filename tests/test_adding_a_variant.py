@@ -1,0 +1,36 @@
+"""What the README says about adding a variant, done: one file, one line, and the contract holds."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
+    for part in ("repro", "tests"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    section = (ROOT / "README.md").read_text().partition("## Adding a variant")[2]
+    file, line = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:2]
+    (tmp_path / "repro/attention/nearness.py").write_text(file)
+    registry = tmp_path / "repro/attention/__init__.py"
+    text = registry.read_text()
+    registry.write_text(text.replace("VARIANTS = {\n", "VARIANTS = {\n" + line))
+
+    def run(*arguments: str) -> str:
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-m", *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    report = run("pytest", "-p", "no:cacheprovider", "-vv", "tests/test_attention_contract.py", "tests/test_layers.py", "-k", "nearness")
+    for site in ("encoder_self", "decoder_self", "cross"):
+        assert report.count(f"nearness-{site}] PASSED") >= 10
+    assert "nearness.py] PASSED" in report
+    assert "Attention that fades with distance" in run("repro", "variants")
