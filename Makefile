@@ -6,7 +6,7 @@ SHELL = /bin/bash
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test install lint notebooks clean
+.PHONY: demo test install lint notebooks bench clean
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -25,6 +25,12 @@ lint: $(INSTALLED)
 # Run every notebook from a fresh kernel and save what it shows.
 notebooks: $(INSTALLED)
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+
+# Speed against other toolkits, in an environment of its own; leave the machine alone meanwhile.
+bench:
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	.venv-bench/bin/python -m benchmarks
 
 install: $(INSTALLED)
 

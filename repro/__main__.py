@@ -159,8 +159,9 @@ def _search_options(command):
 
 @cli.command()
 @click.argument("run")
+@click.option("--int8", is_flag=True, help="Multiply in 8-bit integers: faster on a CPU, nearly always the same words.")
 @_search_options
-def translate(run: str, beam: int, alpha: float, penalty: str) -> None:
+def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> None:
     """Translate standard input to standard output, a sentence a line, with the model of RUN."""
     from repro.runs import Run
 
@@ -169,7 +170,7 @@ def translate(run: str, beam: int, alpha: float, penalty: str) -> None:
     from repro.decoding import SearchConfig, Translator
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
-    translator = Translator.from_run(found)
+    translator = Translator.from_run(found, "cpu").quantized() if int8 else Translator.from_run(found)
     for lines in _line_chunks(sys.stdin.buffer):
         click.echo("\n".join(translator.translate(lines, search)))
 

@@ -1,5 +1,6 @@
 """Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -67,24 +68,19 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
     best_rank = torch.full((len(src),), float("-inf"), device=device)
     alive = torch.arange(len(src), device=device)  # which sentence each block of rows belongs to
     ended = torch.zeros(len(src), dtype=torch.long, device=device)
-    rows = torch.arange(len(src), device=device)[:, None].expand(-1, beam).flatten()
-    state = model.start(src).select(rows)
-    prefixes = torch.full((len(rows), 1), BOS_ID, device=device)
+    state = model.start(src)
+    prefixes = torch.full((len(src) * beam, 1), BOS_ID, device=device)
     scores = torch.full((len(src), beam), float("-inf"), device=device)
     scores[:, 0] = 0.0  # the rows of a sentence start equal: let only one of them branch
     length = 0
     while len(alive):
         length += 1
         hidden, state = model.decode(state, prefixes[:, -1:])
-        logits = model.output(hidden[:, -1]).float()
-        logits[:, NEVER_GENERATED] = float("-inf")
-        log_probs = logits.log_softmax(dim=-1).unflatten(0, (-1, beam))  # (alive, beam, vocab)
-        total = scores[:, :, None] + log_probs
+        ends, log_probs, tokens = _candidates(model.output(hidden[:, -1]), beam)
         at_limit = limits[alive] <= length
 
-        lowest_kept = log_probs.topk(min(beam, log_probs.shape[-1]), dim=-1).values[:, :, -1]
-        may_end = (log_probs[:, :, EOS_ID] >= lowest_kept) | at_limit[:, None]
-        rank = search.rank(total[:, :, EOS_ID], length).masked_fill(~may_end, float("-inf"))
+        may_end = (ends >= log_probs[:, :, :beam].amin(dim=-1)) | at_limit[:, None]
+        rank = search.rank(scores + ends, length).masked_fill(~may_end, float("-inf"))
         rank, row = rank.max(dim=1)
         better = rank > best_rank[alive]
         best_rank[alive[better]] = rank[better]
@@ -92,17 +88,52 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
             ids = prefixes[block * beam + row[block], 1:].tolist()
             best[alive[block]] = Hypothesis(ids, float(rank[block]), bool(at_limit[block]))
 
-        ended += (total.flatten(1).topk(beam).indices % total.shape[-1] == EOS_ID).sum(dim=1)
-        total[:, :, EOS_ID] = float("-inf")
-        scores, choice = total.flatten(1).topk(beam)  # (alive, beam)
+        total = scores[:, :, None] + log_probs  # (alive, beam, candidates)
+        ended += (tokens.flatten(1).gather(1, total.flatten(1).topk(beam).indices) == EOS_ID).sum(dim=1)
+        scores, choice = total.masked_fill(tokens == EOS_ID, float("-inf")).flatten(1).topk(beam)  # (alive, beam)
         outranked = search.rank(scores[:, 0], length) <= best_rank[alive]
         going = ~at_limit & ((ended < beam) | ~outranked)
         origin = choice // total.shape[-1] + torch.arange(len(alive), device=device)[:, None] * beam
-        origin, token = origin[going].flatten(), (choice % total.shape[-1])[going].flatten()
+        origin, token = origin[going].flatten(), tokens.flatten(1).gather(1, choice)[going].flatten()
         prefixes = torch.cat([prefixes[origin], token[:, None]], dim=1)
-        state = state.select(origin)
+        state = state.select(origin, going)
         alive, ended, scores = alive[going], ended[going], scores[going]
     return best
+
+
+def _candidates(logits: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what can become of each prefix: only the few best tokens of a row can be among the best of its sentence.
+
+    Args:
+        logits: of the next token, `(sentences * beam, vocab)`.
+        beam: rows of a sentence.
+
+    Returns:
+        The log-probability of the end mark `(sentences, beam)`; those of the best tokens, highest first, and the tokens, both
+        `(sentences, beam, beam + 1)`: one more than the beam, because one of them may be the end mark.
+    """
+    logits = logits.float()
+    logits[:, NEVER_GENERATED] = float("-inf")
+    total = logits.logsumexp(dim=-1, keepdim=True)
+    best, tokens = logits.topk(min(beam + 1, logits.shape[-1]), dim=-1)
+    ends = logits[:, EOS_ID : EOS_ID + 1] - total
+    return ends.view(-1, beam), (best - total).unflatten(0, (-1, beam)), tokens.unflatten(0, (-1, beam))
+
+
+def quantized(model: Transformer) -> Transformer:
+    """Return a copy for translation on a CPU whose projections multiply in 8-bit integers, two to three times faster.
+
+    Weights are rounded once, with a scale for each output; inputs at every call. Embeddings, layer norms and what makes the weights of
+    a variant without tokens stay as they are.
+    """
+    from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+
+    places = ("query_proj", "key_proj", "value_proj", "out_proj", "sublayer.0", "sublayer.2", "output")
+    chosen = {name: per_channel_dynamic_qconfig for name, _ in model.named_modules() if name.endswith(places)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=DeprecationWarning)  # its successor is a package of its own; torch is pinned here
+        warnings.filterwarnings("ignore", message=".*quantized tensor creation functions", category=UserWarning)
+        return quantize_dynamic(model.eval(), chosen, dtype=torch.qint8)
 
 
 class Translator:
@@ -129,6 +160,10 @@ class Translator:
         model, subwords = new_model(run)
         load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
         return cls(model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")), subwords)
+
+    def quantized(self) -> "Translator":
+        """Return a translator over 8-bit integers: faster on a CPU, with nearly always the same words; see `quantized`."""
+        return Translator(quantized(self.model), self.subwords)
 
     def translate(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:
         """Translate sentences; an empty or blank one stays empty. The order is kept.

@@ -75,7 +75,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         torch.manual_seed(config.train.seed)
         model = new_model(run)[0].to(device)
         _check_lengths(model, {"train": train_pairs, "dev": dev_pairs})
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, config.train.adam_beta2), eps=1e-9, fused=True)
+        optimizer = make_optimizer(model, config.train)
         progress = resume(run, model, optimizer)
         progress = _loop(run, model, optimizer, progress, train_pairs, dev_pairs, stop, quiet)
         finish(run, model, progress)
@@ -92,7 +92,7 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
             break
         batch = train_pairs.batch(indices).to(device)
         lr = learning_rate(progress.update + 1, config)
-        window.add(_update(model, optimizer, batch, lr, config))
+        window.add(apply_update(model, optimizer, batch, lr, config))
         now = time.perf_counter()
         progress = progress.after(epoch, used, batch.num_target_tokens, now - clock)
         clock = now
@@ -123,7 +123,12 @@ def _order(pairs: EncodedPairs, config: TrainConfig, progress: Progress) -> Iter
         epoch, used = epoch + 1, 0
 
 
-def _update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> tuple[float, float, int]:
+def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
+    """Return Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2; `apply_update` sets its rate."""
+    return torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
+
+
+def apply_update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> tuple[float, float, int]:
     """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens."""
     model.train()
     for group in optimizer.param_groups:

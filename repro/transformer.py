@@ -32,13 +32,18 @@ class Dropout(nn.Module):
         self.threshold = round(rate * 256)
 
     def forward(self, x: Tensor) -> Tensor:
+        mask = self.mask(x)
+        return x if mask is None else x * mask
+
+    def mask(self, x: Tensor) -> Tensor | None:
+        """Draw what elements are multiplied by, 0 or the scale, in the shape of `x`; None where nothing is dropped."""
         if not self.training or self.threshold == 0:
-            return x
+            return None
         if x.device.type != "cpu":
-            return F.dropout(x, self.rate)
+            return F.dropout(torch.ones_like(x), self.rate)
         words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
         kept = words.view(torch.uint8)[: x.numel()].view(x.shape) >= self.threshold
-        return x * kept * (256 / (256 - self.threshold))
+        return torch.where(kept, 256 / (256 - self.threshold), 0.0).to(x.dtype)
 
     def extra_repr(self) -> str:
         return f"rate={self.rate}"
@@ -61,7 +66,8 @@ class Residual(nn.Module):
 
     def leave(self, x: Tensor, output: Tensor) -> Tensor:
         """Add the sublayer's output to the stream."""
-        x = x + self.dropout(output)
+        mask = self.dropout.mask(output)
+        x = x + output if mask is None else torch.addcmul(x, output, mask)
         return x if self.pre else self.norm(x)
 
 
@@ -75,12 +81,8 @@ class FeedForward(nn.Sequential):
 class Cache(NamedTuple):
     """What one decoder layer keeps of a sentence: its own past and the encoded source (None where the sublayer is missing)."""
 
-    past: Memory | None
-    source: Memory | None
-
-    def select(self, rows: Tensor) -> "Cache":
-        """Keep the given batch rows, in that order."""
-        return Cache(*(None if memory is None else memory.select(rows) for memory in self))
+    past: Memory | None  # a row per hypothesis
+    source: Memory | None  # a row per sentence, whose hypotheses all look at it
 
 
 class EncoderLayer(nn.Module):
@@ -113,19 +115,28 @@ class DecoderLayer(nn.Module):
         """Project the encoded source, once for the sentence, and begin with an empty past."""
         return Cache(None, None if self.cross_attention is None else self.cross_attention.sublayer.project(encoded))
 
-    def forward(self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Positions) -> tuple[Tensor, Cache]:
-        """Continue the sentences in `cache` by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`."""
+    def forward(
+        self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Positions, rows: Tensor | None = None
+    ) -> tuple[Tensor, Cache]:
+        """Continue hypotheses by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`.
+
+        The batch is that of the sources, or a multiple of it: several hypotheses of each sentence, next to each other. `rows` are the
+        rows of the cached past that they continue; None = all, in order.
+        """
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
             new = attention.project(entered)
-            past = new if cache.past is None else cache.past.append(new)
+            past = new if cache.past is None else cache.past.append(new, rows)
             blocked = causal_mask(positions.query, past.value.shape[2])
             x = self.self_attention.leave(x, attention(entered, past, blocked, positions))
             cache = cache._replace(past=past)
         if self.cross_attention is not None:
-            entered = self.cross_attention.enter(x)
-            x = self.cross_attention.leave(x, self.cross_attention.sublayer(entered, cache.source, source_blocked, positions))
+            num_hypotheses = len(x) // len(source_blocked)  # the hypotheses of a sentence are further queries on its source
+            entered = self.cross_attention.enter(x).reshape(len(source_blocked), -1, x.shape[-1])
+            repeated = Positions(positions.query.repeat(num_hypotheses))
+            output = self.cross_attention.sublayer(entered, cache.source, source_blocked, repeated)
+            x = self.cross_attention.leave(x, output.reshape(x.shape))
         return _feed_forward(self.feed_forward, x), cache
 
 
@@ -133,12 +144,22 @@ class DecoderState(NamedTuple):
     """Sentences under translation: the cache of every layer, the blocked source positions, the number of target tokens so far."""
 
     caches: list[Cache]
-    source_blocked: Tensor  # (batch, 1, 1, src_len)
+    source_blocked: Tensor  # (num_sentences, 1, 1, src_len)
     length: int
+    rows: Tensor | None = None  # rows of the caches' past that the hypotheses continue; None = all, in order
 
-    def select(self, rows: Tensor) -> "DecoderState":
-        """Keep the given batch rows, in that order (rows may repeat: beam search)."""
-        return DecoderState([cache.select(rows) for cache in self.caches], self.source_blocked[rows], self.length)
+    def select(self, rows: Tensor, sentences: Tensor) -> "DecoderState":
+        """Keep hypotheses and sentences. The past is picked when it next grows, in the same copy.
+
+        Args:
+            rows: hypotheses, in their new order; some may repeat.
+            sentences: bool, True = kept, `(num_sentences,)`; each keeps as many hypotheses as before.
+        """
+        rows = rows if self.rows is None else self.rows[rows]
+        if sentences.all():
+            return self._replace(rows=rows)
+        caches = [c._replace(source=None if c.source is None else c.source.select(sentences)) for c in self.caches]
+        return DecoderState(caches, self.source_blocked[sentences], self.length, rows)
 
 
 class Transformer(nn.Module):
@@ -235,7 +256,7 @@ class Transformer(nn.Module):
         x = self._embed(self.target_embedding, tgt_in, positions, self.config.decoder_positions)
         caches = []
         for layer, cache in zip(self.decoder, state.caches, strict=True):
-            x, cache = layer(x, cache, state.source_blocked, positions)
+            x, cache = layer(x, cache, state.source_blocked, positions, state.rows)
             caches.append(cache)
         return self.decoder_norm(x), DecoderState(caches, state.source_blocked, state.length + tgt_in.shape[1])
 

@@ -9,7 +9,7 @@ import torch
 from repro.checkpoints import load_parameters
 from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
-from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, beam_search
+from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, beam_search, quantized
 from repro.errors import InputError
 from test_transformer import SYSTEMS, VOCAB, every_model, small
 
@@ -23,18 +23,19 @@ class Uncached:
         src: torch.Tensor
         tgt: torch.Tensor
 
-        def select(self, rows):
-            return Uncached.State(self.src[rows], self.tgt[rows])
+        def select(self, rows, sentences):
+            return Uncached.State(self.src[sentences], self.tgt[rows])
 
     def __init__(self, model):
         self.model, self.output, self.max_len = model, model.output, model.max_len
 
     def start(self, src):
-        return self.State(src, src.new_empty((len(src), 0)))
+        return self.State(src, None)
 
     def decode(self, state, tgt_in):
-        tgt = torch.cat([state.tgt, tgt_in], dim=1)
-        return self.model.decode(self.model.start(state.src), tgt)[0][:, -tgt_in.shape[1] :], self.State(state.src, tgt)
+        tgt = tgt_in if state.tgt is None else torch.cat([state.tgt, tgt_in], dim=1)
+        src = state.src.repeat_interleave(len(tgt) // len(state.src), dim=0)
+        return self.model.decode(self.model.start(src), tgt)[0][:, -tgt_in.shape[1] :], self.State(state.src, tgt)
 
 
 def sources(num_sentences: int = 12) -> list[list[int]]:
@@ -124,6 +125,20 @@ def test_cached_and_uncached_search_agree_at_every_batch_size(variant, beam):
     assert [found.ids for found in beam_search(Uncached(model), pad(rows), search)] == [found.ids for found in cached]
     alone = [beam_search(model, torch.tensor([row]), search)[0] for row in rows]
     assert [found.ids for found in alone] == [found.ids for found in cached]
+
+
+@pytest.mark.parametrize("variant", ["base", "hc-sa", "7Fword+1L", "mma", "ran-all", "sh-x"])
+def test_eight_bit_integers_change_scores_a_little_and_the_model_not_at_all(variant):
+    model = small(variant)
+    before = {name: parameter.clone() for name, parameter in model.named_parameters()}
+    rounded = quantized(model)
+    src, tgt = pad([[5, 6, 7], [8, 9, 10, 11, 12]]), torch.randint(4, VOCAB, (2, 6))
+    difference = (rounded(src, tgt) - model(src, tgt)).abs().max() / model(src, tgt).abs().max()
+    assert 0 < difference < 0.05
+    assert all(torch.equal(before[name], parameter) for name, parameter in model.named_parameters())
+    assert not any(type(module) is torch.nn.Linear for name, module in rounded.named_modules() if "recurrence" not in name)
+    found = beam_search(rounded, src, SearchConfig(beam=5, extra_tokens=5))
+    assert len(found) == 2 and all(hypothesis.ids for hypothesis in found)
 
 
 def test_an_output_that_never_ends_is_cut_flagged_and_leaves_the_others_alone():

@@ -19,7 +19,7 @@ from repro.data.subwords import PAD_ID
 from repro.errors import BusyError, InputError
 from repro.runs import Run, load_state
 from repro.scales import resolve
-from repro.training import DivergedError, Stopped, _update, batch_loss, evaluate_nll, learning_rate, train
+from repro.training import DivergedError, Stopped, apply_update, batch_loss, evaluate_nll, learning_rate, train
 from test_transformer import small
 
 TINY = (
@@ -54,7 +54,7 @@ def test_one_batch_is_learned_by_heart():
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
     config = TrainConfig(label_smoothing=0.0)
     for _ in range(150):
-        loss, _, tokens = _update(model, optimizer, pairs.batch([0, 1, 2]), 5e-3, config)
+        loss, _, tokens = apply_update(model, optimizer, pairs.batch([0, 1, 2]), 5e-3, config)
     assert loss < 0.1 and tokens == 11
     assert evaluate_nll(model, pairs, config) < 0.05
 
@@ -116,7 +116,7 @@ def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, mon
         torch.testing.assert_close(value, torch.stack([tensors[name] for tensors in seen[-3:]]).mean(dim=0), rtol=0, atol=0)
 
 
-def test_a_loss_that_is_not_finite_stops_before_the_update(tmp_path):
+def test_a_loss_that_is_not_finite_stops_before_theupdate(tmp_path):
     with pytest.raises(DivergedError, match=r"training: loss .* at rate .*, training pairs \[.*lower train.learning_rate"):
         train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999"), tmp_path, quiet=True)
 
@@ -147,9 +147,9 @@ def stop_after(monkeypatch, update: int) -> None:
         calls.append(None)
         if len(calls) == update:
             os.kill(os.getpid(), signal.SIGTERM)
-        return _update(*args)
+        return apply_update(*args)
 
-    monkeypatch.setattr("repro.training._update", counted)
+    monkeypatch.setattr("repro.training.apply_update", counted)
 
 
 @pytest.mark.parametrize("update", [1, 6, 22, 24])
@@ -244,4 +244,4 @@ def test_an_infinite_gradient_is_caught():
         model.output.weight[5, 0] = math.inf
     pairs = EncodedPairs([[5, 6]], [[7]], True)
     with pytest.raises(DivergedError):
-        _update(model, torch.optim.Adam(model.parameters()), pairs.batch([0]), 1e-3, TrainConfig())
+        apply_update(model, torch.optim.Adam(model.parameters()), pairs.batch([0]), 1e-3, TrainConfig())

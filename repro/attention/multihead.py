@@ -18,14 +18,31 @@ class Memory(NamedTuple):
     key: Tensor | None  # (batch, num_heads, key_len, head_dim)
     value: Tensor  # (batch, num_heads, key_len, head_dim)
 
-    def append(self, later: "Memory") -> "Memory":
-        """Return a memory with the positions of `later` added at the end."""
-        key = None if self.key is None else torch.cat([self.key, later.key], dim=2)
-        return Memory(key, torch.cat([self.value, later.value], dim=2))
+    def append(self, later: "Memory", rows: Tensor | None = None) -> "Memory":
+        """Return a memory of the given rows (None = all, as they are) with the positions of `later` added at the end."""
+        return Memory(None if self.key is None else _grow(self.key, later.key, rows), _grow(self.value, later.value, rows))
 
     def select(self, rows: Tensor) -> "Memory":
-        """Return the memory of the given batch rows, in that order (rows may repeat: beam search)."""
+        """Return the memory of the given batch rows."""
         return Memory(None if self.key is None else self.key[rows], self.value[rows])
+
+
+def _grow(old: Tensor, new: Tensor, rows: Tensor | None) -> Tensor:
+    """Pick rows and add positions, in one copy: the dearest memory traffic of beam search.
+
+    The result lies in memory time first, so that the picked rows are written where they stay, and new positions behind them.
+    """
+    if torch.is_grad_enabled():  # writing into a given tensor has no gradient
+        return torch.cat([old if rows is None else old[rows], new], dim=2)
+    length = old.shape[2]
+    grown = new.new_empty(length + new.shape[2], *new.shape[:2], new.shape[3])  # (len, batch, num_heads, head_dim)
+    past = old.permute(2, 0, 1, 3)
+    if rows is None:
+        grown[:length] = past
+    else:
+        torch.index_select(past, 1, rows, out=grown[:length])
+    grown[length:] = new.permute(2, 0, 1, 3)
+    return grown.permute(1, 2, 0, 3)
 
 
 class MultiHeadAttention(nn.Module):
@@ -51,7 +68,9 @@ class MultiHeadAttention(nn.Module):
     def project(self, attended: Tensor) -> Memory:
         """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to."""
         value = self.value_proj(attended).unflatten(-1, (self.weights.num_heads, -1)).transpose(1, 2)
-        return Memory(self.weights.project_key(attended), value)
+        key = self.weights.project_key(attended)
+        # Contiguous once here, instead of again at every step that reads it.
+        return Memory(None if key is None else key.contiguous(), value.contiguous())
 
     def forward(self, query: Tensor, memory: Memory, blocked: Tensor, positions: Positions) -> Tensor:
         """Return `(batch, query_len, embed_dim)`; see `AttentionWeights.forward` for the arguments."""

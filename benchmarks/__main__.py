@@ -1,0 +1,115 @@
+"""Measure everything and write records in `benchmarks/results/` and the page made from it: `python -m benchmarks [SECTION ...]`.
+
+A section that is measured again replaces its old figures; the others stay.
+"""
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+
+from benchmarks import ours, scaling
+from benchmarks.page import write_page
+from benchmarks.work import SHAPES, Contender, drift, race
+from repro.files import write_json
+from repro.runs import provenance
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PEERS = ("nn.Transformer", "HF Marian", "x-transformers")
+VARIANTS = ("base", "hc-sa", "hc-sa-window", "hc-sa-index", "sh-x", "base/-sa", "sh-x/-sa", "7Ftoken+1L", "mma", "ran-all", "syn-r")
+THREADS = len(os.sched_getaffinity(0))
+
+
+def measure_training() -> list[dict]:
+    """Target tokens/s of a training update: ours and the peers, both shapes and precisions."""
+    from benchmarks import peers
+
+    rows = []
+    for shape, precision, rounds in (("small", "fp32", 5), ("small", "bf16", 3), ("base", "fp32", 3)):
+        contenders = [ours.training(SHAPES[shape], precision), *(peers.training(SHAPES[shape], name, precision) for name in PEERS)]
+        rows += _rows(race(contenders, rounds), shape=shape, precision=precision)
+    return rows
+
+
+def measure_decoding() -> list[dict]:
+    """Sentences/s of a translation to exactly 25 tokens in batches of 64: ours and the peers, beams of 1 and 5."""
+    from benchmarks import peers
+
+    rows, shape = [], SHAPES["small"]
+    for beam in (1, 5):
+        contenders = [ours.decoding(shape, beam, precision) for precision in ("fp32", "int8")]
+        contenders += [peers.ctranslate2_decoding(ours.model_of(shape), beam, precision, THREADS) for precision in ("fp32", "int8")]
+        contenders.append(peers.marian_decoding(shape, beam))
+        rows += _rows(race(contenders, rounds=3), shape="small", beam=beam)
+    return rows
+
+
+def measure_variants() -> list[dict]:
+    """Training and decoding speed of every kind of variant, small shape, fp32."""
+    shape = SHAPES["small"]
+    rows = _rows(race([ours.training(shape, "fp32", system) for system in VARIANTS], rounds=3), kind="training")
+    return rows + _rows(race([ours.decoding(shape, 4, system=system) for system in VARIANTS], rounds=3), kind="decoding, beam 4")
+
+
+def measure_memory() -> list[dict]:
+    """Peak memory of a process that trains one variant on batches of 4,000 tokens, above that of one that only imports."""
+    rows = []
+    for system in ("", *VARIANTS):
+        answer = subprocess.run(
+            [sys.executable, "-m", "benchmarks", "--peak", system], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        rows.append({"name": system, "peak_mb": int(answer.stdout) / 1024})
+    return [{"name": row["name"], "extra_mb": round(row["peak_mb"] - rows[0]["peak_mb"])} for row in rows[1:]]
+
+
+def _peak(system: str) -> None:
+    if system:
+        contender = ours.training(SHAPES["small"], "fp32", system)
+        for _ in range(3):
+            contender.run()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def _rows(contenders: list[Contender], **columns) -> list[dict]:
+    return [columns | {"name": c.name, "rate": round(c.rate, 1), "rounds": len(c.seconds), "drift": round(drift(c), 2)} for c in contenders]
+
+
+SECTIONS = {
+    "training": measure_training,
+    "decoding": measure_decoding,
+    "variants": measure_variants,
+    "memory": measure_memory,
+    "scaling": scaling.measure,
+}
+
+
+def main(arguments: list[str]) -> None:
+    """Measure the named sections, or all, and write results and page."""
+    torch.set_num_threads(THREADS)
+    if arguments[:1] == ["--peak"]:
+        return _peak(arguments[1])
+    unknown = [name for name in arguments if name not in SECTIONS]
+    if unknown:
+        sys.exit(f"error: benchmarks: unknown section {unknown[0]}. Fix: use some of {', '.join(SECTIONS)}")
+    for name in arguments or SECTIONS:
+        rows = SECTIONS[name]()
+        origin = provenance("cpu", THREADS, "generated ids")
+        origin |= {
+            "load_average": os.getloadavg()[0],
+            "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+            "platform": platform.platform(),
+        }
+        write_json(RESULTS / f"{name}.json", {"section": name, "rows": rows, "provenance": origin})
+        print(json.dumps(rows, indent=1), flush=True)
+    write_page(RESULTS, ROOT / "benchmarks" / "RESULTS.md")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

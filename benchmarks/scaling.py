@@ -1,0 +1,43 @@
+"""How the cost of one attention layer grows with the length of the sentence, at a constant number of tokens in the batch."""
+
+import torch
+
+from benchmarks.work import SHAPES, Contender, race
+from repro.attention import build_weights
+from repro.attention.base import Positions
+from repro.attention.masks import causal_mask
+from repro.attention.multihead import MultiHeadAttention
+
+LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
+TOKENS = 4096
+SPECS = {
+    "dot-product": "dot-product",
+    "gaussian, density": "gaussian",
+    "gaussian, window": "gaussian(kernel='window')",
+    "gaussian, index": "gaussian(kernel='index')",
+    "recurrent": "recurrent(max_len=2048)",
+}
+
+
+def measure() -> list[dict]:
+    """Return milliseconds of a decoder self-attention layer, forward, for 4,096 tokens in sentences of each length."""
+    rows, shape = [], SHAPES["small"]
+    for length in LENGTHS:
+        contenders = race([_layer(name, spec, shape, length) for name, spec in SPECS.items()], rounds=3, calls=3)
+        rows += [{"name": c.name, "length": length, "ms": round(1000 * TOKENS / c.rate, 2)} for c in contenders]
+    return rows
+
+
+def _layer(name: str, spec: str, shape, length: int) -> Contender:
+    torch.manual_seed(0)
+    (weights,) = build_weights(spec, "decoder_self", 1, shape.width, shape.heads)
+    attention = MultiHeadAttention(weights, shape.width).eval()
+    x = torch.randn(TOKENS // length, length, shape.width)
+    positions = Positions(torch.arange(length))
+    blocked = causal_mask(positions.query, length)
+
+    @torch.no_grad()
+    def run() -> None:
+        attention(x, attention.project(x), blocked, positions)
+
+    return Contender(name, run, TOKENS)

@@ -1,0 +1,86 @@
+"""The work that everybody does: shapes, batches, and how a training step or a decoding run is timed.
+
+Every contender trains the same shape on the same ids with the same losses and dropout places, and translates the same sentences to the
+same lengths. Contenders take turns within a round, so that a machine that slows down slows all of them; the median over rounds counts.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+VOCAB, SENTENCES, LENGTH = 8000, 160, 25  # 4,000 target tokens a batch
+DECODED_SENTENCES, BATCH_SIZE = 256, 64
+DROPOUT, SMOOTHING = 0.1, 0.1
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a Transformer."""
+
+    name: str
+    layers: int
+    width: int
+    ffn: int
+    heads: int
+
+
+SHAPES = {
+    "small": Shape("small", 5, 288, 507, 4),  # You et al. 2020
+    "base": Shape("base", 6, 512, 2048, 8),  # Vaswani et al. 2017
+}
+
+
+def training_batch(seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    """Return source ids, target input and target output, each `(SENTENCES, LENGTH)`, without padding."""
+    generator = torch.Generator().manual_seed(seed)
+    src, tgt = (torch.randint(4, VOCAB, (SENTENCES, LENGTH), generator=generator) for _ in range(2))
+    return src, torch.cat([torch.full((SENTENCES, 1), 2), tgt[:, :-1]], dim=1), tgt
+
+
+def sources(seed: int = 1) -> Tensor:
+    """Return the sentences to translate, `(DECODED_SENTENCES, LENGTH)`."""
+    return torch.randint(4, VOCAB, (DECODED_SENTENCES, LENGTH), generator=torch.Generator().manual_seed(seed))
+
+
+@dataclass
+class Contender:
+    """Something to time.
+
+    Args:
+        name: as printed.
+        run: does the work once.
+        amount: units of work in one call (tokens or sentences).
+        seconds: what the calls took, one a round.
+    """
+
+    name: str
+    run: Callable[[], object]
+    amount: int
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        """Units a second, the median over rounds."""
+        return self.amount / statistics.median(self.seconds)
+
+
+def race(contenders: list[Contender], rounds: int, calls: int = 1) -> list[Contender]:
+    """Warm every contender up, then time them in turn, `rounds` times; each time is the mean of `calls` calls."""
+    for contender in contenders:
+        contender.run()
+    for _ in range(rounds):
+        for contender in contenders:
+            start = time.perf_counter()
+            for _ in range(calls):
+                contender.run()
+            contender.seconds.append((time.perf_counter() - start) / calls)
+    return contenders
+
+
+def drift(contender: Contender) -> float:
+    """Return the ratio of the slowest to the fastest round: how much the machine itself changed."""
+    return max(contender.seconds) / min(contender.seconds)
