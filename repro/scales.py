@@ -66,7 +66,7 @@ STRUCTURE = (*SITES, "encoder_positions", "decoder_positions", "feed_forward", "
 
 SCALES: dict[str, RunConfig] = {
     "smoke": RunConfig(  # new sentences are generated without end, so there is nothing to overfit and no dropout
-        model=ModelConfig(dropout=0.0), train=TrainConfig(max_updates=800, learning_rate=0.01)
+        model=ModelConfig(dropout=0.0), train=TrainConfig(max_updates=600, learning_rate=0.01)
     ),
     "multi30k": RunConfig(
         DataConfig("multi30k", "en", "de", vocab_size=4000),
