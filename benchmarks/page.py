@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from repro.files import write_atomic
-from repro.plots import curves
 from repro.report import table
 
 
 def write_page(results: Path, page: Path) -> None:
-    """Write the tables of all sections that were measured, and the plot of cost against length beside the page."""
+    """Write the tables of all sections that were measured."""
     sections = {path.stem: json.loads(path.read_bytes()) for path in sorted(results.glob("*.json"))}
     parts = [_INTRODUCTION]
     for name, make in _TABLES.items():
@@ -21,15 +20,6 @@ def write_page(results: Path, page: Path) -> None:
             made = f"{origin['processor']}, {origin['threads']} threads, torch {origin['versions']['torch']}, commit {origin['commit']}"
             parts += [make(sections[name]["rows"]), f"Measured {origin['measured']} on {made}; load before: {origin['load_average']:.1f}."]
     write_atomic(page, ("\n\n".join(parts) + "\n").encode())
-
-
-def scaling_figure(results: Path):
-    """Draw milliseconds against sentence length, both logarithmic: a slope of 1 is quadratic in the length at constant tokens."""
-    rows = json.loads((results / "scaling.json").read_bytes())["rows"]
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    lines = {name: tuple(zip(*[(row["length"], row["ms"]) for row in rows if row["name"] == name], strict=True)) for name in names}
-    figure = curves(lines, "tokens in a sentence", "ms for 4,096 tokens")
-    return figure.update_xaxes(type="log").update_yaxes(type="log")
 
 
 def _training(rows: list[dict]) -> str:

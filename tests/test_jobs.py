@@ -1,0 +1,51 @@
+"""Several runs at once: what fails stops nothing else, what is finished is not made again, and a stop loses nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from repro.errors import InputError
+from repro.jobs import run_all
+from repro.runs import Run
+from test_training import tiny
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    return tmp_path
+
+
+def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
+    configs = [tiny(), tiny("model.encoder_self=recurrent(max_len=3)"), tiny(variant="hc-sa")]
+    lines = []
+    base, refused, hard_coded = run_all(configs, jobs=2, split="dev", report=lines.append)
+    assert (base["system"], hard_coded["system"]) == ("base", "hc-sa")
+    assert isinstance(refused, InputError) and "an attention is defined for 3" in str(refused)
+    assert len(lines) == 3 and all(line.startswith(f"[{number}/3] ") for number, line in enumerate(lines, start=1))
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")}
+    assert run_all(configs[:1], jobs=1, split="dev", report=lines.append)[0] == base
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")} == before
+
+
+def test_no_jobs_are_refused():
+    with pytest.raises(InputError, match=r"--jobs: must be at least 1, found 0\. Fix: use 1 or more"):
+        run_all([tiny()], jobs=0)
+
+
+def test_a_stop_reaches_the_workers_which_save_and_end(root):
+    process = subprocess.Popen([sys.executable, "-m", "repro", "run", "base", "--jobs", "1"], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    time.sleep(1)
+    os.kill(process.pid, signal.SIGTERM)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert message.strip() == "stopped; the same command goes on where the runs were"
+    (folder,) = root.iterdir()
+    assert len(Run(folder).checkpoints()) == 1
