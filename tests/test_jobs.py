@@ -7,11 +7,11 @@ import sys
 import time
 
 import pytest
+from test_training import tiny
 
 from repro.errors import InputError
 from repro.jobs import run_all
 from repro.runs import Run
-from test_training import tiny
 
 
 @pytest.fixture
