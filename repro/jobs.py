@@ -59,20 +59,31 @@ def run_all(configs: list[RunConfig], jobs: int, split: str = "test", report: Ca
     return [outcomes[index] for index in range(len(configs))]
 
 
-def _run(config: RunConfig, split: str) -> Outcome:
-    from repro.records import evaluate_run
-    from repro.training import train
-
-    try:
-        return evaluate_run(train(config, quiet=True), split)
-    except ReproError as error:
-        return error
+_stop_requests: list[int] = []
+"""In a worker: the signals that asked it to stop. Work that was already handed to it must not begin then."""
 
 
 def _start_worker(threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: _stop_requests.append(number))
+
+
+def _run(config: RunConfig, split: str) -> Outcome:
+    from repro.records import evaluate_run
+    from repro.training import Stopped, train
+
+    if _stop_requests:
+        raise Stopped(128 + _stop_requests[0], 0)
+    try:
+        return evaluate_run(train(config, quiet=True), split)
+    except Stopped as stopped:
+        _stop_requests.append(stopped.exit_code - 128)
+        raise
+    except ReproError as error:
+        return error
 
 
 def _pass_on(number: int, _frame: Any) -> None:

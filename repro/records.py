@@ -63,7 +63,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         "hypotheses": hyps,
     }
     write_json(path, record)
-    return record
+    return load_record(path)
 
 
 def load_record(path: Path) -> dict[str, Any]:

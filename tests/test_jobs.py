@@ -38,7 +38,8 @@ def test_no_jobs_are_refused():
 
 
 def test_a_stop_reaches_the_workers_which_save_and_end(root):
-    process = subprocess.Popen([sys.executable, "-m", "repro", "run", "base", "--jobs", "1"], stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -47,5 +48,5 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root):
     _, message = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
     assert message.strip() == "stopped; the same command goes on where the runs were"
-    (folder,) = root.iterdir()
+    (folder,) = root.iterdir()  # the others were waiting, and must not have begun
     assert len(Run(folder).checkpoints()) == 1
