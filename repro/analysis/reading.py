@@ -1,0 +1,102 @@
+"""One sentence as a trained model reads and translates it: tokens, weights, the probability of each word, and what a change changed."""
+
+import difflib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from repro.analysis.weights import Weights, collect_weights
+from repro.data.batches import mark_source, pad
+from repro.data.subwords import BOS_ID, EOS_ID, Subwords
+from repro.decoding import SearchConfig, Translator, beam_search
+from repro.errors import InputError
+
+START_MARK, END_MARK = "(start)", "(end)"
+
+
+class Word(NamedTuple):
+    """A word of a translation and its probability: the product of those of its subwords, given the source and all before them."""
+
+    text: str
+    probability: float
+
+
+class Reading(NamedTuple):
+    """A sentence and its translation.
+
+    `source` are the tokens that the encoder sees; `target` those that the decoder reads, the start mark first, so that target token t
+    is the query that predicts token t + 1. `src` and `tgt_in` are their ids, `(1, len)`.
+    """
+
+    source: list[str]
+    target: list[str]
+    words: list[Word]
+    src: Tensor
+    tgt_in: Tensor
+
+    @property
+    def translation(self) -> str:
+        """The words with blanks between."""
+        return " ".join(word.text for word in self.words)
+
+
+@torch.no_grad()
+def read(translator: Translator, sentence: str, search: SearchConfig | None = None) -> Reading:
+    """Translate one sentence and score what was found.
+
+    Args:
+        translator: a trained model.
+        sentence: one line of text.
+        search: how to search.
+
+    Raises:
+        InputError: an empty sentence, or one longer than the model's attention is defined for.
+    """
+    if not sentence.strip():
+        raise InputError("sentence", "is empty", "type some words")
+    model, subwords = translator.model, translator.subwords
+    device = next(model.parameters()).device
+    (pieces,) = subwords.encode([sentence])
+    ids = mark_source(pieces, model.config.source_end_mark)
+    longest = model.max_len("encoder_self", "cross")
+    if longest is not None and len(ids) > longest:
+        raise InputError("sentence", f"has {len(ids)} tokens, but this model's attention is defined for {longest}", "split the sentence")
+    src = pad([ids]).to(device)
+    (found,) = beam_search(model, src, search or SearchConfig())
+    tgt_in = pad([[BOS_ID, *found.ids]]).to(device)
+    log_probs = model(src, tgt_in)[0, : len(found.ids)].log_softmax(dim=-1)
+    chosen = log_probs.gather(-1, tgt_in[0, 1:, None])[:, 0].exp().tolist()
+    source = [*subwords.pieces(sentence), *[END_MARK] * (len(ids) - len(pieces))]
+    return Reading(source, [START_MARK, *_texts(subwords, found.ids)], _words(subwords, found.ids, chosen), src, tgt_in)
+
+
+def weights_of(translator: Translator, reading: Reading) -> Weights:
+    """Return the weights with which the model reads a sentence and its translation, `(1, num_heads, query_len, key_len)` a layer."""
+    return collect_weights(translator.model, reading.src, reading.tgt_in)
+
+
+def changed_words(before: Sequence[str], after: Sequence[str]) -> list[bool]:
+    """Return for each word of `after` whether it is not among those that both have in the same order."""
+    changed = [True] * len(after)
+    for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        changed[block.b : block.b + block.size] = [False] * block.size
+    return changed
+
+
+def _texts(subwords: Subwords, ids: list[int]) -> list[str]:
+    starts = subwords.starts_word()
+    texts = subwords.decode([[i] for i in ids])
+    return [("▁" if starts[i] else "") + text for i, text in zip(ids, texts, strict=True)]
+
+
+def _words(subwords: Subwords, ids: list[int], probabilities: list[float]) -> list[Word]:
+    """Put subwords together to words, as `Subwords.decode` does."""
+    starts = subwords.starts_word()
+    first = [place for place, i in enumerate(ids) if i == EOS_ID or starts[i] or place == 0]
+    words = []
+    for start, end in zip(first, [*first[1:], len(ids)], strict=True):
+        (text,) = subwords.decode([ids[start:end]])
+        words.append(Word(text.strip(), float(torch.tensor(probabilities[start:end]).prod())))
+    return [word for word in words if word.text]

@@ -1,0 +1,95 @@
+r"""Replacement: what a trained model does when one head looks elsewhere, without training anything again.
+
+Raganato et al. 2020 and You et al. 2020 train models around fixed heads. Here the model is trained already, and only the weights of a head
+are exchanged: for those of any variant, or for its own with further pairs blocked. The head keeps its values and its part of the output
+projection, which were learned for its own weights; so this shows how much a head depends on where it looks, not what the papers measure.
+
+    head_h = w_h V_h    becomes    head_h = w'_h V_h
+
+Layers, heads and positions are counted from 0.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from repro.analysis.ablation import attention_at
+from repro.attention.base import AttentionWeights, Positions
+from repro.errors import InputError
+from repro.transformer import Transformer
+
+
+class Replaced(AttentionWeights):
+    """The weights of a layer, one head of which has others.
+
+    Args:
+        layer: the weights of the whole layer.
+        head: which head is replaced.
+        other: makes the weights of its only head; None = the head's own.
+        also_blocked: bool, True = the head may not attend, `(query_len, key_len)` by absolute positions; nothing beyond is blocked.
+    """
+
+    def __init__(self, layer: AttentionWeights, head: int, other: AttentionWeights | None, also_blocked: Tensor | None) -> None:
+        super().__init__(layer.num_heads, layer.head_dim)
+        self.layer, self.head, self.other, self.also_blocked, self.max_len = layer, head, other, also_blocked, layer.max_len
+
+    def project_key(self, key: Tensor) -> Tensor | None:
+        return self.layer.project_key(key)
+
+    def forward(self, query: Tensor, key: Tensor | None, blocked: Tensor, positions: Positions) -> Tensor:
+        weights = self.layer(query, key, blocked, positions)
+        if self.also_blocked is not None:
+            blocked = blocked | self._blocked_pairs(positions.query, blocked.shape[-1])
+        if self.other is None:
+            row = self.layer(query, key, blocked, positions)[:, self.head]
+        else:
+            row = self.other(query, None, blocked, positions)[:, 0]
+        weights = weights.expand(max(len(weights), len(row)), -1, -1, -1).clone()
+        weights[:, self.head] = row
+        return weights
+
+    def _blocked_pairs(self, query_positions: Tensor, key_len: int) -> Tensor:
+        rows, columns = self.also_blocked.shape
+        missing_rows = max(0, int(query_positions.max()) + 1 - rows)
+        pairs = F.pad(self.also_blocked, (0, max(0, key_len - columns), 0, missing_rows))
+        return pairs.to(query_positions.device)[query_positions, :key_len]
+
+
+@contextmanager
+def replaced_head(
+    model: Transformer,
+    site: str,
+    layer: int,
+    head: int,
+    weights: AttentionWeights | None = None,
+    also_blocked: Tensor | None = None,
+) -> Iterator[None]:
+    """Let one head of a model look elsewhere; afterwards, or after an error, put back what was there. Blocks may be nested.
+
+    Args:
+        model: changed in place.
+        site, layer, head: which head.
+        weights: makes the weights of one head without keys, such as `Gaussian((-1,), ...)`; None = the head's own weights.
+        also_blocked: bool, True = this head may not attend there either, `(query_len, key_len)` by absolute positions. What becomes of
+            a row is as for every blocked pair: a softmax divides by what is left, a Gaussian loses the mass.
+
+    Raises:
+        InputError: a head that the model does not have, or weights of more than one head.
+    """
+    attention = attention_at(model, site, layer)
+    num_heads = attention.weights.num_heads
+    if head not in range(num_heads):
+        raise InputError(f"{site} layer {layer} head {head}", f"the layer has {num_heads} heads", f"use 0 to {num_heads - 1}")
+    if weights is not None and weights.num_heads != 1:
+        raise InputError("weights", f"make {weights.num_heads} heads", "give weights of one head")
+    if also_blocked is not None and (also_blocked.dtype != torch.bool or also_blocked.dim() != 2):
+        raise InputError("also_blocked", f"is {also_blocked.dtype} of {also_blocked.dim()} dimensions", "give bool, (query_len, key_len)")
+    before = attention.weights
+    try:
+        attention.weights = Replaced(before, head, weights, also_blocked)
+        yield
+    finally:
+        attention.weights = before
