@@ -17,6 +17,11 @@ from repro.files import write_atomic
 from repro.runs import Run, load_state, load_tensors, save_tensors
 from repro.transformer import Transformer, count_parameters
 
+GATE = "gate.log_alpha"  # how the names of the parameters of head gates end
+
+MAY_CHANGE = ("gated_sites", "gate_rule", "gate_init", "dropout", "attention_dropout")
+"""What of a model may differ from the run it starts from: gates come on top, and dropout has no parameters."""
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -48,6 +53,46 @@ def new_model(run: Run) -> tuple[Transformer, Subwords]:
     """Build the untrained model of a run whose subwords and lengths are known, and return it with its subwords."""
     subwords = Subwords.load(run.subwords_path)
     return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
+
+
+def find_start(run: Run, data_fingerprint: str) -> Run | None:
+    """Return the finished run that a run starts from, its neighbour in the folder of runs; None when it starts from random numbers.
+
+    Args:
+        run: the one to be trained.
+        data_fingerprint: of the corpus at hand.
+
+    Raises:
+        InputError: no such run, not finished, or trained on other data or with another model; or the run is not made by training.
+    """
+    name, where = run.config.train.start_from, "train.start_from"
+    if run.config.train.cut_from is not None:
+        mend = f"prune {run.config.train.cut_from} again; see repro/pruning.py"
+        raise InputError(str(run.path), "is not trained, but cut out of another run", mend)
+    if name is None:
+        return None
+    if not (run.path.parent / name / "config.json").is_file():
+        raise InputError(where, f"there is no run '{name}' in {run.path.parent}", "give the whole folder name of a finished run there")
+    start = Run(run.path.parent / name)
+    if not start.is_finished:
+        raise InputError(where, f"{name} is not finished", "start its `repro train` command again; it resumes")
+    changes = []
+    for part in ("data", "model"):
+        wanted, found = vars(getattr(run.config, part)), vars(getattr(start.config, part))
+        changed = [key for key in wanted if wanted[key] != found[key] and key not in MAY_CHANGE]
+        changes += [f"{part}.{key} is {found[key]} there, {wanted[key]} here" for key in changed]
+    if changes:
+        raise InputError(where, f"{name} does not fit: {'; '.join(changes)}", "start from a run of the same data and model")
+    if start.provenance()["data_fingerprint"] != data_fingerprint:
+        what = f"{name} was trained on another version of {run.config.data.corpus}"
+        raise InputError(where, what, "use the same version of the corpus, or train it again")
+    return start
+
+
+def load_start(model: Transformer, start: Run) -> None:
+    """Copy the final parameters of a run into a model of the same shape; gates that the run did not have keep their first values."""
+    gates = {name: value for name, value in _parameters(model).items() if name.endswith(GATE)}
+    load_parameters(model, gates | load_tensors(start.path / "final", "model"), start.path / "final")
 
 
 def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:
@@ -97,8 +142,11 @@ def finish(run: Run, model: Transformer, progress: Progress) -> None:
     """Average the last checkpoints of the schedule into the final parameters, then drop the checkpoints."""
     updates = _evaluated(run)[-run.config.train.average :]
     last = [load_tensors(path, "model") for path in run.checkpoints() if int(path.name) in updates]
-    mean = {name: torch.stack([tensors[name] for tensors in last]).mean(dim=0) for name in last[-1]}
-    summary = _finite(progress) | {"parameters": count_parameters(model), "averaged": len(last)}
+    moved = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
+    # A mean of equal numbers may round; what never moved must not begin to here.
+    mean = {n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n] for n in last[-1]}
+    parameters = count_parameters(new_model(run)[0])  # of a model as it is built: while training, some of it may have been frozen
+    summary = _finite(progress) | {"parameters": parameters, "averaged": len(last)}
     save_tensors(run.path / "final", {"model": mean}, summary)
     run.remove_checkpoints()
 

@@ -76,6 +76,10 @@ class TrainConfig:
     patience: int = 10  # evaluations without a better dev loss before stopping
     average: int = 1  # the final parameters are the mean of that many last checkpoints
     gate_penalty: float = added(0.0)  # loss per expected open head, in nats per token
+    gate_rate: float = added(1.0)  # the gates' learning rate as a multiple of the others': few updates move them too little
+    start_from: str | None = added(None)  # folder name of a finished run beside this one whose parameters are the first ones
+    freeze_decoder: bool = added(False)  # with its embedding and output; of tied embeddings that is the source's as well
+    cut_from: str | None = added(None)  # a gated run that this model was cut out of, after the training described here
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,9 @@ def _check(config: RunConfig) -> None:
             raise InputError("model.gated_sites", f"unknown site '{site}'", did_you_mean(site, SITES))
     if not 0 <= train.gate_penalty < 1e6:
         raise InputError("train.gate_penalty", f"must be at least 0, found {train.gate_penalty}", "use a number of nats per head")
-    for name in ("learning_rate", "clip_norm"):
+    if train.freeze_decoder and set(model.gated_sites) - {"encoder_self"}:
+        what = f"is on, but gates at {', '.join(model.gated_sites)} would have to move in the decoder"
+        raise InputError("train.freeze_decoder", what, "gate encoder_self only, or freeze nothing")
+    for name in ("learning_rate", "clip_norm", "gate_rate"):
         if not 0 < getattr(train, name) < 1e6:
             raise InputError(f"train.{name}", f"must be above 0, found {getattr(train, name)}", "use a positive number")

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from repro.checkpoints import Progress, finish, new_model, resume, save_checkpoint
+from repro.checkpoints import GATE, Progress, find_start, finish, load_start, new_model, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.corpora import ParallelCorpus, load_corpus
@@ -70,10 +70,15 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         _keep_freed_memory()
         device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
+        start = find_start(run, corpus.fingerprint)
         _note_provenance(run, device, corpus, allow_inexact)
-        train_pairs, dev_pairs = _encode_corpus(run, corpus)
+        train_pairs, dev_pairs = _encode_corpus(run, corpus, start)
         torch.manual_seed(config.train.seed)
         model = new_model(run)[0].to(device)
+        if start is not None:
+            load_start(model, start)
+        if config.train.freeze_decoder:
+            freeze_decoder(model)
         _check_lengths(model, {"train": train_pairs, "dev": dev_pairs})
         optimizer = make_optimizer(model, config.train)
         progress = resume(run, model, optimizer)
@@ -123,16 +128,28 @@ def _order(pairs: EncodedPairs, config: TrainConfig, progress: Progress) -> Iter
         epoch, used = epoch + 1, 0
 
 
+def freeze_decoder(model: Transformer) -> None:
+    """Take the decoder, its embedding and the output matrix out of training, bit for bit (Voita et al. 2019, section 6.2).
+
+    Its dropout stays on. Tied embeddings are one matrix, which cannot move for the source alone: it stays as well.
+    """
+    for part in (model.decoder, model.decoder_norm, model.target_embedding, model.output):
+        part.requires_grad_(False)
+
+
 def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
-    """Return Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2; `apply_update` sets its rate."""
-    return torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
+    """Return Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2; `apply_update` sets its rates."""
+    gates = {name: parameter for name, parameter in model.named_parameters() if name.endswith(GATE)}
+    others = [parameter for name, parameter in model.named_parameters() if name not in gates]
+    groups = [{"params": others}, {"params": list(gates.values()), "rate": config.gate_rate}]
+    return torch.optim.Adam(groups, lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
 
 
 def apply_update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> tuple[float, float, int]:
     """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens."""
     model.train()
     for group in optimizer.param_groups:
-        group["lr"] = lr
+        group["lr"] = lr * group.get("rate", 1.0)
     total, total_nll, tokens = batch_loss(model, batch, config)
     (total / tokens + config.gate_penalty * model.gate_penalty()).backward()
     loss, nll = total.item() / tokens, total_nll.item() / tokens
@@ -207,13 +224,14 @@ class _Window:
         return line
 
 
-def _encode_corpus(run: Run, corpus: ParallelCorpus) -> tuple[EncodedPairs, EncodedPairs]:
-    """Fit subwords and count lengths on the training split (once a run), and return the training and dev pairs as ids."""
+def _encode_corpus(run: Run, corpus: ParallelCorpus, start: Run | None) -> tuple[EncodedPairs, EncodedPairs]:
+    """Fit subwords on the training split (once a run) or take those of the start, and return the training and dev pairs as ids."""
     data, model = run.config.data, run.config.model
     sources, targets = corpus.pairs("train", data.source, data.target)
     sources, targets = sources[: data.train_pairs], targets[: data.train_pairs]
     if not run.subwords_path.exists():
-        write_atomic(run.subwords_path, Subwords.fit([*sources, *targets], data.vocab_size).model)
+        fitted = start.subwords_path.read_bytes() if start is not None else Subwords.fit([*sources, *targets], data.vocab_size).model
+        write_atomic(run.subwords_path, fitted)
     subwords = Subwords.load(run.subwords_path)
 
     def encode(sources: list[str], targets: list[str], limit: int | None) -> EncodedPairs:

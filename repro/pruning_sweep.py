@@ -1,0 +1,142 @@
+"""From a wanted number of heads to the penalty that leaves so many: a grid of penalties, then intervals that are cut again.
+
+Voita et al. 2019, section 6: "by varying lambda" (no values are given). A larger penalty leaves fewer heads, on the whole: the count also
+depends on the number of updates and on the draws of the gates, it jumps, and it need not fall with every step. So a wanted number may be
+missed, and what is returned is the nearest that was found within a bounded number of runs.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from repro.config import SITES
+from repro.decoding import Translator
+from repro.errors import InputError, ReproError
+from repro.jobs import describe_outcome, run_all, train_and_evaluate
+from repro.pruning import almost_binary, gate_table, kept_heads, pruning_config, undecided
+from repro.records import evaluate_run, score_of
+from repro.runs import Run, runs_root
+
+PENALTIES = (0.01, 0.02, 0.04, 0.08)
+NARROW = 1.05  # penalties whose ratio is smaller lead to counts that differ by chance
+
+
+class PruningPoint(NamedTuple):
+    """A pruned model as a point of Figures 7, 9 and 10: heads left, and BLEU.
+
+    `heads` counts the open gates; `kept` is the number of heads of every layer by site, with those of sites without gates.
+    `undecided` and `almost_binary`: see `pruning.py`.
+    """
+
+    run: Run
+    penalty: float
+    heads: int
+    kept: dict[str, list[int]]
+    undecided: int
+    almost_binary: float
+    bleu: float
+
+
+def sweep(
+    base: Run,
+    wanted: Sequence[int],
+    sites: Sequence[str] = SITES,
+    penalties: Sequence[float] = PENALTIES,
+    max_runs: int = 8,
+    jobs: int = 2,
+    split: str = "test",
+    report: Callable[[str], None] = print,
+    **options: Any,
+) -> list[PruningPoint]:
+    """Prune a finished run to several sizes; what is finished is found, not made again.
+
+    Args:
+        base: a finished run in the folder of runs.
+        wanted: numbers of open gates to come near to.
+        sites, options: see `pruning_config`.
+        penalties: tried first.
+        max_runs: how many runs to make at most; the first penalties count.
+        jobs: runs at a time.
+        split: test set for BLEU.
+        report: called with a line as each run ends.
+
+    Returns:
+        A point per run, most heads first; see `nearest`.
+
+    Raises:
+        InputError: no penalty to begin with, or a base elsewhere than in the folder of runs.
+        ReproError: what ended the first run that failed.
+        Stopped: a stop was asked for.
+    """
+    if base.path.resolve().parent != runs_root().resolve():
+        raise InputError(str(base.path), f"is not in the folder of runs, {runs_root()}", "set REPRO_RUNS to the folder that it is in")
+    if not penalties:
+        raise InputError("penalties", "there is none to begin with", "give at least one")
+    points: dict[float, PruningPoint] = {}
+    queue = list(dict.fromkeys(penalties))[:max_runs]
+    while queue:
+        configs = [pruning_config(base, penalty, sites, **options) for penalty in queue]
+        outcomes = run_all(
+            [(config, split) for config in configs],
+            train_and_evaluate,
+            jobs,
+            lambda ended, of, outcome: report(f"[{ended}/{of}] {describe_outcome(outcome)}"),
+        )
+        for outcome, config in zip(outcomes, configs, strict=True):
+            if isinstance(outcome, ReproError):
+                raise outcome
+            points[config.train.gate_penalty] = point_of(Run(base.path.parent / outcome["run"]), split)
+        counts = {penalty: point.heads for penalty, point in points.items()}
+        proposed = dict.fromkeys(next_penalty(counts, number) for number in wanted)
+        queue = [penalty for penalty in proposed if penalty is not None][: max_runs - len(points)]
+    return sorted(points.values(), key=lambda point: (-point.heads, point.penalty))
+
+
+def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
+    """Return the penalty to try next for a wanted number of heads; None when it is met, or what is left to try differs by chance only.
+
+    Args:
+        counts: heads left by penalty, of the runs so far.
+        wanted: number of heads.
+    """
+    if wanted in counts.values():
+        return None
+    penalties = sorted(counts)
+    if counts[penalties[0]] < wanted:
+        return _rounded(penalties[0] / 2)
+    if counts[penalties[-1]] > wanted:
+        return _rounded(penalties[-1] * 2)
+    low, high = next((low, high) for low, high in pairwise(penalties) if counts[low] > wanted > counts[high])
+    return _rounded(math.sqrt(low * high)) if high / low > NARROW else None
+
+
+def _rounded(penalty: float) -> float:
+    return float(f"{penalty:.3g}")
+
+
+def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
+    """Return the point whose number of heads is nearest to the wanted one; of several, the one with the highest BLEU.
+
+    Raises:
+        InputError: no point.
+    """
+    points = list(points)
+    if not points:
+        raise InputError("points", "there is none", "give what `sweep` returned")
+    return min(points, key=lambda point: (abs(point.heads - wanted), -point.bleu))
+
+
+def point_of(run: Run, split: str = "test") -> PruningPoint:
+    """Return what a finished pruning run left, with the BLEU of its gated model under its own rule.
+
+    Raises:
+        InputError: not finished, or a model without gates.
+    """
+    model = Translator.from_run(run, "cpu").model
+    rows = gate_table(model)
+    share = almost_binary(rows)
+    kept = {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}
+    heads = sum(row.gate != 0 for row in rows)
+    bleu = score_of(evaluate_run(run, split), "BLEU")["value"]
+    return PruningPoint(run, run.config.train.gate_penalty, heads, kept, undecided(rows), share, bleu)

@@ -1,0 +1,415 @@
+"""Pruning: gates against their closed form, what is frozen stays bit for bit, and the smaller model is the gated one."""
+
+import math
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+from test_training import assert_same, parameters_of, stop_after, tiny
+
+from repro import pruning_sweep
+from repro.config import SITES, RunConfig, TrainConfig
+from repro.data.batches import EncodedPairs, pad
+from repro.data.corpora import load_corpus
+from repro.data.subwords import PAD_ID
+from repro.decoding import SearchConfig, Translator
+from repro.errors import InputError
+from repro.files import write_json
+from repro.pruning import (
+    almost_binary,
+    drop_heads,
+    from_scratch_config,
+    gate_table,
+    kept_heads,
+    pruning_config,
+    save_pruned,
+    undecided,
+)
+from repro.pruning_sweep import PruningPoint, nearest, next_penalty, sweep
+from repro.records import evaluate_run
+from repro.runs import Run, load_state
+from repro.scales import resolve
+from repro.training import Stopped, apply_update, freeze_decoder, make_optimizer, train
+from repro.transformer import Transformer, count_parameters
+from test_transformer import SMALL, VOCAB, small
+
+SHORT = {"max_updates": 12, "eval_every": 2, "average": 6, "gate_init": None}
+LOG_ALPHA = {  # by site and layer: one with no head, one with all, one with some
+    "encoder_self": [[-1.0, 0.5, -3.0, 2.0], [-1.0, -2.0, -3.0, -0.1], [0.2, 3.0, 1.0, 5.0]],
+    "decoder_self": [[4.0, 1.0, 0.1, 2.0], [3.0, -2.5, -1.0, -4.0], [-3.0, -2.5, -3.0, -4.0]],
+    "cross": [[-9.0, -3.0, -3.0, -2.4], [2.5, 2.6, 2.7, 0.3], [-1.0, 1.0, -0.2, 0.2]],
+}
+
+
+def gated(values=None, **options) -> Transformer:
+    """Return a small untrained model in fp64 with the given log_alpha at every site."""
+    model = small(gated_sites=SITES, encoder_layers=3, **options).double()
+    for site, layers in (values or LOG_ALPHA).items():
+        for attention, row in zip(model.attentions()[site], layers, strict=True):
+            attention.gate.log_alpha.data = torch.tensor(row, dtype=torch.float64)
+    return model
+
+
+def ids() -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(3)
+    return pad([[5, 6, 7], [8, 9, 10, 11, 12]]), torch.randint(4, VOCAB, (2, 6), generator=generator)
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_dev_loss():
+    """The loss on dev decides nothing in these short runs, and to compute it would take most of their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("repro.training.evaluate_nll", lambda *_: 1.0)
+        yield
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory) -> Run:
+    """Return a run of a few updates: what it translates matters to nobody, that others start from it does."""
+    return train(tiny("train.max_updates=16"), tmp_path_factory.mktemp("runs"), quiet=True)
+
+
+def test_older_runs_keep_their_names():
+    assert (resolve("smoke").digest(), resolve("smoke", "gated").digest()) == ("f38e999b361d", "b96a52ee47dd")
+    assert replace(resolve("smoke"), train=replace(resolve("smoke").train, start_from="x")).digest() != "f38e999b361d"
+
+
+# Gates
+
+
+def test_the_table_of_gates_has_the_closed_forms():
+    """P(g = 0) = sigmoid(-a - 0.791), P(g = 1) = sigmoid(a - 0.791), 0.791 = 0.33 log 11."""
+    model = gated()
+    rows = gate_table(model)
+    assert [(row.site, row.layer, row.head) for row in rows] == [(s, i, h) for s in SITES for i in range(3) for h in range(4)]
+    for row in rows:
+        assert row.log_alpha == LOG_ALPHA[row.site][row.layer][row.head]
+        assert row.shut == pytest.approx(sigmoid(-row.log_alpha - 0.33 * math.log(11)), abs=1e-12)
+        assert row.open == pytest.approx(sigmoid(row.log_alpha - 0.33 * math.log(11)), abs=1e-12)
+        assert row.gate == (row.log_alpha > 0) == (row.open > row.shut)
+    assert sum(1 - row.shut for row in rows) == pytest.approx(model.gate_penalty().item(), abs=1e-9)
+    assert gate_table(small()) == []
+
+
+def test_undecided_and_almost_binary_gates_are_counted_at_their_borders():
+    """The gate without noise reaches 0 and 1 at |a| = log 11 = 2.398; P(g = 1) reaches 0.9 at a = log 9 + 0.791 = 2.988."""
+    rows = gate_table(gated())[:4]
+    rows = [
+        row._replace(log_alpha=a, shut=sigmoid(-a - 0.7913), open=sigmoid(a - 0.7913))
+        for row, a in zip(rows, (2.397, -2.399, 2.98, -2.99), strict=True)
+    ]
+    assert undecided(rows) == 1
+    assert almost_binary(rows) == 0.25
+    with pytest.raises(InputError, match="gates: this model has none"):
+        almost_binary([])
+
+
+def test_kept_heads_are_those_whose_gate_is_not_zero_under_the_rule():
+    model = gated()
+    assert kept_heads(model)["encoder_self"] == [[1, 3], [], [0, 1, 2, 3]]
+    assert kept_heads(model, "soft")["encoder_self"] == [[0, 1, 3], [0, 1, 3], [0, 1, 2, 3]]
+    assert kept_heads(model, "soft")["cross"][0] == [] and kept_heads(small())["cross"] == [[0, 1, 2, 3]] * 3
+    assert kept_heads(small(cross="none; last: dot-product(heads=2)"))["cross"] == [[], [], [0, 1]]
+    assert model.train().training and kept_heads(model)["encoder_self"][0] == [1, 3]
+    with pytest.raises(InputError, match="rule: unknown rule 'sing'. Fix: did you mean 'sign'"):
+        kept_heads(model, "sing")
+
+
+# The smaller model
+
+
+@pytest.mark.parametrize("rule", ["sign", "soft"])
+def test_the_smaller_model_is_the_gated_one(rule):
+    model = gated(gate_rule=rule)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    smaller, (src, tgt) = drop_heads(model), ids()
+    expected = model(src, tgt)
+    torch.testing.assert_close(smaller(src, tgt), expected, rtol=0, atol=1e-10)
+    state = smaller.start(src)
+    for i in range(tgt.shape[1]):
+        step, state = smaller.decode(state, tgt[:, i : i + 1])
+        torch.testing.assert_close(smaller.output(step[:, 0]), expected[:, i], rtol=0, atol=1e-10)
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    for attention, first in zip(model.attentions()["cross"], LOG_ALPHA["cross"], strict=True):
+        attention.gate.log_alpha.data = -torch.tensor(first, dtype=torch.float64)
+    assert not torch.allclose(model(src, tgt), expected)  # the control: gates decide what comes out
+
+
+def test_the_rule_can_be_chosen_when_heads_are_dropped():
+    model, (src, tgt) = gated(gate_rule="sign"), ids()
+    soft = gated(gate_rule="soft")
+    soft.load_state_dict(model.state_dict())
+    torch.testing.assert_close(drop_heads(model, "soft")(src, tgt), soft(src, tgt), rtol=0, atol=1e-10)
+    assert not torch.allclose(soft(src, tgt), model(src, tgt))
+
+
+def test_the_smaller_model_is_what_its_configuration_builds():
+    model, (src, tgt) = gated(), ids()
+    smaller = drop_heads(model)
+    config = smaller.config
+    assert config.encoder_self == "dot-product(heads=2, head_dim=6); 2: none; 3: dot-product"
+    assert config.decoder_self == "dot-product; 2: dot-product(heads=1, head_dim=6); 3: none"
+    assert config.cross == "none; 2: dot-product; 3: dot-product(heads=2, head_dim=6)" and config.gated_sites == ()
+    built = Transformer(config, VOCAB, PAD_ID, [i % 3 != 0 for i in range(VOCAB)]).double().eval()
+    built.load_state_dict(smaller.state_dict())
+    assert torch.equal(built(src, tgt), smaller(src, tgt))
+    d = SMALL["embed_dim"]
+    num_dropped, num_layers_without = 36 - (2 + 0 + 4) - (4 + 1 + 0) - (0 + 4 + 2), 3
+    saved = num_dropped * 4 * d * (d // 4) + num_layers_without * 2 * d + 36  # projections, layer norms, gates
+    assert count_parameters(model) - count_parameters(smaller) == saved
+
+
+def test_a_model_with_open_gates_only_keeps_its_specification():
+    values = {site: [[1.0] * 4] * 3 for site in SITES}
+    smaller = drop_heads(gated(values, encoder_self="mixed", cross="dot-product; last: dot-product(heads=4)"))
+    assert (smaller.config.encoder_self, smaller.config.cross) == ("mixed", "dot-product; last: dot-product(heads=4)")
+
+
+def test_a_post_norm_model_is_cut_exactly_while_every_layer_keeps_a_head():
+    values = {site: [[-1.0, 1.0, -1.0, 2.0]] * 3 for site in SITES}
+    model, (src, tgt) = gated(values, norm="post"), ids()
+    torch.testing.assert_close(drop_heads(model)(src, tgt), model(src, tgt), rtol=0, atol=1e-10)
+    with pytest.raises(InputError, match="encoder_self layer 1: keeps no head, but a post-norm layer still normalizes there"):
+        drop_heads(gated(norm="post"))
+
+
+def test_heads_that_cannot_be_dropped_are_refused():
+    with pytest.raises(InputError, match="encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: keep the gated"):
+        drop_heads(gated(encoder_self="mixed"))
+    with pytest.raises(InputError, match=r"model\.gated_sites: this model has no gates to drop heads by"):
+        drop_heads(small())
+
+
+# Training
+
+
+def test_a_frozen_decoder_does_not_move_by_a_bit(base):
+    config = pruning_config(base, 0.05, ("encoder_self",), **SHORT)
+    assert config.train.freeze_decoder
+    run = train(config, base.path.parent, quiet=True)
+    first, last = parameters_of(base), parameters_of(run)
+    moved = {name for name, value in first.items() if not torch.equal(value, last[name])}
+    assert moved == {name for name in first if name.startswith("encoder")}
+    assert set(last) - set(first) == {f"encoder.{i}.self_attention.sublayer.gate.log_alpha" for i in range(2)}
+    assert load_state(run.path / "final")["parameters"] == sum(value.numel() for value in last.values())
+
+
+def test_without_freezing_the_decoder_moves(base):
+    """The control: the comparison above can fail."""
+    config = pruning_config(base, 0.05, ("encoder_self",), freeze_decoder=False, **SHORT)
+    first, last = parameters_of(base), parameters_of(train(config, base.path.parent, quiet=True))
+    assert not any(torch.equal(value, last[name]) for name, value in first.items() if value.dim() > 1)
+
+
+def test_with_separate_embeddings_the_source_moves_and_the_target_does_not():
+    model = small(tie_embeddings=False, gated_sites=("encoder_self",))
+    freeze_decoder(model)
+    config, pairs = TrainConfig(freeze_decoder=True, gate_rate=2.0), EncodedPairs([[5, 6, 7], [8, 9]], [[9, 8], [7, 6, 5]], True)
+    optimizer = make_optimizer(model, config)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    for _ in range(3):
+        apply_update(model, optimizer, pairs.batch([0, 1]), 1e-2, config)
+    same = {name for name, value in model.state_dict().items() if torch.equal(value, before[name])}
+    assert same == {name for name in before if name.startswith(("decoder", "target_embedding", "output"))}
+
+
+def test_gates_learn_at_their_own_rate():
+    moves = []
+    for rate in (1.0, 10.0):
+        torch.manual_seed(1)
+        model = small(gated_sites=("cross",), gate_init=1.0)
+        config, pairs = TrainConfig(gate_rate=rate, gate_penalty=1.0), EncodedPairs([[5, 6, 7]], [[9, 8]], True)
+        weight = model.decoder[0].cross_attention.sublayer.out_proj.weight
+        before = weight.detach().clone()
+        apply_update(model, make_optimizer(model, config), pairs.batch([0]), 1e-3, config)
+        gate = model.decoder[0].cross_attention.sublayer.gate.log_alpha
+        moves.append((1 - gate.mean().item(), (weight - before).abs().max().item()))
+    assert moves[0] == pytest.approx((1e-3, 1e-3), rel=1e-2) and moves[1] == pytest.approx((1e-2, 1e-3), rel=1e-2)
+
+
+def test_a_pruning_run_starts_where_its_base_ended(base):
+    config = pruning_config(base, 0.0, max_updates=1, learning_rate=1e-9)
+    last = parameters_of(run := train(config, base.path.parent, quiet=True))
+    for name, value in parameters_of(base).items():
+        torch.testing.assert_close(last[name], value, rtol=0, atol=1e-6)
+    assert all(row.log_alpha == pytest.approx(2, abs=1e-6) for row in gate_table(Translator.from_run(run).model))
+    assert run.subwords_path.read_bytes() == base.subwords_path.read_bytes()
+
+
+def test_a_penalty_shuts_gates_and_none_leaves_them_open(base):
+    options = {"max_updates": 24, "gate_rate": 30.0, "gate_init": 2.0}
+    counts = []
+    for penalty in (0.0, 5.0):
+        run = train(pruning_config(base, penalty, **options), base.path.parent, quiet=True)
+        counts.append(sum(row.gate for row in gate_table(Translator.from_run(run).model)))
+    assert counts[0] == 24 and counts[1] < 12
+
+
+@pytest.mark.parametrize("sites", [("encoder_self",), SITES])
+def test_a_stopped_pruning_run_resumes_to_the_same_bits(base, tmp_path, monkeypatch, sites):
+    config = pruning_config(base, 0.05, sites, **SHORT)
+    for name in ("whole", "cut"):
+        shutil.copytree(base.path, tmp_path / name / base.path.name)
+    whole = train(config, tmp_path / "whole", quiet=True)
+    stop_after(monkeypatch, 6)
+    with pytest.raises(Stopped):
+        train(config, tmp_path / "cut", quiet=True)
+    monkeypatch.undo()
+    assert_same(train(config, tmp_path / "cut", quiet=True), whole)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"train": {"start_from": "base-seed9"}}, "train.start_from: there is no run 'base-seed9' in .*whole folder name"),
+        ({"data": {"max_tokens": 64}}, "does not fit: data.max_tokens is 128 there, 64 here. Fix: start from a run of the same data"),
+        ({"model": {"num_heads": 8}}, "does not fit: model.num_heads is 4 there, 8 here"),
+        ({"train": {"cut_from": "gated-seed1"}}, "is not trained, but cut out of another run. Fix: prune gated-seed1 again"),
+    ],
+)
+def test_a_start_that_does_not_fit_is_refused(base, change, message):
+    config = pruning_config(base, 0.1, **SHORT)
+    parts = {part: replace(getattr(config, part), **values) for part, values in change.items()}
+    with pytest.raises(InputError, match=message):
+        train(replace(config, **parts), base.path.parent, quiet=True)
+
+
+def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_path):
+    config = pruning_config(base, 0.1, **SHORT)
+    other = Run(shutil.copytree(base.path, tmp_path / base.path.name))
+    write_json(other.path / "provenance.json", other.provenance() | {"data_fingerprint": "0" * 64})
+    with pytest.raises(InputError, match="was trained on another version of minigerman"):
+        train(config, tmp_path, quiet=True)
+    shutil.rmtree(other.path / "final")
+    with pytest.raises(InputError, match=rf"train.start_from: {base.path.name} is not finished"):
+        train(config, tmp_path, quiet=True)
+
+
+def test_gates_in_a_frozen_decoder_are_refused(base):
+    with pytest.raises(InputError, match="train.freeze_decoder: is on, but gates at encoder_self, decoder_self, cross would have to move"):
+        pruning_config(base, 0.1, freeze_decoder=True)
+
+
+def test_the_default_schedule_is_half_the_base_and_can_be_changed(base):
+    train_config = pruning_config(base, 0.1).train
+    assert (train_config.max_updates, train_config.warmup, train_config.freeze_decoder) == (8, 1, False)
+    assert pruning_config(base, 0.1, max_updates=40).train.warmup == 4
+    assert pruning_config(base, 0.1, max_updates=40, warmup=7, seed=3).train.warmup == 7
+
+
+# The pruned run
+
+
+@pytest.fixture(scope="module")
+def pruning(base) -> Run:
+    """Return a pruning run whose gates went both ways."""
+    run = train(pruning_config(base, 0.3, max_updates=12, gate_rate=5.0, gate_init=None), base.path.parent, quiet=True)
+    counts = [len(heads) for layers in kept_heads(Translator.from_run(run).model).values() for heads in layers]
+    assert 0 < sum(counts) < 24
+    return run
+
+
+@pytest.mark.parametrize("rule", ["sign", "soft"])
+def test_a_pruned_run_translates_as_the_gated_one_under_the_rule(pruning, rule):
+    pruned = save_pruned(pruning, rule)
+    sources = load_corpus("minigerman", "en", "de").pairs("dev", "en", "de")[0][:40]
+    search = SearchConfig(beam=2, extra_tokens=5)
+    whole = Translator.from_run(pruning)
+    for layers in whole.model.attentions().values():
+        for attention in layers:
+            attention.gate.rule = rule
+    smaller = Translator.from_run(pruned)
+    assert smaller.translate(sources, search) == whole.translate(sources, search)
+    assert count_parameters(smaller.model) < count_parameters(whole.model)
+    assert load_state(pruned.path / "final")["parameters"] == count_parameters(smaller.model)
+    assert pruned.config.train.cut_from == pruning.path.name and pruned.config.model.gate_rule == rule
+
+
+def test_a_pruned_run_is_found_again_and_needs_no_other(pruning, tmp_path):
+    pruned = save_pruned(pruning)
+    before = (pruned.path / "final" / "model.safetensors").stat().st_mtime_ns
+    assert save_pruned(pruning).path == pruned.path == train(pruned.config, pruned.path.parent, quiet=True).path
+    assert (pruned.path / "final" / "model.safetensors").stat().st_mtime_ns == before
+    assert save_pruned(pruning, "soft").path != pruned.path
+    alone = Run(shutil.copytree(pruned.path, tmp_path / pruned.path.name))
+    record = evaluate_run(alone, "dev", SearchConfig(beam=1, extra_tokens=2))
+    assert record["config"]["train"]["cut_from"] == pruning.path.name and len(record["hypotheses"]) == 500
+
+
+def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, pruning):
+    pruned = save_pruned(pruning)
+    config = from_scratch_config(pruned)
+    assert isinstance(config, RunConfig) and config.train == replace(base.config.train, max_updates=16 + 12)
+    assert config.model == replace(pruned.config.model, gate_init=None, gate_rule="sign")
+    vocab = Translator.from_run(base).model.output.out_features
+    assert count_parameters(Transformer(config.model, vocab, PAD_ID)) == load_state(pruned.path / "final")["parameters"]
+    with pytest.raises(InputError, match="was not pruned from a trained run"):
+        from_scratch_config(base)
+
+
+# From a wanted number of heads to a penalty
+
+
+def test_the_next_penalty_cuts_the_interval_in_which_the_count_passes_by():
+    counts = {0.01: 24, 0.04: 18, 0.16: 3}
+    assert next_penalty(counts, 18) is None
+    assert next_penalty(counts, 10) == pytest.approx(0.08)
+    assert next_penalty(counts, 20) == pytest.approx(0.02)
+    assert next_penalty(counts, 1) == pytest.approx(0.32)
+    assert next_penalty({0.01: 20, 0.04: 18}, 24) == pytest.approx(0.005)
+    assert next_penalty({0.1: 12, 0.104: 8}, 10) is None
+    assert next_penalty({0.01: 20, 0.02: 9, 0.04: 14, 0.08: 2}, 10) == pytest.approx(0.0141)  # counts need not fall
+
+
+def test_a_sweep_comes_near_what_is_wanted_within_its_runs(base, monkeypatch):
+    """With 24 / (1 + penalty / 0.1) heads for a penalty, but for noise; training and evaluation are stood in for."""
+    tried: list[list[float]] = []
+
+    def heads_for(penalty: float) -> int:
+        return round(24 / (1 + penalty / 0.1)) + (1 if len(tried) % 2 else 0)
+
+    def run_all(tasks, work, jobs, ended):
+        tried.append([config.train.gate_penalty for config, _ in tasks])
+        for number, (config, _) in enumerate(tasks, start=1):
+            ended(number, len(tasks), {"run": "r", "kind": str(config.train.gate_penalty)})
+        return [{"run": str(config.train.gate_penalty)} for config, _ in tasks]
+
+    def point_of(run, split):
+        penalty = float(run.name)
+        return PruningPoint(run, penalty, heads_for(penalty), {}, 0, 1.0, 30 - penalty)
+
+    monkeypatch.setenv("REPRO_RUNS", str(base.path.parent))
+    monkeypatch.setattr(pruning_sweep, "run_all", run_all)
+    monkeypatch.setattr(pruning_sweep, "Run", lambda path: path)
+    monkeypatch.setattr(pruning_sweep, "point_of", point_of)
+    lines = []
+    points = sweep(base, wanted=[18, 6], penalties=(0.01, 1.0), max_runs=8, report=lines.append)
+    assert len(points) == len(lines) == sum(map(len, tried)) <= 8 and tried[0] == [0.01, 1.0]
+    assert [point.heads for point in points] == sorted((point.heads for point in points), reverse=True)
+    assert abs(nearest(points, 18).heads - 18) <= 1 and abs(nearest(points, 6).heads - 6) <= 1
+    assert len(sweep(base, wanted=[1], penalties=(0.01, 1.0, 2.0), max_runs=2, report=lines.append)) == 2
+    with pytest.raises(InputError, match="penalties: there is none to begin with"):
+        sweep(base, [4], penalties=())
+    monkeypatch.setenv("REPRO_RUNS", "elsewhere")
+    with pytest.raises(InputError, match="is not in the folder of runs, elsewhere. Fix: set REPRO_RUNS"):
+        sweep(base, [4])
+
+
+def test_of_points_equally_near_the_better_one_is_taken():
+    points = [PruningPoint(None, 0.1, heads, {}, 0, 1.0, bleu) for heads, bleu in ((12, 20.0), (8, 21.0), (3, 30.0))]
+    assert nearest(points, 10).heads == 8 and nearest(points, 4).heads == 3
+    with pytest.raises(InputError, match="points: there is none"):
+        nearest([], 3)
+
+
+def test_a_point_counts_heads_by_site_and_layer(pruning):
+    point = pruning_sweep.point_of(pruning, "dev")
+    model = Translator.from_run(pruning).model
+    assert point.kept == {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}
+    assert point.heads == sum(map(sum, point.kept.values())) and point.penalty == 0.3
+    assert point.undecided == undecided(gate_table(model)) and point.bleu == evaluate_run(pruning, "dev")["scores"][0]["value"]
