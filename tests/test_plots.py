@@ -1,9 +1,69 @@
-"""Figures show the numbers they were given, and text as it was typed."""
+"""Figures show the numbers they were given, nothing where there is none, and text as it was typed."""
+
+import base64
+import json
+import re
 
 import numpy as np
+import plotly.graph_objects as go
+import plotly.io
 import pytest
 
-from repro.plots import attention_maps, curves, escape
+from repro import plots
+from repro.errors import InputError
+from repro.plots import Difference, Measured, attention_grid, attention_maps, curves, escape, head_values, picture, save
+from repro.plots.still import draw
+from repro.plots.style import COLORS, INK
+
+MARKUP = "<img src=x onerror=alert(1)>"
+NAN = float("nan")
+VALUES = np.array([[0.1, 0.2, 0.3], [NAN, NAN, NAN]])  # the second layer lacks the sublayer
+ROLES = [[("positional",), ("rare", "syntactic"), ("unknown",)], [(), (), ()]]
+COUNTS = np.arange(24).reshape(2, 3, 4)
+
+FIGURES = {  # one of each kind, with markup wherever text goes in
+    "attention_maps": lambda: attention_maps([np.eye(2)], [MARKUP], [MARKUP, "b"], ["a", MARKUP]),
+    "attention_grid": lambda: attention_grid([np.eye(2)[None], None], [MARKUP, "b"], ["a", MARKUP], title=MARKUP),
+    "pattern_gallery": lambda: plots.pattern_gallery({MARKUP: np.eye(3), "next": np.eye(3, k=1)}),
+    "head_values": lambda: head_values({MARKUP: VALUES, "cross": VALUES}, MARKUP),
+    "divergence_matrix": lambda: plots.divergence_matrix({MARKUP: np.array([[0, 0.2], [0.2, 0]])}),
+    "offset_histograms": lambda: plots.offset_histograms(np.full((2, 2, 3), 1 / 3), title=MARKUP),
+    "head_bars": lambda: plots.head_bars({MARKUP: VALUES}, MARKUP),
+    "entropy_by_layer": lambda: plots.entropy_by_layer({MARKUP: VALUES, "base": VALUES}),
+    "weight_histograms": lambda: plots.weight_histograms({MARKUP: COUNTS, "base": COUNTS}, [0, 1]),
+    "confidence_against_relevance": lambda: plots.confidence_against_relevance(VALUES, VALUES, ROLES),
+    "roles_by_layer": lambda: plots.roles_by_layer(ROLES),
+    "role_counts": lambda: plots.role_counts({MARKUP: {"positional": 2, "rare": 1}}, MARKUP),
+    "pruning_curve": lambda: plots.pruning_curve({MARKUP: ([4, 2], [30.0, 29.0])}, {"WMT": ([48, 4], [29.6, 29.1])}),
+    "heads_kept_by_site": lambda: plots.heads_kept_by_site({MARKUP: {MARKUP: [4, 2], "cross": [4, 3]}}),
+    "heads_kept_by_layer": lambda: plots.heads_kept_by_layer({MARKUP: np.array([[4, 2], [4, 3]])}, [MARKUP, "5"]),
+    "bleu_by_length": lambda: plots.bleu_by_length([MARKUP, "9"], {MARKUP: [30.0, NAN]}, [1200, 0]),
+    "accuracy_by_distance": lambda: plots.accuracy_by_distance(["1", MARKUP], {MARKUP: Measured([90, 80], [85, 70], [92, 95])}),
+    "training_curves": lambda: plots.training_curves({MARKUP: [{"update": 1, "nll": 3.0}, {"update": 2, "nll": 2.0, "dev_nll": 2.5}]}),
+    "curves": lambda: curves({MARKUP: ([1, 2], [3.0, 2.5])}, MARKUP, MARKUP),
+    "speed_by_length": lambda: plots.speed_by_length({MARKUP: ([16, 32], [900.0, 500.0])}, MARKUP),
+    "published_beside_reproduced": lambda: plots.published_beside_reproduced([Difference(MARKUP, NAN, -0.2, -0.5, 0.1)], MARKUP),
+}
+every_figure = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
+
+
+def strings(value: object) -> list[str]:
+    """Return all text in a value made of dicts and lists."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [value] if isinstance(value, str) else [text for item in value for text in strings(item)] if isinstance(value, list) else []
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of `#RRGGBB` (WCAG 2.1)."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(a: str, b: str) -> float:
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize(
@@ -14,11 +74,58 @@ from repro.plots import attention_maps, curves, escape
         ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
         ("a\u202eb", "a⟨U+202E⟩b"),
         ("\x00", "⟨U+0000⟩"),
+        ("$x$", "&#36;x&#36;"),
         ("Häuser ▁日本", "Häuser ▁日本"),
     ],
 )
 def test_text_is_never_markup(typed, shown):
     assert escape(typed) == shown
+
+
+def test_every_function_that_draws_is_held_here():
+    others = {"picture", "save", "escape"}
+    drawing = {name for name in plots.__all__ if callable(getattr(plots, name)) and name[0].islower()} - others
+    assert drawing == set(FIGURES)
+
+
+@every_figure
+def test_no_figure_reads_text_as_markup(make):
+    texts = strings(json.loads(make().to_json()))
+    assert not any("<img" in text for text in texts)
+    if any("onerror" in text for text in texts):
+        assert any("&lt;img src=x onerror=alert(1)&gt;" in text for text in texts)
+    assert b"<img" not in picture(make(), "svg")
+
+
+@every_figure
+def test_every_axis_says_what_it_shows(make):
+    figure = make()
+    axes = [axis for axis in figure.select_xaxes()] + [axis for axis in figure.select_yaxes()]
+    if figure.data[0].coloraxis is None:  # the grid writes layers and heads beside its maps
+        assert any(axis.title.text for axis in figure.select_xaxes())
+        assert any(axis.title.text or axis.ticktext for axis in figure.select_yaxes())
+    assert axes and all(trace.hovertemplate for trace in figure.data)
+
+
+@every_figure
+def test_figures_are_small_and_see_through(make):
+    figure = make()
+    assert len(figure.to_json()) < 12_000
+    assert figure.layout.template.layout.paper_bgcolor == figure.layout.template.layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
+    assert 100 < figure.layout.height < 1000
+
+
+@every_figure
+def test_the_same_numbers_give_the_same_bytes(make):
+    assert make().to_json() == make().to_json()
+    assert picture(make()) == picture(make())
+
+
+def test_ink_and_colors_read_on_light_and_on_dark():
+    best_for_both = (contrast("#FFFFFF", "#111111")) ** 0.5
+    assert best_for_both < 4.5  # so no ink has 4.5 on both
+    assert contrast(INK, "#FFFFFF") >= 4.5 and contrast(INK, "#111111") >= 4.1
+    assert all(contrast(color, page) >= 3 for color in COLORS[:4] for page in ("#FFFFFF", "#111111"))
 
 
 def test_maps_hold_the_weights_and_the_tokens():
@@ -30,7 +137,202 @@ def test_maps_hold_the_weights_and_the_tokens():
     assert all((trace.zmin, trace.zmax) == (0, 1) for trace in figure.data)
 
 
+def test_maps_hold_the_very_float_of_the_model():
+    weight = np.float32(1 / 3)
+    assert attention_maps([np.full((1, 1), weight)], ["a"], ["q"], ["k"]).data[0].z[0, 0] == weight
+
+
+def test_labels_that_do_not_fit_are_refused_in_one_line():
+    with pytest.raises(InputError, match=r"'one': found 3 for 2 rows. Fix: give one for each row"):
+        attention_maps([np.eye(2)], ["one"], ["a", "b", "c"], ["a", "b"])
+    with pytest.raises(InputError, match="key_labels: found 1 for 2 columns"):
+        attention_grid([np.eye(2)[None]], ["a", "b"], ["a"])
+    with pytest.raises(InputError, match="titles: found 0 for 1 maps"):
+        attention_maps([np.eye(2)], [], ["a", "b"], ["a", "b"])
+    with pytest.raises(InputError, match="cross: no layer has attention. Fix: choose another site"):
+        attention_grid([None], ["a"], ["a"], title="cross")
+    with pytest.raises(InputError, match="'base': found 1 for 2 bins"):
+        plots.bleu_by_length(["1", "2"], {"base": [30.0]}, [1, 1])
+
+
+def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():
+    heads = np.array([[[0.256, 0.744], [1.0, 0.0]], [[0.004, 0.996], [0.5, 0.5]]])
+    figure = attention_grid([heads, None, heads[:1]], ["q", "r"], ["k", "<s>"], "cross")
+    assert [trace.name for trace in figure.data] == ["layer 0, head 0", "layer 0, head 1", "layer 2, head 0"]
+    assert [trace.z.tolist() for trace in figure.data] == [[[26, 74], [100, 0]], [[0, 100], [50, 50]], [[26, 74], [100, 0]]]
+    assert [note.text for note in figure.layout.annotations if note.text == "no attention"] == ["no attention"]
+    labels = dict(zip(figure.layout.xaxis.tickvals, figure.layout.xaxis.ticktext, strict=True))
+    second = figure.data[1]
+    assert [labels[second.x0], labels[second.x0 + 1]] == ["k", "&lt;s&gt;"]  # what the mouse reads over the second head
+
+
+def test_three_grids_of_six_layers_eight_heads_and_forty_tokens_stay_under_half_a_megabyte():
+    tokens = [f"▁token{i}" for i in range(40)]
+    layers = [np.random.default_rng(i).dirichlet(np.ones(40), (8, 40)) for i in range(6)]
+    figure = attention_grid(layers, tokens, tokens, "encoder self-attention")
+    saved = json.dumps(plotly.io.renderers["repro"].to_mimebundle(figure.to_dict()), indent=1)
+    assert 3 * len(saved) < 500_000
+    assert len(figure.data) == 48
+
+
+def test_patterns_share_a_scale_up_to_their_largest_weight():
+    figure = plots.pattern_gallery({"a": np.full((2, 2), 0.1), "b": np.full((2, 2), 0.4)})
+    assert [(trace.zmin, trace.zmax) for trace in figure.data] == [(0, 0.4)] * 2
+    assert figure.data[0].z == pytest.approx(np.full((2, 2), 0.1))
+
+
+def test_a_missing_head_is_empty_not_zero():
+    z = head_values({"cross": VALUES}, "confidence").data[0].z
+    assert np.isnan(z[1]).all() and z[0] == pytest.approx([0.1, 0.2, 0.3])
+    bars = plots.head_bars({"cross": VALUES}, "distance")
+    assert bars.data[0].y.tolist() == [0.1, 0.2, 0.3] and [note.text for note in bars.layout.annotations] == ["cross", "none"]
+    mean, dots = plots.entropy_by_layer({"base": VALUES}).data
+    assert mean.y[0] == pytest.approx(0.2) and np.isnan(mean.y[1]) and dots.y.tolist() == [0.1, 0.2, 0.3]
+    scatter = plots.confidence_against_relevance(VALUES, VALUES).data
+    assert [trace.x.tolist() for trace in scatter] == [[0.1, 0.2, 0.3]]
+
+
+def test_bars_of_a_layer_stand_around_its_number():
+    bars = plots.head_bars({"cross": VALUES}, "distance").data[0]
+    assert bars.x == pytest.approx([-0.4, -0.1333, 0.1333], abs=1e-4) and bars.offset == 0
+    assert bars.hovertext == ("layer 0, head 0", "layer 0, head 1", "layer 0, head 2")
+
+
+def test_the_scale_is_two_sided_only_where_numbers_have_both_signs():
+    one_sided = head_values({"a": np.array([[0.1, 2.0]]), "b": np.array([[3.0, NAN]])}, "distance, tokens")
+    assert [(trace.zmin, trace.zmax) for trace in one_sided.data] == [(0, 3)] * 2
+    two_sided = head_values({"a": np.array([[-0.5, 0.2]])}, "BLEU")
+    assert (two_sided.data[0].zmin, two_sided.data[0].zmax) == (-0.5, 0.5)
+    assert two_sided.data[0].colorscale[1][1] == "#F7F7F7"
+    given = head_values({"a": np.array([[0.1]])}, "probability", limits=(0, 1)).data[0]
+    assert (given.zmin, given.zmax) == (0, 1)
+
+
+def test_histograms_are_shares():
+    shares = np.arange(12).reshape(2, 2, 3) / 12
+    offsets = plots.offset_histograms(shares)
+    assert offsets.data[0].z == pytest.approx(shares.reshape(4, 3))
+    assert offsets.layout.yaxis.ticktext == ("0.0", "0.1", "1.0", "1.1") and offsets.layout.xaxis.ticktext == ("-1", "0", "+1")
+    first, second = plots.weight_histograms({"base": COUNTS}, [0, 1]).data
+    assert first.x.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert first.y[:4] == pytest.approx(np.array([12, 15, 18, 21]) / 66) and first.y[4] == first.y[3]
+    assert second.y[0] == pytest.approx(48 / 210)
+
+
+def test_heads_are_grouped_by_role_and_heads_with_several_are_counted_once():
+    scatter = plots.confidence_against_relevance(VALUES, VALUES / 2, ROLES)
+    assert {trace.name: (trace.x[0], trace.y[0], trace.text[0]) for trace in scatter.data} == {
+        "positional": (0.1, 0.05, "0.0"),
+        "several": (0.2, 0.1, "0.1"),
+        "unknown": (0.3, 0.15, "0.2"),
+    }
+    assert "rare and syntactic" in scatter.data[1].hovertext[0]
+    bars = plots.roles_by_layer(ROLES).data
+    assert {bar.name: (bar.base.tolist(), bar.y.tolist()) for bar in bars} == {
+        "positional": ([0, 0], [1, 0]),
+        "several": ([1, 0], [1, 0]),
+        "unknown": ([2, 0], [1, 0]),
+    }
+
+
+def test_a_large_cloud_labels_the_most_relevant_head_of_each_layer():
+    relevance = np.arange(24).reshape(3, 8) / 100
+    labels = plots.confidence_against_relevance(np.full((3, 8), 0.5), relevance).data[0].text
+    assert [label for label in labels if label] == ["0.7", "1.7", "2.7"]
+
+
+def test_pruning_is_drawn_as_difference_to_the_model_with_most_heads():
+    ours, theirs = plots.pruning_curve({"ours": ([2, 8, 4], [29.0, 30.5, 30.6])}, {"WMT": ([48, 12], [29.6, 29.45])}).data
+    assert ours.x.tolist() == [25, 50, 100] and ours.y == pytest.approx([-1.5, 0.1, 0])
+    assert ours.customdata.tolist() == [[2, 29.0], [4, 30.6], [8, 30.5]]
+    assert theirs.x.tolist() == [25, 100] and theirs.y == pytest.approx([-0.15, 0])
+    assert (theirs.line.dash, ours.line.dash) == ("dash", "solid")
+
+
+def test_kept_heads_hold_the_counts():
+    encoder, cross = plots.heads_kept_by_site({"ours": {"encoder": [4, 1], "cross": [4, 3]}}).data
+    assert encoder.x.tolist() == cross.x.tolist() == [8, 4] and (encoder.y.tolist(), cross.y.tolist()) == ([4, 1], [4, 3])
+    layers = plots.heads_kept_by_layer({"cross": np.array([[4, 2], [4, 3]])}, ["8", "5"])
+    assert layers.data[0].z.tolist() == [[4, 2], [4, 3]] and layers.layout.xaxis.ticktext == ("8", "5")
+
+
 def test_curves_hold_the_values():
     figure = curves({"training": ([1, 2], [3.0, 2.5]), "dev": ([2], [2.7])}, "updates", "loss")
     assert [list(trace.y) for trace in figure.data] == [[3.0, 2.5], [2.7]]
     assert [trace.name for trace in figure.data] == ["training", "dev"]
+
+
+def test_training_draws_each_split_where_it_was_measured():
+    training, dev = FIGURES["training_curves"]().data
+    assert (training.x.tolist(), training.y.tolist()) == ([1, 2], [3.0, 2.0])
+    assert (dev.x.tolist(), dev.y.tolist()) == ([2], [2.5])
+
+
+def test_bins_without_sentences_have_no_point_and_counts_are_written():
+    figure = FIGURES["bleu_by_length"]()
+    assert figure.data[0].y[0] == 30 and np.isnan(figure.data[0].y[1])
+    assert figure.layout.xaxis.ticktext[1] == "9<br>0" and figure.layout.xaxis.ticktext[0].endswith("<br>1,200")
+    assert figure.data[0].error_y.array is None
+
+
+def test_intervals_have_the_ends_that_were_given():
+    trace = FIGURES["accuracy_by_distance"]().data[0]
+    assert (trace.y + trace.error_y.array).tolist() == [92, 95] and (trace.y - trace.error_y.arrayminus).tolist() == [85, 70]
+    _, reproduced = FIGURES["published_beside_reproduced"]().data
+    assert reproduced.x - reproduced.error_x.arrayminus == pytest.approx([-0.5])
+    assert reproduced.x + reproduced.error_x.array == pytest.approx([0.1])
+
+
+def test_published_numbers_stand_beside_their_rows_and_unpublished_ones_nowhere():
+    rows = [Difference("a", 0.3, 0.1, 0, 0.2), Difference("b", NAN, 0.5, 0.4, 0.6), Difference("c", -1.0, -2, -3, -1)]
+    published, reproduced = plots.published_beside_reproduced(rows).data
+    assert published.x.tolist() == [0.3, -1] and np.rint(published.y).tolist() == [0, 2]
+    assert reproduced.x.tolist() == [0.1, 0.5, -2] and np.rint(reproduced.y).tolist() == [0, 1, 2]
+
+
+def test_speed_is_on_logarithmic_scales():
+    figure = FIGURES["speed_by_length"]()
+    assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
+    assert figure.data[0].y.tolist() == [900, 500] and figure.layout.xaxis.tickvals == (16, 32)
+
+
+@every_figure
+def test_the_still_picture_holds_the_numbers_of_the_figure(make):
+    figure = make()
+    drawn = draw(figure).axes
+    meshes = [mesh.get_array() for ax in drawn for mesh in ax.collections if mesh.get_array() is not None]
+    lines = [line.get_ydata() for ax in drawn for line in ax.lines]
+    bars = [bar.get_height() for ax in drawn for bar in ax.patches]
+    for trace in figure.data:
+        if isinstance(trace, go.Heatmap):
+            assert any(mesh.shape == trace.z.shape and np.array_equal(mesh.filled(np.nan), trace.z, equal_nan=True) for mesh in meshes)
+        elif isinstance(trace, go.Scatter):
+            assert any(np.array_equal(line, trace.y, equal_nan=True) for line in lines)
+        else:
+            assert set(trace.y) <= set(bars)
+
+
+def test_a_notebook_holds_the_figure_and_its_picture():
+    bundle = plotly.io.renderers["repro"].to_mimebundle(FIGURES["curves"]().to_dict())
+    assert set(bundle) == {"application/vnd.plotly.v1+json", "image/png"}
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert plotly.io.renderers.default == "repro"
+
+
+def test_a_page_needs_no_network(tmp_path):
+    save(FIGURES["curves"](), tmp_path / "figure.html")
+    page = (tmp_path / "figure.html").read_text()
+    assert not re.search(r"<(script|link|img)[^>]*(src|href)=", page.replace(escape(MARKUP), ""))
+    assert "Plotly.newPlot" in page
+
+
+@pytest.mark.parametrize("ending, start", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_pictures_are_written_without_a_browser(tmp_path, ending, start):
+    save(FIGURES["head_values"](), tmp_path / f"figure.{ending}")
+    assert (tmp_path / f"figure.{ending}").read_bytes().startswith(start)
+
+
+def test_another_ending_is_refused_in_one_line(tmp_path):
+    with pytest.raises(InputError, match="a figure is not written as '.jpg'. Fix: "):
+        save(FIGURES["curves"](), tmp_path / "figure.jpg")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,66 @@
+"""Figures from arrays, with plotly. Nothing here knows a model; any text is shown as typed, never read as markup.
+
+- `maps`: attention maps, all heads of a site, patterns. `heads`: a number a head, distributions, roles. `pruning`: what pruning leaves.
+- `scores`: lines over training, length and distance; published beside reproduced. `export`: into notebooks and files.
+"""
+
+from repro.plots.export import save
+from repro.plots.heads import (
+    ROLES,
+    confidence_against_relevance,
+    divergence_matrix,
+    entropy_by_layer,
+    head_bars,
+    head_values,
+    offset_histograms,
+    role_counts,
+    roles_by_layer,
+    weight_histograms,
+)
+from repro.plots.maps import attention_grid, attention_maps, pattern_gallery
+from repro.plots.pruning import heads_kept_by_layer, heads_kept_by_site, pruning_curve
+from repro.plots.scores import (
+    Difference,
+    Measured,
+    accuracy_by_distance,
+    bleu_by_length,
+    curves,
+    differences_by_length,
+    published_beside_reproduced,
+    speed_by_length,
+    training_curves,
+)
+from repro.plots.still import picture
+from repro.plots.style import COLORS, escape
+
+__all__ = [
+    "COLORS",
+    "ROLES",
+    "Difference",
+    "Measured",
+    "accuracy_by_distance",
+    "attention_grid",
+    "attention_maps",
+    "bleu_by_length",
+    "confidence_against_relevance",
+    "curves",
+    "differences_by_length",
+    "divergence_matrix",
+    "entropy_by_layer",
+    "escape",
+    "head_bars",
+    "head_values",
+    "heads_kept_by_layer",
+    "heads_kept_by_site",
+    "offset_histograms",
+    "pattern_gallery",
+    "picture",
+    "pruning_curve",
+    "published_beside_reproduced",
+    "role_counts",
+    "roles_by_layer",
+    "save",
+    "speed_by_length",
+    "training_curves",
+    "weight_histograms",
+]

@@ -1,0 +1,224 @@
+"""What the heads of a model do, drawn from the arrays of `analysis/`: a number a head, distributions, roles.
+
+Arrays are `(num_layers, num_heads)` unless said, layers and heads counted from 0, NaN where a head is missing: it stays empty, never 0.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from repro.plots.maps import Matrix, heatmaps
+from repro.plots.style import COLORS, DIVERGING, INK, SYMBOLS, escape, panels, place_of, plain, rounded, ticks
+
+ROLES = ("positional", "syntactic", "rare", "several", "unknown")
+ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
+MAX_LABELLED = 16  # heads; in a larger cloud labels would hide heads
+
+
+def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[float, float] | None = None) -> go.Figure:
+    """Draw a number a head, layer by layer: confidence, relevance, distance, entropy, probability of a gate, change of BLEU.
+
+    Args:
+        sites: the numbers, a panel each; all share one colour scale.
+        quantity: what they are, with their unit.
+        limits: the ends of the scale. Default: from 0 to the largest; around 0, in two colours, if any is negative.
+    """
+    found = np.concatenate([np.ravel(values) for values in sites.values()])
+    found = found[np.isfinite(found)]
+    low, high = found.min(initial=0), found.max(initial=0)
+    extent = max(-low, high)
+    limits = limits or ((-extent, extent) if low < 0 else (0, high or 1))
+    matrices = [_numbered(name, values) for name, values in sites.items()]
+    digits = {"value_format": "+.4~f" if low < 0 else ".4~f", "text_format": "+.2f" if low < 0 else ".2f"}
+    return heatmaps(matrices, "layer", "head", quantity, limits, colorscale=DIVERGING if low < 0 else None, **digits)
+
+
+def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
+    """Draw the Jensen-Shannon divergence between layers, `(num_layers, num_layers)` a panel, in nats. Zeng et al. 2021, Figure 7."""
+    largest = max(np.nanmax(values, initial=0) for values in models.values())
+    matrices = [_numbered(name, values) for name, values in models.items()]
+    return heatmaps(matrices, "layer", "layer", "divergence, nats", (0, largest or 1), text_format=".2f")
+
+
+def offset_histograms(shares: np.ndarray, title: str = "") -> go.Figure:
+    """Draw to which offset each head points how often, a head a row: layer.head.
+
+    Args:
+        shares: of queries, `(num_layers, num_heads, 2 * radius + 1)`, offsets from -radius to radius.
+        title: which site.
+    """
+    num_layers, num_heads, num_offsets = shares.shape
+    rows = [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
+    offsets = [f"{offset:+d}" if offset else "0" for offset in range(-(num_offsets // 2), num_offsets // 2 + 1)]
+    matrix = Matrix(title, shares.reshape(len(rows), num_offsets), rows, offsets)
+    return heatmaps([matrix], "layer.head", "offset of the key from the query, tokens", "share of queries", (0, 1))
+
+
+def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
+    """Draw a number a head as bars, grouped by layer: mean distance, in You et al. 2020, Figure 2."""
+    figure = panels(list(sites), 3, cell_height=240, shared_yaxes=True)
+    for panel, values in enumerate(sites.values()):
+        values = rounded(values)
+        num_layers, num_heads = values.shape
+        layer, head = np.indices(values.shape)
+        width = 0.8 / num_heads
+        there = np.isfinite(values)
+        bars = go.Bar(
+            x=rounded((layer - 0.4 + head * width)[there]),
+            y=values[there],
+            offset=0,
+            width=round(width * 0.9, 4),
+            marker_color=COLORS[0],
+            showlegend=False,
+            hovertext=[f"layer {i}, head {j}" for i, j in zip(layer[there], head[there], strict=True)],
+            hovertemplate="%{hovertext}: %{y:,.4~f}<extra></extra>",
+        )
+        figure.add_trace(bars, **place_of(panel, 3))
+        for missing in np.flatnonzero(~there.any(axis=1)):
+            note = {"text": "none", "showarrow": False, "yanchor": "bottom"}
+            figure.add_annotation(x=int(missing), y=0, **note, **place_of(panel, 3))
+        labels = ticks([str(i) for i in range(num_layers)])
+        figure.update_xaxes(**labels, range=[-0.6, num_layers - 0.4], title_text="layer", showgrid=False, **place_of(panel, 3))
+    largest = max(np.nanmax(values, initial=0) for values in sites.values())
+    return figure.update_yaxes(range=[0, 1.05 * largest or 1]).update_yaxes(title_text=escape(quantity), col=1)
+
+
+def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, nats") -> go.Figure:
+    """Draw the mean over heads by layer as a line, and every head as a dot. Zeng et al. 2021, Figure 4."""
+    figure = plain()
+    num_layers = max(len(values) for values in models.values())
+    for place, (name, values) in enumerate(models.items()):
+        values = np.asarray(values, dtype=float)
+        color, symbol = COLORS[place % len(COLORS)], SYMBOLS[place % len(SYMBOLS)]
+        present = np.isfinite(values)
+        means = np.divide(np.nansum(values, axis=1), present.sum(axis=1), out=np.full(len(values), np.nan), where=present.any(axis=1))
+        same = {"name": escape(name), "legendgroup": str(place)}
+        line = {"mode": "lines+markers", "line": {"color": color}, "marker": {"symbol": symbol, "size": 9}}
+        figure.add_scatter(x=np.arange(len(values)), y=rounded(means), **line, **same, hovertemplate="layer %{x}, mean: %{y:.4~f}")
+        layer, head = np.nonzero(present)
+        dots = {"mode": "markers", "marker": {"color": color, "symbol": symbol, "size": 5, "opacity": 0.6}, "showlegend": False}
+        figure.add_scatter(
+            x=rounded(layer + 0.08 + 0.05 * place),
+            y=rounded(values[present]),
+            hovertext=[f"layer {i}, head {j}" for i, j in zip(layer, head, strict=True)],
+            hovertemplate="%{hovertext}: %{y:.4~f}",
+            **dots,
+            **same,
+        )
+    figure.update_xaxes(**ticks([str(i) for i in range(num_layers)]), range=[-0.3, num_layers - 0.5], title_text="layer")
+    return figure.update_yaxes(title_text=escape(y_title), rangemode="tozero")
+
+
+def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -> go.Figure:
+    """Draw how large the weights of chosen layers are, all heads together, on a logarithmic scale. Zeng et al. 2021, Figure 5.
+
+    Args:
+        models: how many weights are in each bin, `(num_layers, num_heads, num_bins)`; bins equally wide from 0 to 1.
+        layers: which layers, a panel each.
+    """
+    figure = panels([f"layer {layer}" for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True)
+    for panel, layer in enumerate(layers):
+        for place, (name, counts) in enumerate(models.items()):
+            bins = np.asarray(counts)[layer].sum(axis=0)
+            edges = np.linspace(0, 1, len(bins) + 1)
+            shares = np.append(bins, bins[-1]) / (bins.sum() or np.nan)  # the last edge closes the last step
+            steps = go.Scatter(
+                x=rounded(edges),
+                y=np.where(shares > 0, shares, np.nan).astype(np.float32),
+                mode="lines",
+                line={"shape": "hv", "color": COLORS[place % len(COLORS)], "dash": ("solid", "dash", "dot", "dashdot")[place % 4]},
+                name=escape(name),
+                legendgroup=str(place),
+                showlegend=panel == 0,
+                hovertemplate="from %{x}: %{y:.3~%} of the weights",
+            )
+            figure.add_trace(steps, **place_of(panel, 3))
+    figure.update_xaxes(title_text="weight", range=[0, 1])
+    return figure.update_yaxes(type="log", exponentformat="power").update_yaxes(title_text="share of weights", col=1)
+
+
+def confidence_against_relevance(
+    confidence: np.ndarray, relevance: np.ndarray, roles: Sequence[Sequence[tuple[str, ...]]] | None = None
+) -> go.Figure:
+    """Draw every head of a site by its confidence and relevance, coloured by role. Voita et al. 2019, Figures 1 and 2.
+
+    In a small model every head is labelled layer.head, in a larger one the most relevant head of each layer.
+
+    Args:
+        confidence, relevance: as measured.
+        roles: from `analysis.heads.head_roles`; None = not looked at.
+    """
+    figure = plain(height=420)
+    heads = [(int(i), int(j)) for i, j in np.argwhere(np.isfinite(confidence) & np.isfinite(relevance))]
+    top = {(i, j) for i, j in heads if relevance[i, j] == np.nanmax(relevance[i])} if len(heads) > MAX_LABELLED else set(heads)
+    for role in ROLES:
+        group = [(i, j) for i, j in heads if _role(roles, i, j) == role]
+        if not group:
+            continue
+        figure.add_scatter(
+            x=rounded(confidence[i, j] for i, j in group),
+            y=rounded(relevance[i, j] for i, j in group),
+            text=[f"{i}.{j}" if (i, j) in top else "" for i, j in group],
+            hovertext=[f"layer {i}, head {j}, " + " and ".join(roles[i][j] if roles else ["role unknown"]) for i, j in group],
+            mode="markers+text",
+            textposition="top center",
+            marker={"color": ROLE_COLORS[role], "symbol": SYMBOLS[ROLES.index(role)], "size": 9},
+            name=role,
+            showlegend=roles is not None,
+            hovertemplate="%{hovertext}<br>confidence %{x:.4~f}, relevance %{y:.4~f}<extra></extra>",
+        )
+    largest = max((relevance[i, j] for i, j in heads), default=1)
+    figure.update_xaxes(title_text="confidence: mean largest weight", range=[0, 1.05])
+    return figure.update_yaxes(title_text="relevance: share of the layer", range=[-0.05 * largest, 1.15 * largest])
+
+
+def roles_by_layer(roles: Sequence[Sequence[tuple[str, ...]]]) -> go.Figure:
+    """Draw how many heads of each layer have which role. Voita et al. 2019, Figures 1c and 2c.
+
+    Args:
+        roles: from `analysis.heads.head_roles`; () for a missing head.
+    """
+    places = [[(i, j) for j, found in enumerate(layer) if found] for i, layer in enumerate(roles)]
+    counts = {str(i): Counter(_role(roles, *place) for place in layer) for i, layer in enumerate(places)}
+    return role_counts(counts, "layer")
+
+
+def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Figure:
+    """Draw stacked bars of heads by role, a bar each layer, or each model by heads kept (Voita et al. 2019, Figure 8).
+
+    Args:
+        counts: heads by role, one of `ROLES`, by the label of the bar.
+        x_title: what the labels are.
+    """
+    figure = plain()
+    base = np.zeros(len(counts), dtype=int)
+    for role in ROLES:
+        heights = np.array([found.get(role, 0) for found in counts.values()])
+        if heights.any():
+            figure.add_bar(
+                x=np.arange(len(counts)),
+                y=heights,
+                base=base,
+                offset=-0.35,
+                width=0.7,
+                name=role,
+                marker_color=ROLE_COLORS[role],
+                customdata=heights,
+                hovertemplate="%{x}: %{customdata} heads<extra>%{fullData.name}</extra>",
+            )
+        base = base + heights
+    labels = ticks([escape(label) for label in counts])
+    figure.update_xaxes(**labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False)
+    return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
+
+
+def _role(roles: Sequence[Sequence[tuple[str, ...]]] | None, layer: int, head: int) -> str:
+    found = roles[layer][head] if roles else ("unknown",)
+    return found[0] if len(found) == 1 else "several"
+
+
+def _numbered(name: str, values: np.ndarray) -> Matrix:
+    num_rows, num_columns = np.shape(values)
+    return Matrix(name, values, [str(i) for i in range(num_rows)], [str(i) for i in range(num_columns)])

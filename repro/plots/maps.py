@@ -1,0 +1,177 @@
+"""Matrices as pictures: attention weights of a sentence, all heads of a site at once, patterns."""
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from repro.errors import InputError
+from repro.plots.style import GRID, TEMPLATE, WIDTH, check_labels, escape, panels, place_of, ticks
+
+CELL, CELL_WITH_TEXT = 20, 26  # pixels: a row of a matrix
+MIN_HEIGHT = 150  # pixels of a panel: the title of the color bar stands beside it
+PERCENT = 255  # at most, in a byte
+
+
+class Matrix(NamedTuple):
+    """One panel of a figure: title, numbers `(num_rows, num_columns)`, NaN where there is none, and a label a row and a column."""
+
+    title: str
+    values: np.ndarray
+    row_labels: Sequence[str]
+    column_labels: Sequence[str]
+
+
+def heatmaps(
+    matrices: Sequence[Matrix],
+    row_title: str,
+    column_title: str,
+    quantity: str,
+    limits: tuple[float, float],
+    num_columns: int = 4,
+    angle: int = 0,
+    value_format: str = ".4f",
+    text_format: str | None = None,
+    colorscale: list | None = None,
+) -> go.Figure:
+    """Draw matrices side by side on one colour scale, first row on top; what is NaN stays empty.
+
+    Args:
+        matrices: one a panel.
+        row_title, column_title: what rows and columns are.
+        quantity: what the numbers are, with their unit.
+        limits: the numbers at the ends of the colour scale.
+        num_columns: panels in a row.
+        angle: of the column labels, in degrees.
+        value_format: of a number under the mouse, as d3 writes it.
+        text_format: of a number written into its cell; None = not written.
+        colorscale: another than that of the template.
+    """
+    matrices = [matrix._replace(values=np.asarray(matrix.values)) for matrix in matrices]
+    for matrix in matrices:
+        check_labels(f"'{matrix.title}'", matrix.row_labels, matrix.values.shape[0], "row")
+        check_labels(f"'{matrix.title}'", matrix.column_labels, matrix.values.shape[1], "column")
+    columns = min(num_columns, len(matrices))
+    longest = max(len(label) for matrix in matrices for label in matrix.column_labels)
+    height = max(MIN_HEIGHT, (CELL_WITH_TEXT if text_format else CELL) * max(len(matrix.values) for matrix in matrices))
+    bar = {"title": {"text": "<br>".join(map(escape, wrap(quantity, 22))), "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    alike = all(list(matrix.row_labels) == list(matrices[0].row_labels) for matrix in matrices)
+    figure = panels([matrix.title for matrix in matrices], columns, height, gap=75 + (min(6 * longest, 100) if angle else 0))
+    for panel, matrix in enumerate(matrices):
+        heatmap = go.Heatmap(
+            z=matrix.values.astype(np.float32),
+            name=escape(matrix.title),
+            zmin=limits[0],
+            zmax=limits[1],
+            colorscale=colorscale,
+            showscale=panel == 0,
+            colorbar=bar,
+            hoverongaps=False,
+            hovertemplate=f"{row_title} %{{y}}, {column_title} %{{x}}: %{{z:{value_format}}}<extra>%{{fullData.name}}</extra>",
+            texttemplate=text_format and f"%{{z:{text_format}}}",
+        )
+        figure.add_trace(heatmap, **place_of(panel, columns))
+        first, last = panel % columns == 0, panel + columns >= len(matrices)
+        x, y = (ticks([escape(label) for label in labels]) for labels in (matrix.column_labels, matrix.row_labels))
+        num_rows, width = matrix.values.shape
+        across = {"range": [-0.5, width - 0.5], "tickangle": -angle, "title_text": escape(column_title) if last else None}
+        down = {"range": [num_rows - 0.5, -0.5], "title_text": escape(row_title) if first else None}
+        fits = not angle or columns * width * 9 <= WIDTH  # smaller labels would lie on each other; the mouse still finds them
+        figure.update_xaxes(**x, **across, showticklabels=fits, showgrid=False, **place_of(panel, columns))
+        figure.update_yaxes(**y, **down, showticklabels=first or not alike, showgrid=False, **place_of(panel, columns))
+    return figure
+
+
+def attention_maps(
+    maps: Sequence[np.ndarray], titles: Sequence[str], query_labels: Sequence[str], key_labels: Sequence[str], num_columns: int = 4
+) -> go.Figure:
+    """Draw weight matrices side by side on one colour scale from 0 to 1, exact under the mouse.
+
+    Args:
+        maps: `(query_len, key_len)` each: one head.
+        titles: one a map.
+        query_labels: the querying tokens, top to bottom.
+        key_labels: the attended tokens, left to right.
+        num_columns: maps in a row.
+
+    Raises:
+        InputError: titles or labels that do not match the maps.
+    """
+    check_labels("titles", titles, len(maps), "map")
+    matrices = [Matrix(title, weights, query_labels, key_labels) for title, weights in zip(titles, maps, strict=True)]
+    return heatmaps(matrices, "query", "key", "weight", (0, 1), num_columns, angle=60)
+
+
+def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) -> go.Figure:
+    """Draw patterns by name, positions counted from 0, on one colour scale from 0 to their largest weight.
+
+    Raganato et al. 2020, Figure 1; You et al. 2020, Figure 1.
+
+    Args:
+        patterns: `(query_len, key_len)` each.
+        num_columns: patterns in a row.
+    """
+    matrices = []
+    for name, weights in patterns.items():
+        query_len, key_len = np.shape(weights)
+        matrices.append(Matrix(name, weights, [str(i) for i in range(query_len)], [str(i) for i in range(key_len)]))
+    largest = max(float(np.max(weights)) for weights in patterns.values())
+    return heatmaps(matrices, "query position", "key position", "weight", (0, largest), num_columns)
+
+
+def attention_grid(
+    layers: Sequence[np.ndarray | None], query_labels: Sequence[str], key_labels: Sequence[str], title: str = ""
+) -> go.Figure:
+    """Draw every head of a site as a small map, a layer a row, in whole percent: an overview of a byte a weight.
+
+    `attention_maps` draws the exact weights of chosen heads.
+
+    Args:
+        layers: `(num_heads, query_len, key_len)` each; None where the sublayer is missing.
+        query_labels: the querying tokens, top to bottom in each map.
+        key_labels: the attended tokens, left to right.
+        title: which site.
+
+    Raises:
+        InputError: labels that do not match the weights, or a site without any attention.
+    """
+    present = [np.asarray(weights) for weights in layers if weights is not None]
+    if not present:
+        raise InputError(title or "layers", "no layer has attention", "choose another site")
+    num_heads, (query_len, key_len) = max(len(weights) for weights in present), present[0].shape[1:]
+    check_labels("query_labels", query_labels, query_len, "row")
+    check_labels("key_labels", key_labels, key_len, "column")
+    right, down = key_len + max(1, key_len // 12), query_len + max(1, query_len // 12)  # from a map to its neighbour, in cells
+    figure = go.Figure()
+    for layer, weights in enumerate(layers):
+        for head, matrix in enumerate([] if weights is None else np.asarray(weights)):
+            percent = np.clip(np.rint(100 * matrix), 0, PERCENT).astype(np.uint8)
+            name = f"layer {layer}, head {head}"
+            figure.add_heatmap(z=percent, x0=head * right, y0=layer * down, dx=1, dy=1, name=name, coloraxis="coloraxis")
+    bar = {"title": {"text": "weight, %", "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    figure.update_traces(hovertemplate="%{fullData.name}<br>query %{y}, key %{x}: %{z} %<extra></extra>")
+    height = max(70, min(110, 6 * query_len))
+    figure.update_layout(
+        template=TEMPLATE,
+        title_text=escape(title),
+        coloraxis={"cmin": 0, "cmax": 100, "colorscale": TEMPLATE.data.heatmap[0].colorscale, "colorbar": bar},
+        height=height * len(layers) + 90,
+        margin={"l": 70, "r": 20, "t": 70, "b": 20},
+    )
+    across = {"range": [-1, num_heads * right], "tickvals": [head * right + key for head in range(num_heads) for key in range(key_len)]}
+    figure.update_xaxes(**across, ticktext=[escape(label) for label in key_labels] * num_heads, showticklabels=False, showgrid=False)
+    along = {"range": [len(layers) * down, -1], "tickvals": [layer * down + i for layer in range(len(layers)) for i in range(query_len)]}
+    figure.update_yaxes(**along, ticktext=[escape(label) for label in query_labels] * len(layers), showticklabels=False, showgrid=False)
+    note = {"showarrow": False, "font": {"size": 12}}
+    for head in range(num_heads):
+        figure.add_annotation(
+            text=f"head {head}", x=head * right + key_len / 2 - 0.5, y=1, xref="x", yref="paper", yanchor="bottom", **note
+        )
+    for layer, weights in enumerate(layers):
+        middle = layer * down + query_len / 2 - 0.5
+        figure.add_annotation(text=f"layer {layer}", x=0, y=middle, xref="paper", yref="y", xanchor="right", **note)
+        if weights is None:
+            figure.add_annotation(text="no attention", x=(num_heads * right) / 2 - 1, y=middle, xref="x", yref="y", bgcolor=GRID, **note)
+    return figure

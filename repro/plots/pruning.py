@@ -1,0 +1,83 @@
+"""What pruning leaves: quality against heads kept, and where the kept heads are. Voita et al. 2019, Figures 7, 9 and 10."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from repro.plots.maps import Matrix, heatmaps
+from repro.plots.style import COLORS, INK, SYMBOLS, escape, panels, place_of, plain, rounded
+
+Curve = tuple[Sequence[int], Sequence[float]]
+"""Heads kept and the score with them, a model each; the one with most heads is the unpruned one."""
+
+
+def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve], metric: str = "BLEU") -> go.Figure:
+    """Draw what pruning costs: the difference to the unpruned model against the share of heads kept. Voita et al. 2019, Figure 7.
+
+    Differences and shares, because scores on different corpora, and numbers of heads in different shapes, do not compare.
+
+    Args:
+        reproduced, published: curves by name; published ones are grey and dashed.
+        metric: what is scored.
+    """
+    figure = plain(height=400)
+    drawn = [(name, curve, False) for name, curve in reproduced.items()] + [(name, curve, True) for name, curve in published.items()]
+    for place, (name, (kept, scores), is_published) in enumerate(drawn):
+        order = np.argsort(kept)
+        kept, scores = np.asarray(kept)[order], np.asarray(scores, dtype=float)[order]
+        color = INK if is_published else COLORS[place % len(COLORS)]
+        symbol = SYMBOLS[place % len(SYMBOLS)] + ("-open" if is_published else "")
+        figure.add_scatter(
+            x=rounded(100 * kept / kept[-1]),
+            y=rounded(scores - scores[-1]),
+            customdata=np.stack([kept, rounded(scores)], axis=1),
+            mode="lines+markers",
+            name=escape(name),
+            line={"color": color, "dash": "dash" if is_published else "solid"},
+            marker={"symbol": symbol, "size": 8},
+            hovertemplate=f"%{{customdata[0]}} heads kept: {metric} %{{customdata[1]:.4~f}} (%{{y:+.4~f}})",
+        )
+    figure.update_xaxes(title_text="heads kept, % of the unpruned model", range=[103, 0])
+    return figure.update_yaxes(title_text=f"{escape(metric)}, difference to the unpruned model")
+
+
+def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.Figure:
+    """Draw how many heads each site keeps against all heads kept, a panel each series of models. Voita et al. 2019, Figure 9.
+
+    Args:
+        models: by title of the panel and by site: heads kept, one number a model.
+    """
+    figure = panels(list(models), 2, cell_height=260, legend=True, horizontal_spacing=0.1)
+    names = list(dict.fromkeys(site for sites in models.values() for site in sites))
+    for panel, sites in enumerate(models.values()):
+        totals = np.sum(list(sites.values()), axis=0)
+        for site, kept in sites.items():
+            place = names.index(site)
+            line = go.Scatter(
+                x=totals,
+                y=np.asarray(kept),
+                mode="lines+markers",
+                name=escape(site),
+                legendgroup=site,
+                showlegend=panel == 0,
+                line_color=COLORS[place],
+                marker={"symbol": SYMBOLS[place], "size": 7},
+                hovertemplate="%{x} heads kept, %{y} of them here",
+            )
+            figure.add_trace(line, **place_of(panel, 2))
+        figure.update_xaxes(range=[1.03 * totals.max(), 0], title_text="heads kept in all", **place_of(panel, 2))
+    return figure.update_yaxes(rangemode="tozero").update_yaxes(title_text="heads kept at the site", col=1)
+
+
+def heads_kept_by_layer(sites: Mapping[str, np.ndarray], models: Sequence[str]) -> go.Figure:
+    """Draw how many heads each layer keeps as pruning goes on, a panel each site. Voita et al. 2019, Figure 10.
+
+    Args:
+        sites: heads kept, `(num_layers, num_models)`.
+        models: labels of the models, for example all heads kept.
+    """
+    matrices = [Matrix(name, kept, [str(i) for i in range(len(kept))], models) for name, kept in sites.items()]
+    largest = max(np.nanmax(kept) for kept in sites.values())
+    form = {"value_format": ".0f", "text_format": ".0f", "num_columns": 2}
+    return heatmaps(matrices, "layer", "model: heads kept in all", "heads kept in the layer", (0, float(largest)), **form)

@@ -1,0 +1,185 @@
+"""Scores and costs: lines over training, over length and over distance, and published beside reproduced."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from repro.plots.style import COLORS, INK, SYMBOLS, check_labels, escape, plain, rounded, ticks
+
+Line = tuple[Sequence[float], Sequence[float]]
+
+
+class Measured(NamedTuple):
+    """Values with the ends of their intervals, one each bin; NaN where nothing was measured."""
+
+    values: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+class Difference(NamedTuple):
+    """A difference of scores as published (NaN if it is not) and as reproduced, with the ends of the interval of the latter."""
+
+    label: str
+    published: float
+    reproduced: float
+    low: float
+    high: float
+
+
+def curves(lines: Mapping[str, Line], x_title: str, y_title: str) -> go.Figure:
+    """Draw lines by name, each of x and y values."""
+    figure = plain()
+    for place, (name, (x, y)) in enumerate(lines.items()):
+        figure.add_scatter(x=rounded(x), y=rounded(y), name=escape(name), mode="lines+markers", **_look(place), hovertemplate=_XY)
+    return figure.update_xaxes(title_text=escape(x_title)).update_yaxes(title_text=escape(y_title))
+
+
+def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figure:
+    """Draw how training went: thin lines on the training data, thick ones with marks on the development set.
+
+    Args:
+        runs: by name, the lines of `Run.metrics()`: `update`, `nll` and sometimes `dev_nll`, in nats per token.
+    """
+    figure = plain(height=400)
+    for place, (name, lines) in enumerate(runs.items()):
+        lines = list(lines)
+        thin = {"mode": "lines", "line": {"color": COLORS[place % len(COLORS)], "width": 1, "dash": "dot"}}
+        thick = {"mode": "lines+markers", **_look(place)}
+        for split, quantity, look in (("training", "nll", thin), ("dev", "dev_nll", thick)):
+            measured = [(line["update"], line[quantity]) for line in lines if quantity in line]
+            x, y = (rounded(values) for values in zip(*measured, strict=True)) if measured else ([], [])
+            figure.add_scatter(x=x, y=y, name=escape(f"{name}, {split}"), legendgroup=str(place), hovertemplate=_XY, **look)
+    return figure.update_xaxes(title_text="updates").update_yaxes(title_text="negative log-likelihood, nats per token")
+
+
+def bleu_by_length(
+    bins: Sequence[str], systems: Mapping[str, Sequence[float]], num_sentences: Sequence[int], x_title: str = "reference length, words"
+) -> go.Figure:
+    """Draw BLEU by length.
+
+    You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et al. 2021, Figure 8.
+
+    Args:
+        bins: labels of the lengths, in order.
+        systems: BLEU of each bin by system; NaN where it has no sentence.
+        num_sentences: of each bin, written below its label.
+        x_title: whose length, in which unit.
+    """
+    check_labels("num_sentences", num_sentences, len(bins), "bin")
+    labels = [f"{escape(label)}<br>{count:,}" for label, count in zip(bins, num_sentences, strict=True)]
+    without = {name: Measured(values, values, values) for name, values in systems.items()}
+    return _by_bin(labels, without, f"{x_title}; number of sentences", "BLEU")
+
+
+def differences_by_length(
+    bins: Sequence[str], systems: Mapping[str, Measured], num_sentences: Sequence[int], x_title: str, y_title: str
+) -> go.Figure:
+    """Draw differences by length with their intervals, such as those of BLEU to a baseline. You et al. 2020, Figure 4.
+
+    Args:
+        bins: labels of the lengths, in order.
+        systems: the difference of each bin by system.
+        num_sentences: of each bin, written below its label.
+        x_title: whose length, in which unit.
+        y_title: what differs from what, with its unit.
+    """
+    check_labels("num_sentences", num_sentences, len(bins), "bin")
+    labels = [f"{escape(label)}<br>{count:,}" for label, count in zip(bins, num_sentences, strict=True)]
+    figure = _by_bin(labels, systems, f"{x_title}; number of sentences", y_title)
+    return figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+
+
+def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measured], x_title: str = "distance, words") -> go.Figure:
+    """Draw accuracy on contrastive pairs with its interval. You et al. 2020, Figure 5; Raganato et al. 2020, Figure 3.
+
+    Args:
+        distances: labels, in order.
+        systems: accuracy in percent of each distance, by system.
+        x_title: which distance, in which unit.
+    """
+    return _by_bin([escape(label) for label in distances], systems, x_title, "accuracy, %")
+
+
+def speed_by_length(systems: Mapping[str, Line], y_title: str = "target tokens per second") -> go.Figure:
+    """Draw speed, or time, or memory, against length on logarithmic scales: a power of the length is a straight line.
+
+    Args:
+        systems: lengths in tokens and what was measured, by system.
+        y_title: what was measured, with its unit.
+    """
+    figure = curves(systems, "length, tokens", y_title)
+    lengths = sorted({int(length) for line in systems.values() for length in line[0]})
+    values = [value for line in systems.values() for value in line[1]]
+    decades = range(int(np.floor(np.log10(min(values)))), int(np.ceil(np.log10(max(values)))) + 1)
+    marks = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
+    figure.update_xaxes(type="log", tickvals=lengths, ticktext=[f"{length:,}" for length in lengths])
+    return figure.update_yaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
+
+
+def published_beside_reproduced(rows: Sequence[Difference], quantity: str = "BLEU, difference to base") -> go.Figure:
+    """Draw differences as published, hollow and grey, beside those reproduced, with their intervals; the first row on top.
+
+    Args:
+        rows: one a system or claim.
+        quantity: what the difference is, with its unit.
+    """
+    rows = list(rows)
+    figure = plain(height=130 + 34 * len(rows))
+    lines = np.arange(len(rows))
+    _, published, values, low, high = zip(*rows, strict=True)
+    values, low, high = (np.asarray(numbers, dtype=float) for numbers in (values, low, high))
+    there = np.isfinite(np.asarray(published, dtype=float))
+    grey = {"color": INK, "symbol": "diamond-open", "size": 11, "line": {"width": 2}}
+    figure.add_scatter(
+        x=rounded(np.asarray(published, dtype=float)[there]),
+        y=rounded(lines[there] - 0.13),
+        mode="markers",
+        marker=grey,
+        name="published",
+        hovertemplate="%{x:+.4~f}",
+    )
+    figure.add_scatter(
+        x=rounded(values),
+        y=rounded(lines + 0.13),
+        error_x={"type": "data", "array": rounded(high - values), "arrayminus": rounded(values - low), "thickness": 2, "width": 4},
+        mode="markers",
+        marker={"color": COLORS[0], "symbol": "circle", "size": 9},
+        name="reproduced, with 95 % interval",
+        customdata=np.stack([rounded(low), rounded(high)], axis=1),
+        hovertemplate="%{x:+.4~f} (from %{customdata[0]:+.4~f} to %{customdata[1]:+.4~f})",
+    )
+    figure.update_yaxes(**ticks([escape(row.label) for row in rows]), range=[len(rows) - 0.5, -0.5])
+    return figure.update_xaxes(title_text=escape(quantity), zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+
+
+_XY = "%{x:,.4~f}: %{y:,.4~f}"
+
+
+def _look(place: int) -> dict[str, Any]:
+    return {"line": {"color": COLORS[place % len(COLORS)]}, "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7}}
+
+
+def _by_bin(labels: Sequence[str], systems: Mapping[str, Measured], x_title: str, y_title: str) -> go.Figure:
+    """Draw systems side by side in each bin; labels are escaped already."""
+    figure = plain(height=380)
+    for place, (name, measured) in enumerate(systems.items()):
+        check_labels(f"'{name}'", measured.values, len(labels), "bin")
+        values, low, high = (np.asarray(numbers, dtype=float) for numbers in measured)
+        has_intervals = bool((high > low).any())
+        shift = 0.06 * (place - (len(systems) - 1) / 2) if has_intervals else 0  # so that they do not hide each other
+        intervals = {"type": "data", "array": rounded(high - values), "arrayminus": rounded(values - low), "thickness": 1.5, "width": 3}
+        figure.add_scatter(
+            x=rounded(np.arange(len(labels)) + shift),
+            y=rounded(values),
+            error_y=intervals if has_intervals else None,
+            mode="lines+markers",
+            name=escape(name),
+            hovertext=list(labels),
+            hovertemplate="%{hovertext}: %{y:.4~f}",
+            **_look(place),
+        )
+    figure.update_xaxes(**ticks(labels), range=[-0.5, len(labels) - 0.5], title_text=escape(x_title), showgrid=False)
+    return figure.update_yaxes(title_text=escape(y_title))

@@ -1,0 +1,102 @@
+"""What all figures share: colours, text, numbers, and a look that reads on light and on dark pages.
+
+Backgrounds are transparent, so the ink must do for both. No ink has a contrast of 4.5 with white and with #111 at once: the product of
+the two contrasts is that of white with #111, 18.9. Ours has 4.54 on white, on screen and in print, and 4.16 on #111.
+"""
+
+import html
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from repro.errors import InputError
+
+INK = "#767676"  # text and axes; also what is published, beside what is reproduced
+GRID = "rgba(118, 118, 118, 0.25)"
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito 2008: told apart with any colour vision
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")  # go with the colours: a line is never known by colour alone
+SEQUENTIAL = "Cividis"  # Nuñez, Anderton, Renslow 2018: the same to all colour vision
+DIVERGING = [[0.0, COLORS[0]], [0.5, "#F7F7F7"], [1.0, COLORS[1]]]
+WIDTH = 800  # pixels; a notebook draws wider or narrower
+DIGITS = 4  # of what is not the weight of a model
+
+_AXIS = {"gridcolor": GRID, "linecolor": INK, "zeroline": False, "ticks": "", "automargin": True, "title": {"standoff": 8}}
+TEMPLATE = go.layout.Template(
+    layout={
+        "font": {"color": INK, "size": 12},
+        "paper_bgcolor": "rgba(0, 0, 0, 0)",
+        "plot_bgcolor": "rgba(0, 0, 0, 0)",
+        "xaxis": _AXIS,
+        "yaxis": _AXIS,
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        "title": {"x": 0, "xref": "paper", "font": {"size": 14}},
+        "hovermode": "closest",
+    },
+    data={
+        "heatmap": [{"type": "heatmap", "colorscale": SEQUENTIAL}],
+        "bar": [{"type": "bar", "marker": {"line": {"width": 0}}}],
+    },
+)
+
+
+def escape(text: str) -> str:
+    """Return text that a figure shows as typed: markup as characters, control and direction marks as code points, `$` never as TeX."""
+    visible = (f"⟨U+{ord(c):04X}⟩" if not c.isprintable() and c != " " else c for c in text)
+    return html.escape("".join(visible), quote=False).replace("$", "&#36;")
+
+
+def rounded(values: Iterable[float]) -> np.ndarray:
+    """Return numbers as a figure stores them: integers as they are, others to four digits after the point."""
+    values = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    return values if values.dtype.kind in "iu" else np.round(values.astype(float), DIGITS)
+
+
+def check_labels(where: str, labels: Sequence[str], needed: int, unit: str) -> None:
+    """Refuse labels that are not one for each of `needed` units.
+
+    Raises:
+        InputError: their number is another.
+    """
+    if len(labels) != needed:
+        raise InputError(where, f"found {len(labels)} for {needed} {unit}s", f"give one for each {unit}")
+
+
+def panels(titles: Sequence[str], num_columns: int, cell_height: int, gap: int = 80, legend: bool = False, **options) -> go.Figure:
+    """Return a figure of empty panels, row by row.
+
+    Args:
+        titles: one a panel, as typed.
+        num_columns: panels in a row.
+        cell_height: of a panel, in pixels.
+        gap: between rows and below the last one, in pixels: room for tick labels, axis titles, and the titles of the next row.
+        legend: whether to leave room for one above.
+        options: of `make_subplots`.
+    """
+    num_rows, columns = -(-len(titles) // num_columns), min(num_columns, len(titles))
+    inner = num_rows * cell_height + (num_rows - 1) * gap
+    if num_rows > 1:
+        options["vertical_spacing"] = gap / inner
+    figure = make_subplots(num_rows, columns, subplot_titles=[escape(title) for title in titles], **options)
+    figure.update_annotations(font_size=13, yshift=4)
+    top = 30 + 25 * legend + 20 * any(titles)
+    figure.update_layout(template=TEMPLATE, height=inner + top + gap, margin={"l": 60, "r": 20, "t": top, "b": gap})
+    if legend:
+        figure.update_layout(legend_y=1 + 22 / inner if any(titles) else 1)
+    return figure
+
+
+def place_of(panel: int, num_columns: int) -> dict[str, int]:
+    """Return row and column of a panel, as plotly counts them."""
+    return {"row": panel // num_columns + 1, "col": panel % num_columns + 1}
+
+
+def plain(height: int = 360) -> go.Figure:
+    """Return an empty figure of one panel with room for a legend, of a height in pixels."""
+    return go.Figure().update_layout(template=TEMPLATE, height=height, margin={"l": 60, "r": 20, "t": 50, "b": 60})
+
+
+def ticks(labels: Sequence[str]) -> dict[str, list]:
+    """Return axis options that write labels, already escaped, at 0, 1, 2 ..."""
+    return {"tickvals": list(range(len(labels))), "ticktext": list(labels)}
