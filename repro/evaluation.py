@@ -10,7 +10,8 @@ import numpy as np
 import sacrebleu
 from sacrebleu.metrics.base import Metric
 
-from repro.errors import InputError
+from repro.errors import InputError, did_you_mean
+from repro.metrics import Distinct, Rouge
 
 BOOTSTRAP_SEED = 12345  # sacreBLEU's own
 
@@ -50,17 +51,39 @@ class Comparison:
         return self.second - self.first
 
 
-class TokenizedBLEU:
+class CorpusMetric:
+    """A metric whose score of a corpus follows from sums over its texts, which is what makes a resample cheap.
+
+    Args:
+        name: how tables call it.
+        metric: one of sacreBLEU's, or built like those.
+    """
+
+    def __init__(self, name: str, metric: Metric) -> None:
+        self.name, self.metric = name, metric
+
+    def prepare(self, texts: list[str]) -> list[str]:
+        """Return the texts as the metric reads them."""
+        return texts
+
+    def score(self, hyps: list[str], refs: list[str]) -> float:
+        """Return the score of a corpus."""
+        return self.metric.corpus_score(self.prepare(hyps), [self.prepare(refs)]).score
+
+    def signature(self) -> str:
+        """Return how the score was made; only after something was scored."""
+        return str(self.metric.get_signature())
+
+
+class TokenizedBLEU(CorpusMetric):
     """Tokenised, lower-cased BLEU, as papers report that score Moses-tokenised text with multi-bleu.
 
     Tokeniser: sacremoses, without escaping. The score is sacreBLEU's on the tokens, without a tokeniser of its own.
     """
 
-    name = "tokenised lower-cased BLEU"
-
     def __init__(self, language: str) -> None:
+        super().__init__("tokenised lower-cased BLEU", sacrebleu.BLEU(tokenize="none", force=True, smooth_method="none"))
         self._tokenize = _moses(language)
-        self.metric = sacrebleu.BLEU(tokenize="none", force=True, smooth_method="none")
 
     def prepare(self, sentences: list[str]) -> list[str]:
         """Lower-case and tokenise sentences into space-separated tokens."""
@@ -68,29 +91,45 @@ class TokenizedBLEU:
 
     def signature(self) -> str:
         """Return sacreBLEU's signature with the tokeniser that was really used; only after something was scored."""
-        signature = str(self.metric.get_signature()).replace("case:mixed", "case:lc")
-        return signature.replace("tok:none", f"tok:sacremoses-{version('sacremoses')}")
+        return super().signature().replace("case:mixed", "case:lc").replace("tok:none", f"tok:sacremoses-{version('sacremoses')}")
 
 
-def score_all(hyps: list[str], refs: list[str], target: str) -> list[Score]:
-    """Score hypotheses: cased BLEU and chrF as sacreBLEU defines them, and tokenised lower-cased BLEU.
+METRICS: dict[str, Callable[[str], list[CorpusMetric | Distinct]]] = {
+    "translation": lambda target: [*map(CorpusMetric, ("BLEU", "chrF"), cased_metrics(target)), TokenizedBLEU(target)],
+    "summarisation": lambda _: [*map(CorpusMetric, ("ROUGE-1", "ROUGE-2", "ROUGE-L"), map(Rouge, ("rouge1", "rouge2", "rougeL")))],
+    "dialogue": lambda _: [*map(CorpusMetric, ("BLEU", "ROUGE-L"), (sacrebleu.BLEU(), Rouge("rougeL"))), Distinct(1), Distinct(2)],
+}
+"""The task of a corpus -> what its hypotheses are scored with, given the language of the targets (all but translations are English)."""
+
+
+def metrics_for(task: str, target: str) -> list[CorpusMetric | Distinct]:
+    """Return new metrics for a task.
+
+    Raises:
+        InputError: an unknown task.
+    """
+    if task not in METRICS:
+        raise InputError("task", f"unknown task '{task}'", did_you_mean(task, METRICS))
+    return METRICS[task](target)
+
+
+def score_all(hyps: list[str], refs: list[str], target: str, task: str = "translation") -> list[Score]:
+    """Score hypotheses with the metrics of their task.
+
+    Translations: cased BLEU and chrF as sacreBLEU defines them, and tokenised lower-cased BLEU. Summaries: ROUGE-1, -2 and -L.
+    Replies: cased BLEU, ROUGE-L, distinct-1 and -2.
 
     Args:
-        hyps: detokenised translations.
+        hyps: detokenised texts.
         refs: one detokenised reference each.
-        target: language code of both.
+        target: language code of both, where they are translations.
+        task: what the texts are, as a corpus says of itself.
 
     Raises:
         InputError: nothing to score, or not as many references as hypotheses.
     """
     _check_lines(hyps, refs)
-    scores = []
-    for metric in cased_metrics(target):
-        value = metric.corpus_score(hyps, [refs]).score
-        scores.append(Score(_name(metric), value, str(metric.get_signature())))
-    tokenized = TokenizedBLEU(target)
-    value = tokenized.metric.corpus_score(tokenized.prepare(hyps), [tokenized.prepare(refs)]).score
-    return [*scores, Score(tokenized.name, value, tokenized.signature())]
+    return [Score(metric.name, metric.score(hyps, refs), metric.signature()) for metric in metrics_for(task, target)]
 
 
 def cased_metrics(target: str) -> list[Metric]:
@@ -99,43 +138,49 @@ def cased_metrics(target: str) -> list[Metric]:
     return [sacrebleu.BLEU(tokenize="none" if already_tokenized else "13a", force=already_tokenized), sacrebleu.CHRF()]
 
 
-def paired_bootstrap(first: list[str], second: list[str], refs: list[str], target: str, num_samples: int = 1000) -> list[Comparison]:
-    """Compare two systems on the same sentences by paired bootstrap resampling (Koehn 2004), for every metric of `score_all`.
+def paired_bootstrap(
+    first: list[str], second: list[str], refs: list[str], target: str, num_samples: int = 1000, task: str = "translation"
+) -> list[Comparison]:
+    """Compare two systems on the same sentences by paired bootstrap resampling (Koehn 2004).
 
-    The p-value is two-sided: the share of resamples whose difference is at least as far from the mean difference as the true one is
-    from zero. (sacreBLEU's own test counts one tail, so its p is about half of this one.) The resamples are the same for all metrics
-    and calls.
+    Every metric of `score_all` is compared whose score follows from sums over the sentences: all but distinct-n. The p-value is
+    two-sided: the share of resamples whose difference is at least as far from the mean difference as the true one is from zero.
+    (sacreBLEU's own test counts one tail, so its p is about half of this one.) The resamples are the same for all metrics and calls.
     """
     _check_lines(first, refs)
     _check_lines(second, refs)
-    tokenized = TokenizedBLEU(target)
-    prepared = [tokenized.prepare(lines) for lines in (first, second, refs)]
-    tests = [(_name(m), m, m.get_signature, (first, second, refs)) for m in cased_metrics(target)]
-    tests.append((tokenized.name, tokenized.metric, tokenized.signature, prepared))
     random = np.random.default_rng(BOOTSTRAP_SEED)
     samples = random.integers(len(refs), size=(num_samples, len(refs)))
-    return [_compare(name, metric, signature, *lines, samples) for name, metric, signature, lines in tests]
+    metrics = [metric for metric in metrics_for(task, target) if isinstance(metric, CorpusMetric)]
+    return [_compare(metric, first, second, refs, samples) for metric in metrics]
 
 
-def _compare(name: str, metric: Metric, signature: Callable[[], Any], first, second, refs, samples: np.ndarray) -> Comparison:
-    # sacreBLEU keeps per-sentence statistics apart from the score, which makes a resample a sum; it offers them to its own tests only.
-    statistics = [np.array(metric._extract_corpus_statistics(lines, [refs])) for lines in (first, second)]
-    true = [metric._aggregate_and_compute(s).score for s in statistics]
-    resampled = [[metric._compute_score_from_stats(s[sample].sum(axis=0).tolist()).score for sample in samples] for s in statistics]
+def _compare(metric: CorpusMetric, first: list[str], second: list[str], refs: list[str], samples: np.ndarray) -> Comparison:
+    prepared = metric.prepare(refs)
+    statistics = [sentence_statistics(metric.metric, metric.prepare(lines), prepared) for lines in (first, second)]
+    true = [score_of_sums(metric.metric, s.sum(axis=0)) for s in statistics]
+    resampled = [[score_of_sums(metric.metric, s[sample].sum(axis=0)) for sample in samples] for s in statistics]
     differences = np.array(resampled[1]) - np.array(resampled[0])
     observed = abs(true[1] - true[0])
     p = (np.sum(np.abs(differences - differences.mean()) >= observed) + 1) / (len(samples) + 1)
     low, high = np.percentile(differences, [2.5, 97.5])
-    return Comparison(name, str(signature()), *true, float(low), float(high), float(p), len(samples))
+    return Comparison(metric.name, metric.signature(), *true, float(low), float(high), float(p), len(samples))
+
+
+def sentence_statistics(metric: Metric, hyps: list[str], refs: list[str]) -> np.ndarray:
+    """Return what a corpus score is computed from, a row a sentence; the rows of any selection of sentences add up to its score."""
+    # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it offers them to its own tests only.
+    return np.array(metric._extract_corpus_statistics(hyps, [refs]))
+
+
+def score_of_sums(metric: Metric, sums: np.ndarray) -> float:
+    """Return the corpus score of added-up `sentence_statistics`."""
+    return metric._compute_score_from_stats(sums.tolist()).score
 
 
 def as_records(scores: list[Score]) -> list[dict[str, Any]]:
     """Return scores as JSON values, rounded to what a reader can use."""
     return [asdict(score) | {"value": round(score.value, 4)} for score in scores]
-
-
-def _name(metric: Metric) -> str:
-    return {"BLEU": "BLEU", "CHRF": "chrF"}[type(metric).__name__]
 
 
 @cache

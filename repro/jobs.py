@@ -1,4 +1,4 @@
-"""Several runs at once on this machine: each worker process trains and evaluates one configuration after the other.
+"""Several runs at once on this machine: each worker process does one piece of work after the other, such as training a run.
 
 Small models cannot use many threads or a whole GPU, so two runs side by side end sooner than one after the other.
 """
@@ -15,21 +15,30 @@ from repro.config import RunConfig
 from repro.errors import InputError, MachineError, ReproError
 
 Outcome = dict[str, Any] | ReproError
+Work = Callable[..., dict[str, Any]]
 
 
-def run_all(configs: list[RunConfig], jobs: int, split: str = "test", report: Callable[[str], None] = print) -> list[Outcome]:
-    """Train and evaluate configurations, `jobs` at a time; what is finished is found, not made again.
+def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]:
+    """Train a run, or find it finished, and return its result record."""
+    from repro.records import evaluate_run
+    from repro.training import train
+
+    return evaluate_run(train(config, quiet=True), split)
+
+
+def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]) -> list[Outcome]:
+    """Do the same work on many things, `jobs` at a time.
 
     One that fails does not stop the others. A stop request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends.
 
     Args:
-        configs: what to run.
+        tasks: the arguments of each.
+        work: a function of a module, such as `train_and_evaluate`.
         jobs: number of worker processes; they share the machine's threads.
-        split: test set to evaluate on.
-        report: called with a line as each run ends.
+        ended: called as each ends, with how many have ended, how many there are, and its outcome.
 
     Returns:
-        For every configuration its result record, or the error that ended it.
+        For every task what `work` returned, or the error that ended it.
 
     Raises:
         InputError: `jobs` is below 1.
@@ -44,19 +53,19 @@ def run_all(configs: list[RunConfig], jobs: int, split: str = "test", report: Ca
     before = signal.signal(signal.SIGTERM, _pass_on)
     try:
         with ProcessPoolExecutor(jobs, get_context("spawn"), _start_worker, (threads,)) as pool:
-            futures = {pool.submit(_run, config, split): index for index, config in enumerate(configs)}
+            futures = {pool.submit(_do, work, task): index for index, task in enumerate(tasks)}
             for future in as_completed(futures):
                 if isinstance(future.exception(), Stopped | KeyboardInterrupt):
                     pool.shutdown(wait=True, cancel_futures=True)
                 index = futures[future]
                 outcomes[index] = future.result()
-                report(f"[{len(outcomes)}/{len(configs)}] {_describe(outcomes[index])}")
+                ended(len(outcomes), len(tasks), outcomes[index])
     except BrokenProcessPool as error:
         mend = "use fewer jobs if memory ran out; the same command goes on where they were"
         raise MachineError("--jobs", "a worker process was killed", mend) from error
     finally:
         signal.signal(signal.SIGTERM, before)
-    return [outcomes[index] for index in range(len(configs))]
+    return [outcomes[index] for index in range(len(tasks))]
 
 
 _stop_requests: list[int] = []
@@ -71,14 +80,13 @@ def _start_worker(threads: int) -> None:
         signal.signal(number, lambda number, _: _stop_requests.append(number))
 
 
-def _run(config: RunConfig, split: str) -> Outcome:
-    from repro.records import evaluate_run
-    from repro.training import Stopped, train
+def _do(work: Work, task: tuple[Any, ...]) -> Outcome:
+    from repro.training import Stopped
 
     if _stop_requests:
         raise Stopped(128 + _stop_requests[0], 0)
     try:
-        return evaluate_run(train(config, quiet=True), split)
+        return work(*task)
     except Stopped as stopped:
         _stop_requests.append(stopped.exit_code - 128)
         raise
@@ -92,7 +100,12 @@ def _pass_on(number: int, _frame: Any) -> None:
         os.kill(process.pid, number)
 
 
-def _describe(outcome: Outcome) -> str:
+def describe_outcome(outcome: Outcome) -> str:
+    """Return a line about a result record, or an error."""
     if isinstance(outcome, ReproError):
         return f"error: {outcome}"
-    return f"{outcome['run']}: {outcome['scores'][0]['name']} {outcome['scores'][0]['value']:.2f}, {outcome['training']['seconds']:.0f} s"
+    if "scores" in outcome:
+        return (
+            f"{outcome['run']}: {outcome['scores'][0]['name']} {outcome['scores'][0]['value']:.2f}, {outcome['training']['seconds']:.0f} s"
+        )
+    return f"{outcome['run']}: {outcome['kind']}"

@@ -20,6 +20,7 @@ from repro.runs import Run, load_state
 from repro.scales import system_of
 
 FORMAT = 1
+VERDICTS = "claims"  # the folder of results that holds no records but verdicts
 
 
 def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
@@ -83,17 +84,24 @@ def load_record(path: Path) -> dict[str, Any]:
     return record
 
 
-def load_records(folder: Path) -> list[dict[str, Any]]:
-    """Read all records below a folder, in the order of their paths."""
-    return [load_record(path) for path in sorted(Path(folder).rglob("*.json"))]
+def load_records(folder: Path, kind: str | None = "scores") -> list[dict[str, Any]]:
+    """Read the records of a kind below a folder, in the order of their paths; None = of all kinds."""
+    paths = [path for path in sorted(Path(folder).rglob("*.json")) if path.parent.name != VERDICTS]
+    return [record for record in map(load_record, paths) if kind in (None, kind_of(record))]
+
+
+def kind_of(record: dict[str, Any]) -> str:
+    """Return what a record is about: `scores` on a test set, or what `papers.measures` measured."""
+    return record.get("kind", "scores")
 
 
 def publish(record: dict[str, Any], folder: Path) -> Path:
-    """Write a record where results are kept: one folder a corpus and direction, one file a run and test set."""
-    data = record["config"]["data"]
-    path = Path(folder) / f"{data['corpus']}.{data['source']}-{data['target']}" / f"{record['run']}.{record['split']}.json"
-    write_json(path, record)
-    return path
+    """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run and test set."""
+    data, kind = record["config"]["data"], kind_of(record)
+    place = Path(folder) / f"{data['corpus']}.{data['source']}-{data['target']}"
+    name = f"{record['run']}.{record['split']}.json" if kind == "scores" else f"{kind}/{record['run']}.json"
+    write_json(place / name, record)
+    return place / name
 
 
 def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:

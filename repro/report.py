@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from repro.config import RunConfig, from_dict
 from repro.data.corpora import load_corpus
 from repro.errors import InputError
 from repro.evaluation import Comparison, paired_bootstrap
 from repro.published import published_for
 from repro.records import score_of
+from repro.scales import conditions_of
 
 HEADLINES = ("BLEU", "chrF", "tokenised lower-cased BLEU")
 
@@ -82,7 +84,7 @@ def render_results(records: list[dict[str, Any]]) -> str:
 def scores_table(records: list[dict[str, Any]]) -> str:
     """Return a table of the scores of each record."""
     rows = [
-        [record["system"], str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in HEADLINES)] for record in records
+        [label_of(record), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in HEADLINES)] for record in records
     ]
     return table(["system", "seed", *HEADLINES], rows)
 
@@ -94,7 +96,7 @@ def costs_table(records: list[dict[str, Any]]) -> str:
         training, decoding = record["training"], record["decoding"]
         rows.append(
             [
-                record["system"],
+                label_of(record),
                 f"{training['parameters']:,}",
                 f"{training['update']:,}",
                 f"{training['seconds']:,.0f}",
@@ -112,9 +114,15 @@ def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
     first = records[0]
     for second in records[1:]:
         for comparison in paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, first["config"]["data"]["target"]):
-            rows.append([f"{second['system']} - {first['system']}", comparison.metric, *describe(comparison)])
+            rows.append([f"{label_of(second)} - {label_of(first)}", comparison.metric, *describe(comparison)])
     samples = f"Paired bootstrap (Koehn 2004), {comparison.num_samples:,} resamples; one training run each says nothing about other seeds."
     return table(["systems", "metric", "difference", "95 % interval", "p"], rows) + "\n\n" + samples
+
+
+def label_of(record: dict[str, Any]) -> str:
+    """Return the system of a record, with what is unusual for its corpus."""
+    conditions = conditions_of(from_dict(RunConfig, record["config"]))
+    return f"{record['system']} ({', '.join(conditions)})" if conditions else record["system"]
 
 
 def describe(comparison: Comparison) -> list[str]:

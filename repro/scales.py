@@ -68,6 +68,16 @@ SCALES: dict[str, RunConfig] = {
     "smoke": RunConfig(  # new sentences are generated without end, so there is nothing to overfit and no dropout
         model=ModelConfig(dropout=0.0), train=TrainConfig(max_updates=600, learning_rate=0.01)
     ),
+    "minisummary": RunConfig(
+        DataConfig("minisummary", "article", "summary"),
+        ModelConfig(dropout=0.0),
+        TrainConfig(max_updates=900, learning_rate=0.01),
+    ),
+    "minidialogue": RunConfig(
+        DataConfig("minidialogue", "context", "reply"),
+        ModelConfig(dropout=0.0),
+        TrainConfig(max_updates=900, learning_rate=0.01),
+    ),
     "multi30k": RunConfig(
         DataConfig("multi30k", "en", "de", vocab_size=4000),
         ModelConfig(encoder_layers=4, decoder_layers=4, embed_dim=128, ffn_dim=256, num_heads=4, dropout=0.15),
@@ -101,6 +111,21 @@ def system_of(model: ModelConfig) -> str:
             return name
     named = [f"{option}={getattr(model, option)}" for option in STRUCTURE if getattr(model, option) != getattr(base, option)]
     return "+".join(named)
+
+
+def conditions_of(config: RunConfig) -> list[str]:
+    """Return what differs from the scale of the corpus besides system, direction and seed, as `key=value`."""
+    usual = next((scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), None)
+    if usual is None:
+        return []
+    apart = {"source", "target", "seed", *STRUCTURE, *SYSTEMS.get(system_of(config.model), {})}
+    return [
+        f"{part.name}.{option.name}={value}"
+        for part in fields(config)
+        for option in fields(getattr(config, part.name))
+        if option.name not in apart
+        and (value := getattr(getattr(config, part.name), option.name)) != getattr(getattr(usual, part.name), option.name)
+    ]
 
 
 def resolve(scale: str, variant: str = "base", direction: str | None = None, seed: int = 1, overrides: tuple[str, ...] = ()) -> RunConfig:

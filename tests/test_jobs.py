@@ -10,7 +10,7 @@ import pytest
 from test_training import tiny
 
 from repro.errors import InputError
-from repro.jobs import run_all
+from repro.jobs import describe_outcome, run_all, train_and_evaluate
 from repro.runs import Run
 
 
@@ -22,23 +22,25 @@ def root(tmp_path, monkeypatch):
 
 def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
     configs = [tiny(), tiny("model.encoder_self=recurrent(max_len=3)"), tiny(variant="hc-sa")]
-    lines = []
-    base, refused, hard_coded = run_all(configs, jobs=2, split="dev", report=lines.append)
+    tasks, ends = [(config, "dev") for config in configs], []
+    base, refused, hard_coded = run_all(tasks, train_and_evaluate, 2, lambda *end: ends.append(end))
     assert (base["system"], hard_coded["system"]) == ("base", "hc-sa")
     assert isinstance(refused, InputError) and "an attention is defined for 3" in str(refused)
-    assert len(lines) == 3 and all(line.startswith(f"[{number}/3] ") for number, line in enumerate(lines, start=1))
+    assert [end[:2] for end in ends] == [(1, 3), (2, 3), (3, 3)]
+    assert sorted(describe_outcome(end[2])[:6] for end in ends) == ["base-s", "error:", "hc-sa-"]
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")}
-    assert run_all(configs[:1], jobs=1, split="dev", report=lines.append)[0] == base
+    assert run_all(tasks[:1], train_and_evaluate, 1, lambda *end: None)[0] == base
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")} == before
 
 
 def test_no_jobs_are_refused():
     with pytest.raises(InputError, match=r"--jobs: must be at least 1, found 0\. Fix: use 1 or more"):
-        run_all([tiny()], jobs=0)
+        run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 
-def test_a_stop_reaches_the_workers_which_save_and_end(root):
-    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1"]
+def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory):
+    results = str(tmp_path_factory.mktemp("results"))
+    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1", "--results", results]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
@@ -47,6 +49,9 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root):
     os.kill(process.pid, signal.SIGTERM)
     _, message = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
-    assert message.strip() == "stopped; the same command goes on where the runs were"
+    assert message.splitlines() == [
+        "3 runs to train, 0 to measure; time not known yet",
+        "stopped; the same command goes on where the runs were",
+    ]
     (folder,) = root.iterdir()  # the others were waiting, and must not have begun
     assert len(Run(folder).checkpoints()) == 1

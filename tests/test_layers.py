@@ -17,6 +17,9 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"evaluation", "analysis"},
     {"records", "catalogue"},
     {"report", "jobs"},
+    {"pruning", "pruning_sweep", "gallery"},
+    {"papers", "widgets"},
+    {"commands"},
     {"__main__", ""},
 ]
 

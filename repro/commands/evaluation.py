@@ -1,0 +1,109 @@
+"""Score, compare, report."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from repro.commands.options import RESULTS, SCALE, search_options
+
+
+@click.command()
+@click.argument("run")
+@click.option("--split", default="test", show_default=True, help="test, dev, or a further test set of the corpus.")
+@click.option("--record", type=click.Path(path_type=Path), help="Also write the result record below this folder.")
+@search_options
+def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float, penalty: str) -> None:
+    """Translate a test set with the model of RUN and print scores with their signatures."""
+    from repro.runs import Run
+
+    found = Run.find(run)
+
+    from repro.decoding import SearchConfig
+    from repro.records import evaluate_run, publish
+
+    result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=not sys.stderr.isatty())
+    for score in result["scores"]:
+        click.echo(f"{score['value']:7.2f}  {score['name']}  {score['signature']}")
+    click.echo(f"{result['decoding']['sentences_per_second']:7.1f}  sentences/s")
+    if record:
+        click.echo(publish(result, record))
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@click.option("--split", default="test", show_default=True)
+@search_options
+def compare(first: str, second: str, split: str, beam: int, alpha: float, penalty: str) -> None:
+    """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap)."""
+    from repro.runs import Run
+
+    runs = [Run.find(first), Run.find(second)]
+
+    from repro.decoding import SearchConfig
+    from repro.evaluation import paired_bootstrap
+    from repro.records import evaluate_run
+    from repro.report import check_comparable, references_of
+
+    search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    records = [evaluate_run(run, split, search, quiet=not sys.stderr.isatty()) for run in runs]
+    check_comparable(records)
+    target = records[0]["config"]["data"]["target"]
+    click.echo(f"{records[1]['run']} against {records[0]['run']}, {split}")
+    for result in paired_bootstrap(records[0]["hypotheses"], records[1]["hypotheses"], references_of(records[0]), target):
+        click.echo(
+            f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {result.difference:+.2f}, "
+            f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"
+        )
+
+
+@click.command()
+@click.argument("runs", nargs=-1)
+@SCALE
+@RESULTS
+@click.option("--split", default="test", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("reports/report.md"), show_default=True)
+def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Path) -> None:
+    """Write a report; the last line printed is its path.
+
+    With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure of the five papers by the stored
+    results of a scale, as Markdown and as one page of HTML beside it.
+    """
+    if not runs:
+        return _report_on_papers(scale, results, out)
+    from repro.runs import Run
+
+    found = [Run.find(run) for run in runs]
+
+    from repro.files import write_atomic
+    from repro.records import evaluate_run
+    from repro.report import render, scores_table
+
+    records = [evaluate_run(run, split, quiet=not sys.stderr.isatty()) for run in found]
+    write_atomic(out, render(records).encode())
+    click.echo(scores_table(records))
+    for score in records[0]["scores"]:
+        click.echo(f"{score['name']}: {score['signature']}")
+    click.echo(out)
+
+
+def _report_on_papers(scale: str, results: Path, out: Path) -> None:
+    from repro.papers.evidence import Evidence
+    from repro.papers.report import sections, write
+    from repro.records import load_records
+
+    evidence = Evidence(scale, load_records(results, None))
+    for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
+        click.echo(path)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
+def results(folder: Path) -> None:
+    """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
+    from repro.records import load_records
+    from repro.report import render_results
+
+    click.echo("# Stored results\n\nGenerated from the records in this folder by `repro results`; nothing here is typed in.\n")
+    click.echo(render_results(load_records(folder)), nl=False)

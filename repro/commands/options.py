@@ -1,0 +1,17 @@
+"""Options that several commands have."""
+
+from pathlib import Path
+
+import click
+
+SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, tatoeba, enja ...")
+RESULTS = click.option("--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="Folder of records.")
+
+
+def search_options(command):
+    """Add the options of the search to a command."""
+    command = click.option("--beam", default=5, show_default=True, help="Prefixes kept per sentence; 1 is greedy search.")(command)
+    command = click.option("--alpha", default=1.0, show_default=True, help="Strength of the length penalty; 0 is none.")(command)
+    return click.option(
+        "--penalty", default="length", show_default=True, type=click.Choice(["length", "wu"]), help="length^alpha, or Wu et al. 2016."
+    )(command)

@@ -1,0 +1,125 @@
+"""Run the papers' experiments, judge their claims, report, verify."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from repro.commands.options import RESULTS, SCALE
+from repro.errors import InputError, ReproError
+
+
+@click.command()
+@click.argument("name", required=False)
+def papers(name: str | None) -> None:
+    """List the papers, or the experiments and claims of the paper NAME."""
+    from repro.papers import PAPERS, load_paper
+
+    for paper in map(load_paper, [name] if name else PAPERS):
+        click.echo(f"{paper.name}: {paper.title}")
+        for experiment in paper.experiments if name else ():
+            click.echo(f"  {paper.name}.{experiment.name:<10} {experiment.place}: {experiment.title}")
+        for claim in paper.claims if name else ():
+            click.echo(f"  {claim.name}  {claim.statement} (reported: {claim.reported})")
+            for condition in claim.conditions:
+                click.echo(f"        holds if {condition.describe()}")
+        if not name:
+            click.echo(f"  {len(paper.experiments)} experiments, {len(paper.claims)} claims; repro papers {paper.name} lists them")
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+@SCALE
+@click.option("--seeds", default=1, show_default=True, help="Train with the seeds 1 .. N.")
+@click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
+@RESULTS
+@click.option("--out", type=click.Path(path_type=Path), default=Path("reports/run.md"), show_default=True)
+@click.option("--dry-run", is_flag=True, help="Say what is missing and how long it will take, and do nothing.")
+def run(names, scale, seeds, jobs, results, out, dry_run) -> None:
+    """Train and measure what NAMES need and is not in the results yet, and write their tables.
+
+    A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants` (hc-sa), or `all`: every experiment of
+    every paper. Runs are shared, and go on where they were stopped.
+    """
+    from repro.papers import find_experiments
+    from repro.papers.arms import Arm
+    from repro.papers.evidence import Evidence
+    from repro.papers.runner import carry_out, estimate_minutes, plan
+    from repro.records import load_records
+    from repro.scales import SYSTEMS
+
+    systems = [Arm(name) for name in dict.fromkeys(names) if name in SYSTEMS]
+    chosen = [found for name in names if name not in SYSTEMS for found in find_experiments(name)]
+    if seeds < 1:
+        raise InputError("--seeds", f"must be at least 1, found {seeds}", "use 1 or more")
+    missing = plan([experiment for _, experiment in chosen], Evidence(scale, load_records(results, None)), seeds, systems)
+    minutes = estimate_minutes(missing, results, jobs)
+    counts = f"{len(missing.trainings)} runs to train, {len(missing.measures) + sum(len(c) for _, c in missing.sittings)} to measure"
+    click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
+    if dry_run:
+        from repro.scales import run_name
+
+        for config in missing.trainings:
+            click.echo(run_name(config))
+        return
+
+    from repro.files import write_atomic
+    from repro.papers.report import as_markdown, experiment_section
+    from repro.report import render
+    from repro.training import Stopped
+
+    try:
+        errors = carry_out(missing, results, jobs, lambda line: click.echo(line, err=True))
+    except Stopped as stopped:
+        click.echo("stopped; the same command goes on where the runs were", err=True)
+        sys.exit(stopped.exit_code)
+    evidence = Evidence(scale, load_records(results, None))
+    pages = [as_markdown(experiment_section(paper, experiment, evidence) for paper, experiment in chosen)] if chosen else []
+    compared = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split="test")]
+    pages += [render(compared)] if compared else []
+    write_atomic(out, "\n\n".join(pages).encode())
+    click.echo(out)
+    if errors:
+        raise errors[0]
+
+
+@click.command()
+@click.argument("paper", required=False)
+@SCALE
+@RESULTS
+@click.option("--discard", multiple=True, metavar="CLAIM", help="Throw the stored verdict of a claim away, because its test has changed.")
+def claims(paper, scale, results, discard) -> None:
+    """Judge the claims of PAPER, or of all papers, by the stored results, and store the verdicts with them.
+
+    A claim whose test was changed after its result was known is refused.
+    """
+    from repro.papers.evidence import Evidence
+    from repro.papers.verdicts import claims_of, counts, update
+    from repro.records import load_records
+
+    judged = claims_of(paper)
+    evidence = Evidence(scale, load_records(results, None))
+    verdicts = update(results, scale, judged, evidence, discard)
+    for claim, verdict in zip(judged, verdicts, strict=True):
+        click.echo(f"{claim.name}  {verdict.status:<15} {claim.statement}")
+        for line in verdict.evidence or [verdict.reason]:
+            click.echo(f"      {line}")
+    click.echo(", ".join(f"{count} {status}" for status, count in counts(verdicts).items()))
+
+
+@click.command()
+@RESULTS
+@click.option("--claims/--no-claims", "judge", default=True, help="Also compute the verdicts again.")
+def verify(results: Path, judge: bool) -> None:
+    """Derive every stored number again from the stored translations and counts; any difference is an error."""
+    from repro.papers.verify import verify_claims, verify_records
+
+    problems = verify_records(results, lambda line: click.echo(line, err=True))
+    problems += verify_claims(results) if judge else []
+    for problem in problems:
+        click.echo(problem, err=True)
+    if problems:
+        raise ReproError(
+            str(results), f"{len(problems)} stored numbers are not what their evidence gives", "restore the records, or make them again"
+        )
+    click.echo("every stored number was derived again")

@@ -1,0 +1,118 @@
+"""See what there is, train, translate."""
+
+import sys
+
+import click
+
+from repro.commands.options import search_options
+from repro.errors import InputError
+
+
+@click.command()
+def variants() -> None:
+    """List the systems of the papers and the attention variants they are made of."""
+    from repro.catalogue import list_systems, list_variants
+
+    click.echo("Systems (repro train --variant NAME):\n" + list_systems())
+    click.echo("\nAttention variants (at a site: model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME):\n" + list_variants())
+
+
+@click.command()
+@click.argument("name")
+@click.option("--direction", metavar="SRC-TGT", help="Languages, for example en-de; default: the first two of the corpus.")
+def data(name: str, direction: str | None) -> None:
+    """Load the corpus NAME and print its statistics (the columns of Table 1 of You et al. 2020) and what was found amiss.
+
+    NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML).
+    """
+    from repro.data.corpora import load_corpus
+    from repro.scales import split_direction
+
+    languages = split_direction(direction) if direction else (None, None)
+    corpus = load_corpus(name, *languages)
+    source, target = languages if direction else corpus.languages[:2]
+    statistics = corpus.statistics(source, target)
+    click.echo(f"{name}, {source} to {target}")
+    for split in corpus.splits:
+        click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
+    click.echo(f"  mean length        {statistics.source_length:>9.1f} {source} words, {statistics.target_length:.1f} {target} words")
+    for reason, count in sorted(corpus.dropped.items()):
+        click.echo(f"  left out           {count:>9,} pairs: {reason}")
+    for leak in corpus.leaks:
+        click.echo(f"  overlap            {leak}")
+    for note in corpus.notes:
+        click.echo(f"  note               {note}")
+    click.echo(f"  fingerprint        {corpus.fingerprint}")
+
+
+@click.command()
+@click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, tatoeba, enja, iwslt16.")
+@click.option("--variant", default="base", show_default=True, help="A system of the papers; `repro variants` lists them.")
+@click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--device", help="cpu or cuda; default: the GPU if there is one.")
+@click.option("--allow-inexact", is_flag=True, help="Resume although device, threads or torch changed; the results say so.")
+@click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
+def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> None:
+    """Train a run, or go on where it was left; a finished run is not trained again.
+
+    KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
+    'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
+    """
+    from repro.attention import parse_layers
+    from repro.config import SITES
+    from repro.data.corpora import check_languages
+    from repro.scales import resolve
+
+    config = resolve(scale, variant, direction, seed, overrides)
+    for site in SITES:
+        num_layers = config.model.encoder_layers if site == "encoder_self" else config.model.decoder_layers
+        parse_layers(getattr(config.model, site), num_layers, f"model.{site}")
+    check_languages(config.data.corpus, config.data.source, config.data.target)
+
+    from repro.runs import load_state
+    from repro.training import Stopped
+    from repro.training import train as train_run
+
+    try:
+        run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=not sys.stderr.isatty())
+    except Stopped as stopped:
+        click.echo(str(stopped), err=True)
+        sys.exit(stopped.exit_code)
+    state = load_state(run.path / "final")
+    click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, dev loss {state['best_dev_nll']:.3f} nats per token")
+    click.echo(run.path)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--int8", is_flag=True, help="Multiply in 8-bit integers: faster on a CPU, nearly always the same words.")
+@search_options
+def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> None:
+    """Translate standard input to standard output, a sentence a line, with the model of RUN."""
+    from repro.runs import Run
+
+    found = Run.find(run)
+
+    from repro.decoding import SearchConfig, Translator
+
+    search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    translator = Translator.from_run(found, "cpu").quantized() if int8 else Translator.from_run(found)
+    for lines in _line_chunks(sys.stdin.buffer):
+        click.echo("\n".join(translator.translate(lines, search)))
+
+
+def _line_chunks(stream, size: int = 1000):
+    """Yield lists of lines; only a line feed ends a line, and one at the very end starts no empty line."""
+    lines = []
+    for number, raw in enumerate(stream, start=1):
+        try:
+            lines.append(raw.removesuffix(b"\n").removesuffix(b"\r").decode())
+        except UnicodeDecodeError as error:
+            what = f"byte 0x{raw[error.start]:02X} is not UTF-8"
+            raise InputError(f"standard input:{number}", what, "convert the text, for example: iconv -f latin1 -t utf8") from error
+        if len(lines) == size:
+            yield lines
+            lines = []
+    if lines:
+        yield lines

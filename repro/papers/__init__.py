@@ -1,0 +1,104 @@
+"""The five papers: what they printed, every experiment behind it, and every claim with its test.
+
+An experiment is what stands behind one numbered table or figure; it names what must be trained and measured, and renders what was found
+beside what was printed. A paper is a file here and a line in `PAPERS`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from repro.errors import InputError, did_you_mean
+from repro.papers.arms import Arm
+from repro.papers.claims import Claim
+from repro.papers.evidence import Evidence
+
+PAPERS = ("raganato2020", "you2020", "voita2019", "zeng2021", "cui2019")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure.
+
+    Args:
+        name: such as `table2`, unique in its paper.
+        place: such as `Table 2`.
+        title: what is compared, in a line.
+        arms: what is trained and scored.
+        render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while something is missing.
+        measures: kind of record -> the arms that are measured so.
+        figures: evidence -> figures by title.
+        scales: where it can run; None = everywhere.
+        elsewhere: why not at the other scales.
+    """
+
+    name: str
+    place: str
+    title: str
+    arms: tuple[Arm, ...]
+    render: Callable[[Evidence], str]
+    measures: dict[str, tuple[Arm, ...]] = field(default_factory=dict)
+    figures: Callable[[Evidence], dict[str, Any]] | None = None
+    scales: tuple[str, ...] | None = None
+    elsewhere: str = ""
+
+    def runs_at(self, scale: str) -> bool:
+        """Whether it can run at a scale."""
+        return self.scales is None or scale in self.scales
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """Something that we do not do as the paper did."""
+
+    topic: str
+    paper: str
+    here: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Args:
+        name: such as `you2020`.
+        title: authors, title, venue, year.
+        url: where to read it.
+        experiments, claims, deviations: in the order of the paper.
+    """
+
+    name: str
+    title: str
+    url: str
+    experiments: tuple[Experiment, ...]
+    claims: tuple[Claim, ...]
+    deviations: tuple[Deviation, ...]
+
+
+def load_paper(name: str) -> Paper:
+    """Return a paper by name.
+
+    Raises:
+        InputError: an unknown name.
+    """
+    if name not in PAPERS:
+        raise InputError("paper", f"unknown paper '{name}'", did_you_mean(name, PAPERS))
+    return import_module(f"repro.papers.{name}").PAPER
+
+
+def find_experiments(name: str) -> list[tuple[Paper, Experiment]]:
+    """Return the experiments that `all`, a paper, or `paper.experiment` names.
+
+    Raises:
+        InputError: an unknown name.
+    """
+    if name == "all":
+        return [(paper, experiment) for paper in map(load_paper, PAPERS) for experiment in paper.experiments]
+    paper_name, _, experiment_name = name.partition(".")
+    paper = load_paper(paper_name)
+    found = [(paper, experiment) for experiment in paper.experiments if experiment_name in ("", experiment.name)]
+    if not found:
+        names = [experiment.name for experiment in paper.experiments]
+        raise InputError(name, f"{paper_name} has no experiment '{experiment_name}'", did_you_mean(experiment_name, names))
+    return found

@@ -1,0 +1,51 @@
+"""An arm of an experiment: a system under the conditions that it is trained in, the same for every seed."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from repro.config import RunConfig
+from repro.data.corpora import load_corpus
+from repro.scales import SCALES, resolve
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What is trained once per seed.
+
+    Args:
+        system: one of `scales.SYSTEMS`.
+        overrides: `key=value` on top of it; `{layers}` stands for the scale's number of decoder layers.
+        part: share of the training pairs, the first ones.
+        reverse: translate in the other direction.
+    """
+
+    system: str
+    overrides: tuple[str, ...] = ()
+    part: float = 1.0
+    reverse: bool = False
+
+    def config(self, scale: str, seed: int = 1) -> RunConfig:
+        """Return the run of this arm at a scale.
+
+        Raises:
+            InputError: an unknown scale or system.
+        """
+        direction, overrides = None, []
+        if scale in SCALES:
+            data, layers = SCALES[scale].data, SCALES[scale].model.decoder_layers
+            direction = f"{data.target}-{data.source}" if self.reverse else None
+            overrides = [override.format(layers=layers) for override in self.overrides]
+            if self.part < 1:
+                overrides.append(f"data.train_pairs={int(self.part * _train_pairs(data.corpus, data.source, data.target))}")
+        return resolve(scale, self.system, direction, seed, tuple(overrides))
+
+    def __str__(self) -> str:
+        conditions = [*self.overrides]
+        conditions += [f"{self.part:.0%} of the data"] if self.part < 1 else []
+        conditions += ["other direction"] if self.reverse else []
+        return f"{self.system} ({', '.join(conditions)})" if conditions else self.system
+
+
+@cache
+def _train_pairs(corpus: str, source: str, target: str) -> int:
+    return len(load_corpus(corpus, source, target)["train"])

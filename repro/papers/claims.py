@@ -1,0 +1,196 @@
+"""Claims of the papers, each with a test that was fixed before the runs, and verdicts computed from records.
+
+A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval of a weighted sum of scores: it holds if the
+whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. A condition on another number (heads,
+speed, accuracies) is decided by the number.
+
+    all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence, NotMeasured
+from repro.papers.statistics import Estimate
+
+Outcome = Literal["holds", "fails", "open"]
+Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
+STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")  # as a report lists them
+
+
+class Condition(Protocol):
+    """One inequality of a claim."""
+
+    arms: tuple[Arm, ...]
+    measures: tuple[str, ...]  # kinds of records that it needs besides scores
+
+    def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
+        """Decide, and say from what."""
+
+    def describe(self) -> str:
+        """Say the inequality in words; a change of it is a change of the claim."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A weighted sum of BLEU that must keep bounds.
+
+    Args:
+        terms: weight and arm.
+        at_least, at_most: the bounds; None = none.
+    """
+
+    terms: tuple[tuple[float, Arm], ...]
+    at_least: float | None = None
+    at_most: float | None = None
+    measures: tuple[str, ...] = ()
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        return tuple(arm for _, arm in self.terms)
+
+    def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
+        found = evidence.contrast(self.terms)
+        return decide(found.low, found.high, self.at_least, self.at_most), f"{self.describe()}: {found}"
+
+    def describe(self) -> str:
+        terms = " ".join(
+            f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):g} '}{arm}" for weight, arm in self.terms
+        )
+        return f"{terms.removeprefix('+ ')} {_bounds(self.at_least, self.at_most)} BLEU"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number read from records of other kinds that must keep bounds.
+
+    Args:
+        what: the number in words.
+        number: computes it, with an interval where it has one.
+        arms: of these.
+        measures: kinds of records that it reads.
+        at_least, at_most: the bounds; None = none.
+    """
+
+    what: str
+    number: Callable[[Evidence], float | Estimate]
+    arms: tuple[Arm, ...]
+    measures: tuple[str, ...] = ()
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
+        found = self.number(evidence)
+        if isinstance(found, Estimate):
+            return decide(found.low, found.high, self.at_least, self.at_most), f"{self.describe()}: {found}"
+        return decide(found, found, self.at_least, self.at_most), f"{self.describe()}: {found:.4g}"
+
+    def describe(self) -> str:
+        return f"{self.what} {_bounds(self.at_least, self.at_most)}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the records say of a claim.
+
+    Args:
+        claim: its name.
+        status: see `STATUSES`.
+        reason: why, in a line.
+        evidence: a line per condition, with numbers.
+    """
+
+    claim: str
+    status: Status
+    reason: str
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper and its test.
+
+    Args:
+        name: such as `Y-01`.
+        statement: in our words.
+        reported: what the paper reports for it.
+        conditions: all must hold.
+        scales: where it can be tested; None = everywhere.
+        elsewhere: why not at the other scales.
+    """
+
+    name: str
+    statement: str
+    reported: str
+    conditions: tuple[Condition, ...]
+    scales: tuple[str, ...] | None = None
+    elsewhere: str = ""
+
+    def arms(self) -> list[Arm]:
+        """Return what must be trained for it, each once."""
+        return list(dict.fromkeys(arm for condition in self.conditions for arm in condition.arms))
+
+    def measures(self) -> list[tuple[str, Arm]]:
+        """Return which kinds of records besides scores it needs of which arms, each once."""
+        return list(dict.fromkeys((kind, arm) for condition in self.conditions for kind in condition.measures for arm in condition.arms))
+
+    def digest(self) -> str:
+        """Return eight hex digits that name its test: statement, inequalities, margins."""
+        text = "\n".join([self.name, *(condition.describe() for condition in self.conditions)])
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+    def judge(self, evidence: Evidence) -> Verdict:
+        """Compute the verdict from what has been measured."""
+        if self.scales is not None and evidence.scale not in self.scales:
+            return Verdict(self.name, "not run", f"cannot be tested at {evidence.scale}: {self.elsewhere}")
+        try:
+            judged = [condition.judge(evidence) for condition in self.conditions]
+        except NotMeasured as missing:
+            return Verdict(self.name, "not run", f"{missing.where}: {missing.what}")
+        outcomes = [outcome for outcome, _ in judged]
+        return Verdict(self.name, *_combine(outcomes), tuple(f"{outcome}: {line}" for outcome, line in judged))
+
+
+def decide(low: float, high: float, at_least: float | None, at_most: float | None) -> Outcome:
+    """Compare an interval with bounds; a number is an interval of one point. What is not a number decides nothing."""
+    if low != low or high != high:
+        return "open"
+    if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
+        return "fails"
+    if (at_least is None or low >= at_least) and (at_most is None or high <= at_most):
+        return "holds"
+    return "open"
+
+
+def not_worse(arm: Arm, than: Arm, margin: float) -> Contrast:
+    """Non-inferiority: the arm loses at most `margin` BLEU."""
+    return Contrast(((1, arm), (-1, than)), at_least=-margin)
+
+
+def better(arm: Arm, than: Arm) -> Contrast:
+    """Superiority: the interval of the difference lies above zero."""
+    return Contrast(((1, arm), (-1, than)), at_least=0.0)
+
+
+def loss(of: Arm, without: Arm, at_least: float | None = None, at_most: float | None = None) -> Contrast:
+    """What the second arm loses against the first, in BLEU."""
+    return Contrast(((1, of), (-1, without)), at_least, at_most)
+
+
+def _combine(outcomes: Sequence[Outcome]) -> tuple[Status, str]:
+    holds, fails = outcomes.count("holds"), outcomes.count("fails")
+    counts = f"{holds} of {len(outcomes)} conditions hold, {fails} fail"
+    if holds == len(outcomes):
+        return "reproduced", counts
+    if fails:
+        return ("partly" if holds else "not reproduced"), counts
+    return "undecided", f"{counts}; the interval is too wide for the bound"
+
+
+def _bounds(at_least: float | None, at_most: float | None) -> str:
+    bounds = [f">= {at_least:g}"] if at_least is not None else []
+    bounds += [f"<= {at_most:g}"] if at_most is not None else []
+    return " and ".join(bounds)

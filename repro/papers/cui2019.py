@@ -1,0 +1,155 @@
+"""Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation, WNGT 2019.
+
+https://aclanthology.org/D19-5622. The variant is `attention/mixed.py`.
+"""
+
+from repro.papers import Deviation, Experiment, Paper
+from repro.papers.arms import Arm
+from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
+from repro.papers.evidence import Evidence, equal_parts, last_minus_first, source_length
+from repro.papers.figures import gap_figure, maps_of
+from repro.papers.statistics import Estimate
+from repro.papers.tables import Row, length_table, score_table
+
+NAME = "cui2019"
+BASE, MMA = Arm("base"), Arm("mma")
+NO_PE, MMA_NO_PE = Arm("base/-pe"), Arm("mma/-pe")
+TYPES = {Arm("mma-local"): "+ Local Attention", Arm("mma-forward"): "+ Forward Attention", Arm("mma-backward"): "+ Backward Attention"}
+WINDOWS = {MMA: "MMA w=1", Arm("mma-w2"): "MMA w=2", Arm("mma-w3"): "MMA w=3", Arm("mma-w4"): "MMA w=4"}
+LENGTHS = [0, 10, 20, 30, 40, 50, 1000]  # their six groups of source words
+
+
+def _rows(cells: dict[Arm, str]) -> list[Row]:
+    return [Row(arm, {"row": row} if row else {}) for arm, row in cells.items()]
+
+
+def _extra_parameters(evidence: Evidence) -> float:
+    counts = [evidence.scores(arm)["training"]["parameters"] for arm in (MMA, BASE)]
+    return counts[0] - counts[1]
+
+
+def _length_gain(evidence: Evidence) -> Estimate:
+    lengths = [source_length(source, "") for source in evidence.pairs(BASE)[0]]
+    return evidence.trend([(1, MMA), (-1, BASE)], source_length, equal_parts(lengths, 3), last_minus_first)
+
+
+EXPERIMENTS = (
+    Experiment(
+        "table1",
+        "Table 1",
+        "MMA against the Transformer, both directions",
+        (BASE, MMA, Arm("base", reverse=True), Arm("mma", reverse=True)),
+        lambda evidence: "\n\n".join(
+            score_table(evidence, NAME, "Table 1", rows)
+            for rows in (
+                _rows({BASE: "Transformer", MMA: "Transformer MMA"}),
+                _rows({Arm("base", reverse=True): "", Arm("mma", reverse=True): ""}),
+            )
+        ),
+    ),
+    Experiment(
+        "table2",
+        "Table 2",
+        "MMA among other models on IWSLT14; the others' scores are printed ones",
+        (BASE, MMA),
+        lambda evidence: score_table(evidence, NAME, "Table 2", _rows({BASE: "Transformer", MMA: "Transformer MMA"})),
+    ),
+    Experiment(
+        "table3",
+        "Table 3",
+        "Without the encoder's position embeddings",
+        (BASE, NO_PE, MMA, MMA_NO_PE),
+        lambda evidence: score_table(
+            evidence,
+            NAME,
+            "Table 3",
+            _rows(
+                {
+                    BASE: "Transformer",
+                    NO_PE: "Transformer without encoder position embedding",
+                    MMA: "Transformer MMA",
+                    MMA_NO_PE: "Transformer MMA without encoder position embedding",
+                }
+            ),
+        ),
+    ),
+    Experiment(
+        "table4",
+        "Table 4",
+        "One type of head beside the global one",
+        (BASE, *TYPES, MMA),
+        lambda evidence: score_table(evidence, NAME, "Table 4", _rows({BASE: "Transformer", **TYPES, MMA: "+ MMA"})),
+    ),
+    Experiment(
+        "table5",
+        "Table 5",
+        "The window of the local heads",
+        (BASE, *WINDOWS),
+        lambda evidence: score_table(evidence, NAME, "Table 5", _rows({BASE: "Transformer", **WINDOWS})),
+    ),
+    Experiment(
+        "figure2",
+        "Figure 2",
+        "BLEU by source length",
+        (BASE, MMA),
+        lambda evidence: length_table(evidence, (BASE, MMA), source_length, LENGTHS, "source words"),
+        figures=lambda evidence: gap_figure(evidence, (BASE, MMA), source_length, LENGTHS, "source words"),
+    ),
+    Experiment(
+        "figure3",
+        "Figures 1 and 3",
+        "What the four types of heads look at, in one sentence",
+        (MMA,),
+        lambda evidence: "One map a head and layer; see the figure.",
+        measures={"maps": (MMA,)},
+        figures=lambda evidence: maps_of(evidence, MMA, "encoder_self"),
+    ),
+)
+
+CLAIMS = (
+    Claim("M-01", "MMA beats the baseline", "+0.81, +0.92, +0.95", (better(MMA, BASE),)),
+    Claim(
+        "M-02",
+        "and has no more parameters",
+        "+0",
+        (Check("parameters of mma minus those of base", _extra_parameters, (MMA, BASE), at_least=0, at_most=0),),
+    ),
+    Claim(
+        "M-03",
+        "MMA carries the order of words without encoder positions, the baseline does not",
+        "losses 17.91 and 0.75",
+        (loss(BASE, NO_PE, at_least=5.0), loss(MMA, MMA_NO_PE, at_most=2.0)),
+    ),
+    Claim(
+        "M-04",
+        "each added type of head helps, all together most",
+        "+0.59, +0.37, +0.67, +0.95",
+        (*(not_worse(arm, BASE, 0.2) for arm in TYPES), *(not_worse(MMA, arm, 0.2) for arm in TYPES)),
+    ),
+    Claim(
+        "M-05",
+        "small windows are best, and every window helps",
+        "35.41, 35.31, 35.35, 35.22 for windows of 1 to 4; 34.46 without",
+        (*(not_worse(arm, BASE, 0.2) for arm in WINDOWS), Contrast(((1, MMA), (-1, Arm("mma-w4"))), at_least=-0.2)),
+    ),
+    Claim(
+        "M-06",
+        "the gain grows with the length of the source",
+        "read off a figure",
+        (Check("gain on the longest third of the sources minus gain on the shortest", _length_gain, (BASE, MMA), at_least=0),),
+    ),
+)
+
+PAPER = Paper(
+    NAME,
+    "Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation, WNGT 2019",
+    "https://aclanthology.org/D19-5622",
+    EXPERIMENTS,
+    CLAIMS,
+    (
+        Deviation("scaling of the products", "root of the hidden size, as written", "root of the head's width, as in fairseq"),
+        Deviation("norm", "fairseq of 2019, after the residual", "before the sublayer, for all systems alike"),
+        Deviation("one type of head", "the other heads are replaced; how many is not said", "one global head, all others of the type"),
+        Deviation("data", "WAT17 En-Ja, IWSLT14 De-En", "the corpus of the scale"),
+    ),
+)

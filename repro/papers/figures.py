@@ -1,0 +1,155 @@
+"""Figures of experiments, drawn from evidence with `repro.plots`; each function returns figures by title."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from plotly.graph_objects import Figure
+
+from repro import plots
+from repro.attention import build_weights
+from repro.attention.base import Positions
+from repro.attention.fixed import PATTERNS
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence, Key
+from repro.papers.heads import numbers
+from repro.papers.suites import accuracies_by_distance
+from repro.plots import Measured
+
+Figures = dict[str, Figure]
+
+EXAMPLE_LENGTH = 9  # tokens, of the drawn patterns
+
+
+def gap_figure(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> Figures:
+    """Draw the difference of each arm to the first by bins of the test set, with 95 % intervals."""
+    first, *others = arms
+    systems = {}
+    for arm in others:
+        bins = evidence.gap_by([(1, arm), (-1, first)], key, edges)
+        gaps = [gap for _, _, gap in bins]
+        systems[str(arm)] = Measured([gap.mean for gap in gaps], [gap.low for gap in gaps], [gap.high for gap in gaps])
+    labels, counts = [name for name, _, _ in bins], [count for _, count, _ in bins]
+    return {f"BLEU against {first} by {what}": plots.differences_by_length(labels, systems, counts, what, f"BLEU minus that of {first}")}
+
+
+def masked_length_figure(evidence: Evidence, arm: Arm, head: str, key: Key, edges: Sequence[float], what: str) -> Figures:
+    """Draw what masking a head changes in BLEU, by bins of the test set."""
+    bins = evidence.bins(arm, key, edges)
+    losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
+    measured = Measured([-loss.mean for loss in losses], [-loss.high for loss in losses], [-loss.low for loss in losses])
+    labels, counts = [name for name, _, _ in bins], [len(inside) for _, _, inside in bins]
+    title = f"Change in BLEU with head {head} masked, by {what}"
+    return {title: plots.differences_by_length(labels, {str(arm): measured}, counts, what, "change in BLEU")}
+
+
+def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:
+    """Draw all heads of a site on the sentence of the record."""
+    record = evidence.one("maps", arm)
+    queries = record["source"] if site == "encoder_self" else record["target"]
+    keys = record["target"] if site == "decoder_self" else record["source"]
+    layers = [None if layer is None else np.array(layer) for layer in record["weights"][site]]
+    return {f"{arm}, {site}": plots.attention_grid(layers, queries, keys)}
+
+
+def offset_gallery(_evidence: Evidence) -> Figures:
+    """Draw the hard-coded heads of You et al. 2020 in encoder and decoder (their Figure 1)."""
+    return {
+        f"Hard-coded heads, {site}": plots.pattern_gallery(_patterns("gaussian", site, 2, ("first head", "second head")))
+        for site in ("encoder_self", "decoder_self")
+    }
+
+
+def pattern_figure(_evidence: Evidence) -> Figures:
+    """Draw the seven fixed patterns of Raganato et al. 2020 (their Figure 1)."""
+    names = [f"{number} {name}" for number, name in enumerate(PATTERNS, start=1)]
+    return {"The seven patterns": plots.pattern_gallery(_patterns("fixed(learned=0, heads=7)", "encoder_self", 7, names))}
+
+
+def distance_figure(evidence: Evidence, arm: Arm) -> Figures:
+    """Draw the mean distance of the largest weight of every self-attention head (You et al. 2020, Figure 2)."""
+    sites = {site: numbers(evidence, arm, site, "distance") for site in ("encoder_self", "decoder_self")}
+    return {f"Mean distance of the largest weight, {arm}": plots.head_bars(sites, "distance, tokens")}
+
+
+def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
+    """Draw the entropy of the heads by layer (Zeng et al. 2021, Figure 4)."""
+    return {
+        f"Entropy, {site}": plots.entropy_by_layer({str(arm): numbers(evidence, arm, site, "entropy") for arm in arms})
+        for site in ("encoder_self", "decoder_self")
+    }
+
+
+def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
+    """Draw how many weights are how large (Zeng et al. 2021, Figure 5)."""
+    figures = {}
+    for site in ("encoder_self", "decoder_self"):
+        counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
+        num_layers = min(map(len, counts.values()))
+        layers = sorted({0, num_layers // 2, num_layers - 1})
+        figures[f"Histogram of the weights, {site}"] = plots.weight_histograms(counts, layers)
+    return figures
+
+
+def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
+    """Draw how far layers are from each other (Zeng et al. 2021, Figure 7)."""
+    return {
+        f"Divergence of layers, {site}": plots.divergence_matrix({str(arm): numbers(evidence, arm, site, "divergence") for arm in arms})
+        for site in ("encoder_self", "decoder_self")
+    }
+
+
+def relevance_figures(evidence: Evidence, arm: Arm) -> Figures:
+    """Draw confidence against relevance, and both for every encoder head (Voita et al. 2019, Figures 1 and 2)."""
+    confidence, relevance = (numbers(evidence, arm, "encoder_self", name) for name in ("confidence", "relevance"))
+    roles = _roles(evidence, arm)
+    return {
+        "Confidence against relevance": plots.confidence_against_relevance(confidence, relevance, roles),
+        "Relevance": plots.head_values({"encoder_self": relevance}, "relevance, share of the layer"),
+        "Confidence": plots.head_values({"encoder_self": confidence}, "mean largest weight", (0, 1)),
+    }
+
+
+def role_figures(evidence: Evidence, arm: Arm) -> Figures:
+    """Draw the roles of the encoder's heads by layer (Voita et al. 2019, Figures 1 and 2)."""
+    return {"Roles by layer": plots.roles_by_layer(_roles(evidence, arm))}
+
+
+def length_cost_figure(_evidence: Evidence) -> Figures:
+    """Draw what one attention layer costs by length, as the benchmarks measured it, where their records are at hand."""
+    path = Path("benchmarks/results/scaling.json")
+    if not path.exists():
+        return {}
+    lines: dict[str, tuple[list[float], list[float]]] = {}
+    for row in json.loads(path.read_bytes())["rows"]:
+        lengths, costs = lines.setdefault(row["name"], ([], []))
+        lengths.append(row["length"])
+        costs.append(row["ms"])
+    return {"Cost of one attention layer, 4,096 tokens": plots.speed_by_length(lines, "milliseconds")}
+
+
+def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm]) -> Figures:
+    """Draw the accuracy on one type of contrastive pair by distance."""
+    by_arm = {str(arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
+    labels = list(next(iter(by_arm.values())))
+    systems = {
+        name: Measured(*([100 * getattr(found[label], end) for label in labels] for end in ("value", "low", "high")))
+        for name, found in by_arm.items()
+    }
+    return {f"Accuracy on {error} by distance": plots.accuracy_by_distance(labels, systems)}
+
+
+def _roles(evidence: Evidence, arm: Arm) -> list[list[tuple[str, ...]]]:
+    return [[tuple(head) for head in layer] for layer in evidence.one("heads", arm)["sites"]["encoder_self"]["roles"]]
+
+
+def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the weights that a variant without queries gives in a sentence of `EXAMPLE_LENGTH` tokens, by head."""
+    weights = build_weights(spec, site, 1, 2 * num_heads, num_heads)[0]
+    positions = torch.arange(EXAMPLE_LENGTH)
+    blocked = positions[None, :] > positions[:, None] if site == "decoder_self" else torch.zeros(1, EXAMPLE_LENGTH, dtype=torch.bool)
+    nothing = torch.zeros(1, EXAMPLE_LENGTH, 2 * num_heads)
+    matrices = weights(nothing, nothing, blocked[None, None], Positions(positions))[0]
+    return dict(zip(names, matrices.numpy(), strict=True))

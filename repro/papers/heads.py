@@ -1,0 +1,86 @@
+"""Tables on what heads do, from records of the kind `heads`; several models side by side."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence
+from repro.papers.printed import printed
+from repro.report import table
+
+
+def numbers(evidence: Evidence, arm: Arm, site: str, name: str) -> np.ndarray:
+    """Return a statistic of every head, `(num_layers, num_heads, ...)`; NaN for a missing head."""
+    return np.array(evidence.one("heads", arm)["sites"][site][name], dtype=float)
+
+
+def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
+    """Return the mean entropy of the heads by site and layer, in nats (Zeng et al. 2021, equation 5 and Figure 4)."""
+    rows = []
+    for site in ("encoder_self", "decoder_self"):
+        entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
+        rows += [[f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)] for layer in range(len(entropies[0]))]
+    return table(["mean entropy, nats", *(str(arm) for arm in arms)], rows)
+
+
+def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
+    """Return the mean divergence of neighbouring layers, in nats (Zeng et al. 2021, Figure 7)."""
+    rows = []
+    for site in ("encoder_self", "decoder_self"):
+        means = [np.diagonal(numbers(evidence, arm, site, "divergence"), offset=1).mean() for arm in arms]
+        rows.append([site, *(f"{mean:.3f}" for mean in means)])
+    return table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows)
+
+
+def head_table(evidence: Evidence, arm: Arm) -> str:
+    """Return what every encoder head does: relevance, confidence, where it points, roles (Voita et al. 2019, Figures 1 and 2)."""
+    site = evidence.one("heads", arm)["sites"]["encoder_self"]
+    columns = ("relevance", "gradient", "confidence", "distance", "main_offset", "positional", "two_rarest", "entropy")
+    rows = [
+        [f"{layer}.{head}", *(_number(site[name][layer][head]) for name in columns), ", ".join(roles)]
+        for layer, heads in enumerate(site["roles"])
+        for head, roles in enumerate(heads)
+    ]
+    header = ["layer.head", *(name.replace("_", " ") for name in columns), "roles"]
+    return table(header, rows)
+
+
+def syntax_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
+    """Return the best encoder head for each relation beside its positional baseline, and the printed numbers (their Table 1)."""
+    record = evidence.one("heads", arm)
+    syntax = record["syntax"]
+    if syntax is None:
+        return f"No parses of {record['config']['data']['source']} are at hand."
+    rows = []
+    for relation, directions in syntax["accuracy"].items():
+        for direction, accuracy in directions.items():
+            accuracy = np.array(accuracy, dtype=float)
+            if np.isfinite(accuracy).any():
+                layer, head = np.unravel_index(np.nanargmax(accuracy), accuracy.shape)
+                best, baseline = accuracy[layer, head], syntax["baseline"][relation]
+                rows.append([relation, direction, f"{layer}.{head}", f"{100 * best:.0f}", f"{100 * baseline:.0f}"])
+    positions = [
+        [relation, *(str(counts.get(str(offset), 0)) for offset in range(-5, 6))] for relation, counts in syntax["positions"].items()
+    ]
+    parts = [
+        table(["relation", "direction", "best head", "accuracy, %", "baseline, %"], rows),
+        f"{record['measured']['sentences']} sentences, {record['measured']['parses']}.",
+        table(["dependent after head, words", *(f"{offset:+d}" if offset else "0" for offset in range(-5, 6))], positions),
+    ]
+    if cells := printed(paper, place):
+        parts.append(table(["printed", "what", "corpus", "%"], [[c.row, c.column, c.dataset, c.as_printed] for c in cells]))
+    return "\n\n".join(parts)
+
+
+def rare_table(evidence: Evidence, arm: Arm) -> str:
+    """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer, and the printed numbers."""
+    site = evidence.one("heads", arm)["sites"]["encoder_self"]
+    names = ("relevance", "rarest", "two_rarest")
+    rows = [[f"0.{head}", *(_number(site[name][0][head]) for name in names)] for head in range(len(site["roles"][0]))]
+    theirs = [[cell.row, cell.dataset, f"{cell.as_printed} %"] for cell in printed("voita2019", "text §5.3")]
+    return table(["layer.head", "relevance", "rarest", "two rarest"], rows) + "\n\n" + table(["printed", "corpus", "share"], theirs)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

@@ -1,0 +1,120 @@
+"""What is measured on finished runs besides their test scores; each kind of record is made by one function here.
+
+A record of any kind has `format`, `kind`, `run`, `system`, `seed`, `config`, `config_digest` and `provenance`, and then its own numbers.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+
+from repro.analysis.ablation import heads_of, scaled_heads
+from repro.analysis.head_records import describe_heads
+from repro.analysis.rows import off_diagonal
+from repro.analysis.weights import collect_weights
+from repro.data.batches import mark_source, pad
+from repro.data.corpora import load_corpus
+from repro.data.subwords import BOS_ID
+from repro.decoding import Translator
+from repro.papers.pruned import measure_pruning
+from repro.papers.speed import measure_speed
+from repro.papers.suites import measure_contrastive
+from repro.records import FORMAT, evaluate_run
+from repro.runs import Run
+from repro.scales import system_of
+
+BATCH = 64  # sentences
+
+SENTENCES = {
+    "en": "The old man sees a dog in the garden.",
+    "de": "Der alte Mann sieht einen Hund im Garten.",
+    "fr": "Le vieil homme voit un chien dans le jardin.",
+    "ja": "老人 は 庭 で 犬 を 見 る 。",
+}
+"""A sentence of our own to draw attention maps of, by source language."""
+
+
+def measure_maps(run: Run) -> dict[str, Any]:
+    """Return the weights of every head on one sentence and the model's own translation of it."""
+    translator = Translator.from_run(run, "cpu")
+    sentence = SENTENCES[run.config.data.source]
+    translation = translator.translate([sentence])[0]
+    src = mark_source(translator.subwords.encode([sentence])[0], run.config.model.source_end_mark)
+    tgt = [BOS_ID, *translator.subwords.encode([translation])[0]]
+    weights = collect_weights(translator.model, pad([src]), pad([tgt]))
+    sites = {
+        site: [None if layer is None else np.round(layer[0].double().numpy(), 4).tolist() for layer in layers]
+        for site, layers in weights._asdict().items()
+    }
+    ends = ["</s>"] if run.config.model.source_end_mark else []
+    return {
+        "source": [*translator.subwords.pieces(sentence), *ends],
+        "target": ["<s>", *translator.subwords.pieces(translation)],
+        "weights": sites,
+    }
+
+
+def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
+    """Translate a test set with each head masked in all encoder layers, one at a time (Raganato et al. 2020, Table 4).
+
+    Only translations that the mask changes are kept, by the number of their sentence.
+    """
+    data = run.config.data
+    sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
+    whole = evaluate_run(run, split)["hypotheses"]
+    translator = Translator.from_run(run)
+    places = heads_of(translator.model, "encoder_self")
+    masks = {}
+    for head in range(max(place.head for place in places) + 1):
+        factors = {}
+        for site, layer, number in places:
+            factors.setdefault((site, layer), []).append(0.0 if number == head else 1.0)
+        with scaled_heads(translator.model, factors):
+            hyps = translator.translate(sources)
+        changed = {str(i): hyp for i, (hyp, before) in enumerate(zip(hyps, whole, strict=True)) if hyp != before}
+        masks[str(head + 1)] = {"heads": [list(place) for place in places if place.head == head], "changed": changed}
+    return {"split": split, "masks": masks}
+
+
+def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
+    """Return for each source sentence the share of its tokens whose encoder attention is strongest two or more positions away."""
+    data = run.config.data
+    sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
+    translator = Translator.from_run(run, "cpu")
+    encoded = [mark_source(ids, run.config.model.source_end_mark) for ids in translator.subwords.encode(sources)]
+    shares = []
+    for start in range(0, len(encoded), BATCH):
+        src = pad(encoded[start : start + BATCH])
+        layers = collect_weights(translator.model, src, torch.full((len(src), 1), BOS_ID)).encoder_self
+        shares += off_diagonal(layers, "encoder_self", src, src).nanmean(dim=1).nan_to_num().tolist()
+    return {"split": split, "shares": [round(share, 4) for share in shares]}
+
+
+MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {
+    "maps": measure_maps,
+    "masks": measure_masks,
+    "off_diagonal": measure_off_diagonal,
+    "heads": describe_heads,
+    "contrastive": measure_contrastive,
+}
+"""Kind of record -> what makes it from a finished run."""
+
+JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {"speed": measure_speed, "pruning": measure_pruning}
+"""Kinds that need the whole machine, or several runs in one sitting. Score records that come with one are under `records`."""
+
+
+def describe_run(run: Run, kind: str, numbers: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of a kind about a run."""
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "run": run.path.name,
+        "system": system_of(run.config.model),
+        "seed": run.config.train.seed,
+        "config": asdict(run.config),
+        "config_digest": run.config.digest(),
+        "provenance": run.provenance(),
+        **numbers,
+    }

@@ -1,0 +1,48 @@
+"""The numbers that the papers print, cell by cell, with where each was read; a cell that is not known is not there."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One number as a paper prints it.
+
+    Args:
+        paper: our name of the paper, such as `you2020`.
+        place: table, figure or section.
+        row, column, dataset, metric: which cell, in the paper's words.
+        value: the number, or a list of them where the paper prints a list.
+        as_printed: the characters on the page.
+        source: `the paper`, or where else the number was read.
+        approx: whether it was read off a plot.
+    """
+
+    paper: str
+    place: str
+    row: str
+    column: str
+    dataset: str
+    metric: str
+    value: float | list[float]
+    as_printed: str
+    source: str
+    approx: bool
+
+
+def printed(paper: str, place: str, **cell: str) -> list[Printed]:
+    """Return the numbers of a table or figure, in the order of the page.
+
+    Args:
+        paper, place: as in `Printed`.
+        cell: what `row`, `column`, `dataset` or `metric` must be.
+    """
+    numbers = [number for number in _numbers() if number.paper == paper and number.place == place]
+    return [number for number in numbers if all(getattr(number, key) == value for key, value in cell.items())]
+
+
+@cache
+def _numbers() -> tuple[Printed, ...]:
+    return tuple(Printed(**number) for number in json.loads(Path(__file__).with_name("numbers.json").read_text("utf-8")))

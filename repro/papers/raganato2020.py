@@ -1,0 +1,221 @@
+"""Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based Machine Translation, Findings of EMNLP 2020.
+
+https://arxiv.org/abs/2002.10260. The variant is `attention/fixed.py`. Heads are numbered from 1 here, as in the paper; the values of its
+tables are not at hand, so tables stand without printed numbers and claims take what the prose says.
+"""
+
+from repro.papers import Deviation, Experiment, Paper
+from repro.papers.arms import Arm
+from repro.papers.claims import Check, Claim, Contrast, better, not_worse
+from repro.papers.evidence import Evidence, equal_parts, reference_length
+from repro.papers.figures import accuracy_figure, masked_length_figure, pattern_figure
+from repro.papers.statistics import Estimate
+from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table, accuracy_of
+from repro.papers.tables import Row, mask_table, masked_length_table, score_table
+
+NAME = "raganato2020"
+LEARNED, TOKEN, WORD, ONE, ALL_FIXED = Arm("8L"), Arm("7Ftoken+1L"), Arm("7Fword+1L"), Arm("1L"), Arm("8Ftoken")
+SHALLOW = ("model.decoder_layers=1",)
+SHALLOW_ENCODER = ("model.encoder_layers=1", "model.decoder_layers=1")
+FOUR = ("8L", "7Ftoken+1L", "7Fword+1L", "1L")
+QUARTER = 0.25
+WORD_SENSE = "word_sense"
+LENGTHS = [0, 10, 20, 30, 40, 50, 1000]  # bins of reference words
+MASKS = tuple(str(head) for head in range(1, 9))
+HEAD_8 = "8"  # the learned head of 7F+1L
+
+
+def _rows(*arms: Arm) -> list[Row]:
+    return [Row(arm, {}) for arm in arms]
+
+
+def _arms(overrides: tuple[str, ...] = (), part: float = 1.0, reverse: bool = False) -> list[Arm]:
+    return [Arm(system, overrides, part, reverse) for system in FOUR]
+
+
+def mask_loss(evidence: Evidence, arm: Arm, head: str) -> Estimate:
+    """Return what an arm loses, in BLEU, when one head is masked in all encoder layers."""
+    return evidence.masked(arm, head)
+
+
+def _local_minus_far(evidence: Evidence) -> float:
+    """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from masking 5, 6 or 7."""
+    losses = {head: mask_loss(evidence, TOKEN, head).mean for head in MASKS}
+    return min(losses[head] for head in "234") - max(losses[head] for head in "567")
+
+
+def _depth_difference(evidence: Evidence) -> float:
+    shallow = Arm(TOKEN.system, SHALLOW)
+    return mask_loss(evidence, shallow, HEAD_8).mean - mask_loss(evidence, TOKEN, HEAD_8).mean
+
+
+def _sense_drop(evidence: Evidence) -> float:
+    return 100 * (accuracy_of(evidence, TOKEN, WORD_SENSE) - accuracy_of(evidence, TOKEN, WORD_SENSE, masked=HEAD_8))
+
+
+def _agreement_difference(evidence: Evidence) -> float:
+    return 100 * abs(accuracy_of(evidence, TOKEN, "subj_verb_agreement") - accuracy_of(evidence, LEARNED, "subj_verb_agreement"))
+
+
+def _bins_lower_without(evidence: Evidence) -> float:
+    """Return the share of five equal bins of reference length in which masking head 8 lowers BLEU."""
+    edges = equal_parts([reference_length("", reference) for reference in evidence.pairs(TOKEN)[1]], 5)
+    losses = [evidence.masked(TOKEN, HEAD_8, inside).mean for _, _, inside in evidence.bins(TOKEN, reference_length, edges)]
+    return sum(loss > 0 for loss in losses) / len(losses)
+
+
+EXPERIMENTS = (
+    Experiment(
+        "table1",
+        "Table 1",
+        "Learned and fixed heads, by depth of encoder and decoder, both directions",
+        (*_arms(), *_arms(SHALLOW), *_arms(SHALLOW_ENCODER), *_arms(reverse=True)),
+        lambda e: "\n\n".join(
+            f"{title}:\n\n{score_table(e, NAME, 'Table 1', _rows(*arms))}"
+            for title, arms in {
+                "Deep encoder, deep decoder": _arms(),
+                "Deep encoder, one decoder layer": _arms(SHALLOW),
+                "One layer each": _arms(SHALLOW_ENCODER),
+                "The other direction": _arms(reverse=True),
+            }.items()
+        ),
+    ),
+    Experiment(
+        "table2",
+        "Table 2",
+        "A quarter of the data",
+        tuple(_arms(part=QUARTER)),
+        lambda e: score_table(e, NAME, "Table 2", _rows(*_arms(part=QUARTER))),
+    ),
+    Experiment(
+        "table3",
+        "Table 3",
+        "As much data as there is",
+        (LEARNED, TOKEN, WORD),
+        lambda e: score_table(e, NAME, "Table 3", _rows(LEARNED, TOKEN, WORD)),
+    ),
+    Experiment(
+        "table4",
+        "Table 4",
+        "One head masked at test time, in a deep and in a one-layer decoder",
+        (TOKEN, WORD, Arm(TOKEN.system, SHALLOW)),
+        lambda e: mask_table(e, (TOKEN, WORD, Arm(TOKEN.system, SHALLOW)), MASKS),
+        measures={"masks": (TOKEN, WORD, Arm(TOKEN.system, SHALLOW))},
+    ),
+    Experiment(
+        "table5",
+        "Table 5",
+        "All eight heads fixed",
+        (LEARNED, TOKEN, ALL_FIXED),
+        lambda e: score_table(e, NAME, "Table 5", _rows(LEARNED, TOKEN, ALL_FIXED)),
+    ),
+    Experiment("figure1", "Figure 1", "The seven patterns", (), lambda e: "See the figure.", figures=pattern_figure),
+    Experiment(
+        "figure2",
+        "Figure 2",
+        "BLEU by reference length, with the learned head masked",
+        (LEARNED, TOKEN),
+        lambda e: masked_length_table(e, TOKEN, HEAD_8, reference_length, LENGTHS, "reference words"),
+        measures={"masks": (TOKEN,)},
+        figures=lambda e: masked_length_figure(e, TOKEN, HEAD_8, reference_length, LENGTHS, "reference words"),
+    ),
+    Experiment(
+        "figure3",
+        "Figure 3",
+        "Agreement of subject and verb by distance",
+        (LEARNED, TOKEN),
+        lambda e: accuracy_by_distance_table(e, "subj_verb_agreement", (LEARNED, TOKEN), masked=HEAD_8),
+        measures={"contrastive": (LEARNED, TOKEN)},
+        figures=lambda e: accuracy_figure(e, "subj_verb_agreement", (LEARNED, TOKEN)),
+    ),
+    Experiment(
+        "table6",
+        "Table 6",
+        "Word sense, with and without the learned head",
+        (LEARNED, TOKEN),
+        lambda e: accuracy_by_type_table(e, NAME, "Table 6", (LEARNED, TOKEN), masked=HEAD_8),
+        measures={"contrastive": (LEARNED, TOKEN)},
+    ),
+)
+
+CLAIMS = (
+    Claim("R-01", "seven fixed token heads do not hurt", "nearly equal", (not_worse(TOKEN, LEARNED, 0.5),)),
+    Claim("R-02", "nor do word-based patterns", "nearly equal", (not_worse(WORD, LEARNED, 0.5),)),
+    Claim("R-03", "fixed heads add something over one learned head", "always higher", (better(TOKEN, ONE),)),
+    Claim(
+        "R-04",
+        "they gain when data are scarce, and more than with all data",
+        "up to +3",
+        (
+            better(Arm(TOKEN.system, part=QUARTER), Arm(LEARNED.system, part=QUARTER)),
+            Contrast(
+                ((1, Arm(TOKEN.system, part=QUARTER)), (-1, Arm(LEARNED.system, part=QUARTER)), (-1, TOKEN), (1, LEARNED)), at_least=0.0
+            ),
+        ),
+    ),
+    Claim(
+        "R-05",
+        "the heads that look at near tokens matter most",
+        "heads 2, 3, 4",
+        (Check("smallest loss from masking heads 2-4 minus largest from 5-7, BLEU", _local_minus_far, (TOKEN,), ("masks",), at_least=0.0),),
+    ),
+    Claim(
+        "R-06",
+        "a deep decoder makes the learned head less needed",
+        "much smaller loss at 6+6 than at 6+1",
+        (
+            Check(
+                "loss from masking head 8 with one decoder layer minus that with all, BLEU",
+                _depth_difference,
+                (TOKEN, Arm(TOKEN.system, SHALLOW)),
+                ("masks",),
+                at_least=0.0,
+            ),
+        ),
+    ),
+    Claim("R-07", "the last learned head can be fixed too", "dispensable with a deep decoder", (not_worse(ALL_FIXED, TOKEN, 0.5),)),
+    Claim(
+        "R-08",
+        "the learned head carries word sense",
+        "a consistent drop",
+        (Check("accuracy on word sense lost by masking head 8, points", _sense_drop, (TOKEN,), ("contrastive",), at_least=1.0),),
+    ),
+    Claim(
+        "R-09",
+        "agreement does not suffer",
+        "no difference",
+        (
+            Check(
+                "difference of 7F+1L and 8L in agreement accuracy, points",
+                _agreement_difference,
+                (TOKEN, LEARNED),
+                ("contrastive",),
+                at_most=2.0,
+            ),
+        ),
+    ),
+    Claim(
+        "R-10",
+        "sentences of nearly all lengths need the learned head",
+        "lower in almost all bins",
+        (Check("share of five bins in which masking head 8 lowers BLEU", _bins_lower_without, (TOKEN,), ("masks",), at_least=0.8),),
+    ),
+)
+
+PAPER = Paper(
+    NAME,
+    "Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based Machine Translation, Findings of EMNLP 2020",
+    "https://arxiv.org/abs/2002.10260",
+    EXPERIMENTS,
+    CLAIMS,
+    (
+        Deviation("right context (head 5)", "cubic over i+2 .. n", "read literally: it grows away from the token; `mirrored` is an option"),
+        Deviation("empty patterns at the ends", "not said", "zero rows; `self` and `wrap` are options"),
+        Deviation("word patterns", "all pieces of a word get the same", "rows are normalized to sum to one; `copy` is an option"),
+        Deviation("width of the one head of 1L", "not said", "that of one of eight heads"),
+        Deviation("low-resource pairs", "IWSLT14 De-En, Ko-En, En-Vi", "a quarter of the scale's corpus"),
+        Deviation("high-resource pair", "11.5 million pairs", "all pairs of the scale"),
+        Deviation("depth", "6+6, 6+1 and shallower encoders", "the scale's depth, one decoder layer, one layer each"),
+        Deviation("bins of claim R-10", "bins of ten words", "five bins of equal size; the figure has bins of ten words"),
+    ),
+)

@@ -1,0 +1,123 @@
+"""Train and measure what experiments need and nobody has yet; several experiments and papers share their runs."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from repro.config import RunConfig
+from repro.errors import ReproError
+from repro.jobs import Outcome, describe_outcome, run_all, train_and_evaluate
+from repro.papers import Experiment
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence
+from repro.papers.measures import JOINT_MEASURES, MEASURES, describe_run
+from repro.records import load_records, publish
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is missing.
+
+    Args:
+        trainings: runs to train and score.
+        measures: kind of record and the run that it is about.
+        sittings: kind of record and the runs that are measured side by side.
+    """
+
+    trainings: list[RunConfig]
+    measures: list[tuple[str, RunConfig]]
+    sittings: list[tuple[str, list[RunConfig]]]
+
+
+def plan(experiments: Iterable[Experiment], evidence: Evidence, seeds: int, systems: Iterable[Arm] = ()) -> Plan:
+    """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
+
+    Scores are of the seeds 1 to `seeds`; other measures are made of the first seed.
+    """
+    scale = evidence.scale
+    arms: dict[Arm, None] = dict.fromkeys(systems)
+    kinds: dict[str, dict[Arm, None]] = {}
+    for experiment in experiments:
+        if experiment.runs_at(scale):
+            arms |= dict.fromkeys(experiment.arms)
+            for kind, measured in experiment.measures.items():
+                kinds.setdefault(kind, {}).update(dict.fromkeys(measured))
+    unscored = [arm.config(scale, seed) for seed in range(1, seeds + 1) for arm in arms if not _scored(evidence, arm, seed)]
+    trainings = list({config.digest(): config for config in unscored}.values())  # two arms may be the same model at a small scale
+    measures, sittings = [], []
+    for kind, measured in kinds.items():
+        absent = [arm for arm in measured if not evidence.find(kind, arm)]
+        if kind in JOINT_MEASURES and absent:
+            sittings.append((kind, [arm.config(scale) for arm in measured]))
+        elif kind in MEASURES:
+            measures += [(kind, arm.config(scale)) for arm in absent]
+    return Plan(trainings, measures, sittings)
+
+
+def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | None:
+    """Return how long the trainings of a plan will take, from runs of the same shape and length; None where there are none."""
+    past: dict[Any, list[float]] = {}
+    for record in load_records(evidence_folder):
+        past.setdefault(_shape(record["config"]), []).append(record["training"]["seconds"] + record["decoding"]["seconds"])
+    seconds = [mean(past[shape]) for config in found.trainings if (shape := _shape(asdict(config))) in past]
+    if len(seconds) < len(found.trainings):
+        return None
+    return sum(seconds) / jobs / 60
+
+
+def carry_out(found: Plan, folder: Path, jobs: int, report: Report) -> list[ReproError]:
+    """Do what is missing and keep every record as soon as it is there; return what went wrong.
+
+    Raises:
+        Stopped: a stop was asked for.
+    """
+    errors: list[ReproError] = []
+
+    def ended(number: int, total: int, outcome: Outcome) -> None:
+        report(f"[{number}/{total}] {describe_outcome(outcome)}")
+        if isinstance(outcome, ReproError):
+            errors.append(outcome)
+        else:
+            publish(outcome, folder)
+
+    if found.trainings:
+        run_all([(config,) for config in found.trainings], train_and_evaluate, jobs, ended)
+    if found.measures:
+        run_all(found.measures, measure, jobs, ended)
+    for kind, configs in found.sittings:
+        outcome = run_all([(kind, configs)], measure_together, 1, lambda *_: None)[0]
+        outcomes = [outcome] if isinstance(outcome, ReproError) else outcome["records"]
+        for number, one in enumerate(outcomes, start=1):
+            ended(number, len(outcomes), one)
+    return errors
+
+
+def measure(kind: str, config: RunConfig) -> dict[str, Any]:
+    """Train a run, or find it finished, and return a record of that kind about it."""
+    from repro.training import train
+
+    run = train(config, quiet=True)
+    return describe_run(run, kind, MEASURES[kind](run))
+
+
+def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
+    """Return the records of one sitting, in a process of their own that has all threads of the machine."""
+    from repro.training import train
+
+    runs = [train(config, quiet=True) for config in configs]
+    numbers = JOINT_MEASURES[kind](runs)
+    scores = [record for found in numbers for record in found.pop("records", [])]
+    return {"records": [*scores, *(describe_run(run, kind, found) for run, found in zip(runs, numbers, strict=True))]}
+
+
+def _scored(evidence: Evidence, arm: Arm, seed: int) -> bool:
+    return bool(evidence.find("scores", arm, seed, split=evidence.split))
+
+
+def _shape(config: dict[str, Any]) -> tuple:
+    data, model, train = config["data"], config["model"], config["train"]
+    return data["corpus"], model["encoder_layers"], model["decoder_layers"], model["embed_dim"], train["max_updates"], train["batch_tokens"]

@@ -1,0 +1,96 @@
+"""Decoding speed of trained models, side by side: the same sentences, the same number of steps, one model after the other, in rounds.
+
+A ratio is the median over rounds of speeds measured within the same round, so that a machine that slows down slows both.
+"""
+
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from repro.data.batches import mark_source, pad
+from repro.data.corpora import load_corpus
+from repro.data.subwords import BOS_ID
+from repro.decoding import Translator
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence
+from repro.papers.printed import printed
+from repro.report import table
+from repro.runs import Run
+
+STEPS = 25  # target tokens of every sentence, whatever the model would say
+SENTENCES, BATCH, ROUNDS = 256, 64, 5
+
+
+def measure_speed(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return a record for each run: sentences per second in every round, and the parameters that they stand for.
+
+    Every model continues every sentence greedily for the same number of steps, over its cache, in fp32 on this machine's CPU.
+    """
+    data = runs[0].config.data
+    sources = load_corpus(data.corpus, data.source, data.target).pairs("test", data.source, data.target)[0][:SENTENCES]
+    translators = [Translator.from_run(run, "cpu") for run in runs]
+    speeds: list[list[float]] = [[] for _ in runs]
+    for number in range(ROUNDS + 1):  # the first round warms up
+        for place, translator in enumerate(translators):
+            speed = _sentences_per_second(translator, sources)
+            if number:
+                speeds[place].append(round(speed, 2))
+    return [
+        {
+            "run": run.path.name,
+            "config_digest": run.config.digest(),
+            "sitting": [other.path.name for other in runs],
+            "sentences": len(sources),
+            "batch_size": BATCH,
+            "steps": STEPS,
+            "threads": torch.get_num_threads(),
+            "sentences_per_second": speed,
+        }
+        for run, speed in zip(runs, speeds, strict=True)
+    ]
+
+
+@torch.no_grad()
+def _sentences_per_second(translator: Translator, sources: list[str]) -> float:
+    model = translator.model
+    encoded = [mark_source(ids, model.config.source_end_mark) for ids in translator.subwords.encode(sources)]
+    encoded.sort(key=len)
+    start = time.perf_counter()
+    for first in range(0, len(encoded), BATCH):
+        state = model.start(pad(encoded[first : first + BATCH]))
+        tokens = torch.full((len(state.source_blocked), 1), BOS_ID)
+        for _ in range(STEPS):
+            hidden, state = model.decode(state, tokens)
+            tokens = model.output(hidden[:, -1]).argmax(dim=-1, keepdim=True)
+    return len(encoded) / (time.perf_counter() - start)
+
+
+def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> float:
+    """Return how many times as fast as another an arm decodes: the median over the rounds of their sitting.
+
+    Raises:
+        NotMeasured: they were not measured in one sitting.
+    """
+    second = evidence.one("speed", base)
+    first = evidence.one("speed", arm, sitting=second["sitting"])
+    return statistics.median(a / b for a, b in zip(first["sentences_per_second"], second["sentences_per_second"], strict=True))
+
+
+def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
+    """Return sentences per second and the ratio to the first arm; then the printed gains of RAN, where the arms have them."""
+    base = arms[0]
+    body = []
+    for arm in arms:
+        record = evidence.one("speed", arm)
+        body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", f"{speed_ratio(evidence, arm, base):.2f}"])
+    note = f"{record['sentences']} sentences, batches of {record['batch_size']}, {record['steps']} steps each, greedy, "
+    note += f"{record['threads']} threads; medians of {len(record['sentences_per_second'])} rounds in one sitting."
+    parts = [table(["system", "sentences/s", f"times {base}"], body), note]
+    gains = [cell for place in ("Figure 3 left", "Figure 3 right") for cell in printed("zeng2021", place)]
+    if any(arm.system == "ran-all" for arm in arms):
+        printed_gains = table(["printed (read off a plot)", "RAN-ALL faster by"], [[cell.row, f"{cell.as_printed} %"] for cell in gains])
+        parts.append(printed_gains)
+    return "\n\n".join(parts)

@@ -1,0 +1,102 @@
+"""How sure a difference in BLEU is: over the sentences of the test set, and over training seeds.
+
+- Over sentences: paired bootstrap (Koehn 2004), the same resamples for all systems.
+- Over seeds: Student's t on one value a seed. A "no loss" claim is a test of non-inferiority, the side of two one-sided tests
+  (Schuirmann 1987) that the claim is about; an "equal" claim takes both sides. With it comes the minimum detectable difference: how
+  large a true difference must be to be seen with a chance of 80 %.
+
+Both together: the interval of a mean over seeds adds both variances, since another test set and other seeds would change it independently.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import sacrebleu
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+from repro.evaluation import BOOTSTRAP_SEED, score_of_sums
+
+NUM_SAMPLES = 1000
+LEVEL = 0.95
+POWER = 0.80
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its uncertainty.
+
+    Args:
+        per_seed: its value for each seed.
+        low, high: 95 % interval of the mean: over sentences and seeds, or over sentences alone where there is one seed.
+        seed_lows, seed_highs: for each seed, the 95 % interval over sentences.
+        detectable: the smallest true difference that so many seeds would show with a chance of 80 %; None for one seed.
+    """
+
+    per_seed: tuple[float, ...]
+    low: float
+    high: float
+    seed_lows: tuple[float, ...]
+    seed_highs: tuple[float, ...]
+    detectable: float | None
+
+    @property
+    def mean(self) -> float:
+        """Return the mean over seeds."""
+        return float(np.mean(self.per_seed))
+
+    def __str__(self) -> str:
+        seeds = f"{len(self.per_seed)} seed{'s' if len(self.per_seed) > 1 else ''}"
+        detectable = "" if self.detectable is None else f", detectable {self.detectable:.2f}"
+        return f"{self.mean:+.2f}, 95 % {self.low:+.2f} to {self.high:+.2f}, {seeds}{detectable}"
+
+
+def estimate(per_seed: Sequence[float], resampled: np.ndarray) -> Estimate:
+    """Combine what is known of a number that was measured on the same sentences for every seed.
+
+    Args:
+        per_seed: its value for each seed.
+        resampled: its values on resampled sentences, `(num_seeds, num_samples)`, the same resamples for all seeds.
+
+    Returns:
+        With several seeds, mean +- t * sqrt(variance over seeds / seeds + variance over sentences); the degrees of freedom are those of
+        the seeds, which errs on the wide side. With one, the percentiles of the resamples.
+    """
+    values = np.asarray(per_seed, dtype=float)
+    tails = [(1 - LEVEL) / 2 * 100, (1 + LEVEL) / 2 * 100]
+    lows, highs = np.percentile(resampled, tails, axis=1)
+    if len(values) == 1:
+        low, high, detectable = lows[0], highs[0], None
+    else:
+        deviation = values.std(ddof=1)
+        error = np.sqrt(deviation**2 / len(values) + resampled.mean(axis=0).var(ddof=1))
+        half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * error
+        low, high = values.mean() - half, values.mean() + half
+        detectable = float(minimum_detectable(len(values)) * deviation)
+    return Estimate(tuple(values.tolist()), float(low), float(high), tuple(lows.tolist()), tuple(highs.tolist()), detectable)
+
+
+def minimum_detectable(num_seeds: int) -> float:
+    """Return the smallest difference, in standard deviations over seeds, that a one-sided t test at 5 % finds four times in five."""
+    return float(TTestPower().solve_power(nobs=num_seeds, alpha=0.05, power=POWER, alternative="larger"))
+
+
+@cache
+def resamples(num_sentences: int, num_samples: int = NUM_SAMPLES) -> np.ndarray:
+    """Return how often each resample draws each sentence, `(num_samples, num_sentences)`; the same for every call."""
+    random = np.random.default_rng(BOOTSTRAP_SEED)
+    drawn = random.integers(num_sentences, size=(num_samples, num_sentences))
+    return np.stack([np.bincount(row, minlength=num_sentences) for row in drawn]).astype(float)
+
+
+def bleu_of_resamples(metric: sacrebleu.BLEU, sums: np.ndarray) -> np.ndarray:
+    """Return the corpus BLEU of each resample, `(num_samples,)`.
+
+    Args:
+        metric: whose sums they are.
+        sums: `evaluation.sentence_statistics`, `(num_sentences, num_statistics)`.
+    """
+    resampled = resamples(len(sums)) @ sums.astype(float)  # exact: the counts are far below 2^53
+    return np.array([score_of_sums(metric, row) for row in resampled.astype(np.int64)])

@@ -1,0 +1,135 @@
+"""Contrastive suites as an experiment: which suite belongs to a run, what is measured, and the tables of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from repro.analysis.ablation import heads_of, scaled_heads
+from repro.analysis.contrastive import Accuracy, accuracies, check_record, score_suite
+from repro.data.contrastive import ContrastiveSuite, minigerman_suite
+from repro.data.corpora import load_corpus
+from repro.data.german_errors import generate_suite
+from repro.decoding import Translator
+from repro.errors import InputError
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence, NotMeasured
+from repro.papers.printed import printed
+from repro.report import table
+from repro.runs import Run
+
+ITEMS_PER_TYPE, SUITE_SEED = 200, 1
+
+
+def suite_of(run: Run) -> ContrastiveSuite:
+    """Return the pairs that fit a run: exact ones of the generated corpus, or generated errors in German references.
+
+    Raises:
+        InputError: there are none for its target language.
+    """
+    data = run.config.data
+    if data.corpus == "minigerman":
+        return minigerman_suite(ITEMS_PER_TYPE, SUITE_SEED, data.target)
+    if (data.source, data.target) != ("en", "de"):
+        raise InputError(
+            run.path.name, f"there are no contrastive pairs from {data.source} into {data.target}", "translate from en into de"
+        )
+    corpus = load_corpus(data.corpus, data.source, data.target)
+    known = {word for sentence in corpus.pairs("train", data.source, data.target)[1] for word in sentence.split()}
+    sources, refs = corpus.pairs("test", data.source, data.target)
+    return generate_suite(f"{data.corpus} test", sources, refs, known)
+
+
+def measure_contrastive(run: Run) -> dict[str, Any]:
+    """Score the pairs with the whole model, and with its last encoder head masked in all layers (Raganato et al. 2020, Table 6)."""
+    translator, suite = Translator.from_run(run), suite_of(run)
+    results = [{"masked": None, **score_suite(translator, suite)}]
+    places = heads_of(translator.model, "encoder_self")
+    last = max((place.head for place in places), default=0)
+    factors: dict[tuple[str, int], list[float]] = {}
+    for site, layer, head in places:
+        factors.setdefault((site, layer), []).append(0.0 if head == last else 1.0)
+    if factors:
+        with scaled_heads(translator.model, factors):
+            results.append({"masked": str(last + 1), **score_suite(translator, suite)})
+    return {"results": results}
+
+
+def check_contrastive(record: dict[str, Any]) -> None:
+    """Derive all accuracies of a record again.
+
+    Raises:
+        DamagedFileError: they are not what the stored cross entropies give.
+    """
+    for result in record["results"]:
+        check_record(result)
+
+
+def accuracy_of(evidence: Evidence, arm: Arm, error: str, masked: str | None = None) -> float:
+    """Return the share of pairs of a type of error that an arm decides right.
+
+    Args:
+        evidence, arm: of whom.
+        error: the type.
+        masked: number of the head that is masked in all encoder layers.
+
+    Raises:
+        NotMeasured: there is no such number.
+    """
+    return _accuracies(evidence, arm, masked)[error].value
+
+
+def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str | None = None) -> dict[str, Accuracy]:
+    """Return the accuracy on a type of error by the distance in words that it spans."""
+    return {found.group: found for found in accuracies(_result(evidence, arm, masked), "distance", error)}
+
+
+def accuracy_by_type_table(evidence: Evidence, paper: str, place: str, arms: Sequence[Arm], masked: str | None = None) -> str:
+    """Return accuracies by type of error: printed ones, ours, and with a head masked."""
+    columns = {str(arm): _accuracies(evidence, arm) for arm in arms}
+    if masked:
+        columns |= {f"{arm}, head {masked} masked": _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
+    cells = {(cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)}
+    theirs = list(dict.fromkeys(column for _, column in cells))
+    rows = []
+    for error, first in next(iter(columns.values())).items():
+        values = [_percent(found[error]) if error in found else "-" for found in columns.values()]
+        rows.append([error, *(cells.get((error, column), "-") for column in theirs), str(first.total), *values])
+    return table(["type", *(f"printed: {column}" for column in theirs), "pairs", *columns], rows)
+
+
+def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> str:
+    """Return the accuracy on a type of error by distance, with 95 % intervals."""
+    columns = {str(arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
+    if masked:
+        columns |= {
+            f"{arm}, head {masked} masked": accuracies_by_distance(evidence, error, arm, masked)
+            for arm in arms
+            if _has(evidence, arm, masked)
+        }
+    bins = list(next(iter(columns.values())))
+    rows = []
+    for name in bins:
+        found = [column[name] for column in columns.values()]
+        rows.append([name, str(found[0].total), *(f"{_percent(a)} ({100 * a.low:.0f} to {100 * a.high:.0f})" for a in found)])
+    return table(["distance, words", "pairs", *columns], rows)
+
+
+def _result(evidence: Evidence, arm: Arm, masked: str | None) -> dict[str, Any]:
+    results = evidence.one("contrastive", arm)["results"]
+    found = [result for result in results if result["masked"] == masked]
+    if not found:
+        raise NotMeasured(
+            f"contrastive pairs of {arm} with head {masked} masked", f"not measured at {evidence.scale}", "repro run makes it"
+        )
+    return found[0]
+
+
+def _accuracies(evidence: Evidence, arm: Arm, masked: str | None = None) -> dict[str, Accuracy]:
+    return {found.group: found for found in accuracies(_result(evidence, arm, masked))}
+
+
+def _has(evidence: Evidence, arm: Arm, masked: str) -> bool:
+    return any(result["masked"] == masked for result in evidence.one("contrastive", arm)["results"])
+
+
+def _percent(found: Accuracy) -> str:
+    return f"{100 * found.value:.1f}"

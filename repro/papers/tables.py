@@ -1,0 +1,133 @@
+"""Tables of an experiment: what the paper printed beside what was found here, as Markdown."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from repro.data.corpora import load_corpus
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence, Key, NotMeasured, equal_parts
+from repro.papers.printed import Printed, printed
+from repro.papers.statistics import Estimate
+from repro.report import table
+
+NOT_PRINTED = "not known"
+
+
+class Row(NamedTuple):
+    """A row of a table of systems: our arm, and which cells of the paper's table belong to it (`{"row": ...}` or `{"column": ...}`)."""
+
+    arm: Arm
+    cells: dict[str, str]
+
+
+def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row]) -> str:
+    """Return a table of systems: the printed cells, the range of printed differences to the first row, and ours with 95 % intervals."""
+    cells = {row.arm: {_heading(cell, row): cell for cell in (printed(paper, place, **row.cells) if row.cells else [])} for row in rows}
+    headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
+    first = rows[0].arm
+    header = ["system", *headings, *(["printed difference"] if headings else []), "ours: BLEU", f"ours: difference to {first}", "seeds"]
+    body = []
+    for row in rows:
+        line = [str(row.arm), *(cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings)]
+        line += [_printed_range(cells[row.arm], cells[first])] if headings else []
+        body.append(line + _ours(evidence, row.arm, first))
+    note = "" if headings else f"\n\nPrinted numbers of {place}: {NOT_PRINTED}."
+    return table([*header, "parameters"], body) + note
+
+
+def length_table(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> str:
+    """Return a table of the difference of each arm to the first, by bins of the test set."""
+    first, *others = arms
+    columns = [evidence.gap_by([(1, arm), (-1, first)], key, edges) for arm in others]
+    body = [
+        [name, str(count), *(_with_interval(column[place][2]) for column in columns)] for place, (name, count, _) in enumerate(columns[0])
+    ]
+    return table([what, "sentences", *(f"{arm} - {first}" for arm in others)], body)
+
+
+def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) -> str:
+    """Return a table of the change in BLEU when one head is masked in all encoder layers, a column an arm."""
+    body = [[head, *(_with_interval(evidence.masked(arm, head), sign=-1) for arm in arms)] for head in heads]
+    return table(["head masked", *(str(arm) for arm in arms)], body)
+
+
+def masked_length_table(evidence: Evidence, arm: Arm, head: str, key: Key, edges: Sequence[float], what: str) -> str:
+    """Return a table of the change in BLEU when a head is masked, by bins of the test set."""
+    bins = evidence.bins(arm, key, edges)
+    body = [[name, str(len(inside)), _with_interval(evidence.masked(arm, head, inside), sign=-1)] for name, _, inside in bins]
+    return table([what, "sentences", f"change with head {head} masked"], body)
+
+
+def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
+    """Return BLEU of each arm by the share of tokens for which the attention of the first is strongest two or more positions away."""
+    shares = evidence.one("off_diagonal", arms[0], split=evidence.split)["shares"]
+    edges = equal_parts(shares, 5)
+    body = []
+    for low, high in pairwise(edges):
+        inside = [i for i, share in enumerate(shares) if low <= share < high]
+        scores = [f"{evidence.contrast([(1.0, arm)], inside).mean:.2f}" for arm in arms]
+        body.append([f"{100 * low:.0f} to {100 * min(high, 1):.0f} %", str(len(inside)), *scores])
+    return table(["tokens off the diagonal", "sentences", *(str(arm) for arm in arms)], body)
+
+
+def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
+    """Return the sizes and lengths of the paper's corpora and of ours."""
+    cells = printed(paper, place)
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    body = [
+        [row, *(next((c.as_printed for c in cells if (c.row, c.column) == (row, column)), "-") for column in columns)]
+        for row in dict.fromkeys(cell.row for cell in cells)
+    ]
+    data = arm.config(evidence.scale).data
+    found = load_corpus(data.corpus, data.source, data.target).statistics(data.source, data.target)
+    ours = [f"{found.train_pairs:,}", f"{found.test_pairs:,}", f"{found.source_length:.1f}", f"{found.target_length:.1f}"]
+    return table(["corpus", *columns], [*body, [f"ours: {data.corpus} {data.source}-{data.target}", *ours]])
+
+
+def status_line(error: NotMeasured) -> str:
+    """Return what stands where a table cannot be drawn yet."""
+    return f"Not run: {error.where}, {error.what}."
+
+
+def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
+    """Return BLEU, difference to the first arm, seeds and parameters; `not run` where there are no scores."""
+    try:
+        found = evidence.contrast([(1.0, arm)])
+        records = [evidence.scores(arm, seed) for seed in evidence.seeds([arm])]
+    except NotMeasured:
+        return ["not run", "", "0", ""]
+    deviation = f" ± {np.std(found.per_seed, ddof=1):.2f}" if len(found.per_seed) > 1 else ""
+    difference = ""
+    if arm != first:
+        try:
+            gap = evidence.contrast([(1.0, arm), (-1.0, first)])
+            difference = _with_interval(gap)
+        except NotMeasured:
+            difference = f"{first} not run"
+    parameters = f"{records[0]['training']['parameters']:,}"
+    return [f"{found.mean:.2f}{deviation}", difference, str(len(found.per_seed)), parameters]
+
+
+def _with_interval(found: Estimate, sign: int = 1) -> str:
+    low, high = sorted((sign * found.low, sign * found.high))
+    return f"{sign * found.mean:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+def _heading(cell: Printed, row: Row) -> str:
+    """Name a cell by what the row leaves open, with the metric where that alone is not unique."""
+    other = cell.row if "column" in row.cells else cell.column
+    metric = "SacreBLEU" if cell.metric == "SacreBLEU" else ""
+    return f"{other} {metric}".strip() + (" (read off a plot)" if cell.approx else "")
+
+
+def _printed_range(own: dict[str, Printed], first: dict[str, Printed]) -> str:
+    """Return the smallest and largest printed difference to the first row, in BLEU."""
+    shared = [heading for heading in own if heading in first and "BLEU" in own[heading].metric and "difference" not in own[heading].metric]
+    differences = [own[heading].value - first[heading].value for heading in shared]
+    if own is first or not differences:
+        return ""
+    low, high = min(differences), max(differences)
+    return f"{low:+.2f}" if low == high else f"{low:+.2f} to {high:+.2f}"

@@ -1,0 +1,100 @@
+"""Verdicts as they are kept: with the test that they answer, so that no margin is moved after its result is known."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from repro.errors import DamagedFileError, InputError
+from repro.files import write_json
+from repro.papers import PAPERS, Claim, load_paper
+from repro.papers.claims import STATUSES, Verdict
+from repro.papers.evidence import Evidence
+from repro.records import FORMAT, VERDICTS
+from repro.report import table
+
+NO_DATA = "not run"
+
+
+def claims_of(paper: str | None = None) -> list[Claim]:
+    """Return the claims of a paper, or of all."""
+    return [claim for name in ([paper] if paper else PAPERS) for claim in load_paper(name).claims]
+
+
+def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """Return for each claim by name its test and its verdict, as they are stored."""
+    return {claim.name: {"test": claim.digest(), **asdict(claim.judge(evidence))} for claim in claims}
+
+
+def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str] = ()) -> list[Verdict]:
+    """Compute verdicts, store them, and return them.
+
+    Args:
+        folder: of results.
+        scale: its name.
+        claims: which.
+        evidence: of that scale.
+        discard: claims whose stored verdict is thrown away first.
+
+    Raises:
+        InputError: a claim's test is another one than that of its stored verdict.
+    """
+    path = _path(folder, scale)
+    stored = {name: verdict for name, verdict in load(folder, scale).items() if name not in set(discard)}
+    for claim in claims:
+        before = stored.get(claim.name)
+        if before is not None and before["status"] != NO_DATA and before["test"] != claim.digest():
+            what = f"its test was changed after its result at {scale} was known (was {before['test']}, is {claim.digest()})"
+            raise InputError(
+                claim.name, what, f"restore the test, or give the result up: repro claims --scale {scale} --discard {claim.name}"
+            )
+    found = judge(claims, evidence)
+    write_json(path, {"format": FORMAT, "scale": scale, "verdicts": dict(sorted((stored | found).items()))})
+    return [as_verdict(verdict) for verdict in found.values()]
+
+
+def load(folder: Path, scale: str) -> dict[str, dict[str, Any]]:
+    """Return the stored verdicts of a scale by claim; none where the file is missing.
+
+    Raises:
+        DamagedFileError: the file is not what was written.
+    """
+    path = _path(folder, scale)
+    if not path.exists():
+        return {}
+    try:
+        values = json.loads(path.read_bytes())
+        if values["format"] == FORMAT:
+            return values["verdicts"]
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise DamagedFileError(str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims")
+
+
+def scales_with_verdicts(folder: Path) -> list[str]:
+    """Return the scales that verdicts are stored for."""
+    return sorted(path.stem for path in (Path(folder) / VERDICTS).glob("*.json"))
+
+
+def as_verdict(stored: dict[str, Any]) -> Verdict:
+    """Return a stored verdict as an object."""
+    return Verdict(stored["claim"], stored["status"], stored["reason"], tuple(stored["evidence"]))
+
+
+def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
+    """Return a table of verdicts, what was not reproduced first."""
+    by_name = {claim.name: claim for claim in claims}
+    ordered = sorted(verdicts, key=lambda verdict: (STATUSES.index(verdict.status), verdict.claim))
+    rows = [[v.claim, by_name[v.claim].statement, v.status, by_name[v.claim].reported, "; ".join(v.evidence) or v.reason] for v in ordered]
+    return table(["claim", "statement", "verdict", "reported", "evidence"], rows)
+
+
+def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return how many verdicts there are of each status."""
+    statuses = [verdict.status for verdict in verdicts]
+    return {status: statuses.count(status) for status in STATUSES}
+
+
+def _path(folder: Path, scale: str) -> Path:
+    return Path(folder) / VERDICTS / f"{scale}.json"

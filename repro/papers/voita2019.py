@@ -1,0 +1,279 @@
+"""Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019: what heads do, and which can go.
+
+https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/` and `pruning.py`.
+"""
+
+import numpy as np
+from scipy import stats
+
+from repro.papers import Deviation, Experiment, Paper
+from repro.papers import pruned as p
+from repro.papers.arms import Arm
+from repro.papers.claims import Check, Claim
+from repro.papers.evidence import Evidence
+from repro.papers.figures import relevance_figures, role_figures
+from repro.papers.heads import head_table, numbers, rare_table, syntax_table
+from repro.papers.pruned import PRUNED
+
+NAME = "voita2019"
+HEADS = {"heads": (PRUNED,)}
+PRUNING = {"pruning": (PRUNED,)}
+OTHER = Arm(PRUNED.system, PRUNED.overrides, reverse=True)
+
+
+def _positional(evidence: Evidence) -> np.ndarray:
+    """Return which encoder heads point to the previous or next token nine times out of ten, `(num_layers, num_heads)`."""
+    offset = numbers(evidence, PRUNED, "encoder_self", "main_offset")
+    return (numbers(evidence, PRUNED, "encoder_self", "positional") >= 0.9) & (np.abs(offset) == 1)
+
+
+def _confidence_of_positional(evidence: Evidence) -> float:
+    found = numbers(evidence, PRUNED, "encoder_self", "confidence")[_positional(evidence)]
+    return float(found.min()) if len(found) else 0.0
+
+
+def _rank_correlation(evidence: Evidence) -> float:
+    """Return Spearman's correlation of relevance and confidence over all encoder heads but those of the first layer."""
+    relevance, confidence = (numbers(evidence, PRUNED, "encoder_self", name)[1:].ravel() for name in ("relevance", "confidence"))
+    return float(stats.spearmanr(relevance, confidence, nan_policy="omit").statistic)
+
+
+def _rare_head(evidence: Evidence) -> float:
+    """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
+
+    At least 0 means: this head points to them in 40 % of the cases or more, and more often than every other head of the layer.
+    """
+    relevance, share = (numbers(evidence, PRUNED, "encoder_self", name)[0] for name in ("relevance", "two_rarest"))
+    best = int(np.nanargmax(relevance))
+    return float(share[best] - max(0.4, np.nanmax(np.delete(share, best))))
+
+
+def _best_margin(evidence: Evidence, relation: str) -> float:
+    """Return by how many points the best head beats the positional baseline for a relation, in its better direction."""
+    margins = [np.array(m, dtype=float) for m in evidence.one("heads", PRUNED)["syntax"]["margin"][relation].values()]
+    return 100 * float(max(np.nanmax(margin) for margin in margins))
+
+
+EXPERIMENTS = (
+    Experiment(
+        "figure1",
+        "Figures 1 and 2",
+        "Relevance, confidence and roles of the encoder's heads",
+        (PRUNED,),
+        lambda e: head_table(e, PRUNED),
+        measures=HEADS,
+        figures=lambda e: relevance_figures(e, PRUNED) | role_figures(e, PRUNED),
+    ),
+    Experiment(
+        "table1",
+        "Table 1 and Figure 3",
+        "Heads that follow a grammatical relation, and how far the related words are apart",
+        (PRUNED,),
+        lambda e: syntax_table(e, NAME, "Table 1", PRUNED),
+        measures=HEADS,
+    ),
+    Experiment(
+        "figure4",
+        "Figure 4",
+        "The same for the other direction of translation",
+        (OTHER,),
+        lambda e: syntax_table(e, NAME, "Figure 4", OTHER),
+        measures={"heads": (OTHER,)},
+    ),
+    Experiment(
+        "figure5", "Figure 5 and section 5.3", "Heads that look at rare words", (PRUNED,), lambda e: rare_table(e, PRUNED), measures=HEADS
+    ),
+    Experiment("figure6", "Figure 6", "The Hard Concrete distribution", (), lambda e: "See the figure.", figures=p.gate_figure),
+    Experiment(
+        "figure7",
+        "Figure 7",
+        "BLEU against encoder heads kept",
+        (PRUNED,),
+        p.encoder_table,
+        measures=PRUNING,
+        figures=p.curve_figure,
+    ),
+    Experiment(
+        "figure8",
+        "Figure 8",
+        "Roles of the encoder heads that are kept",
+        (PRUNED,),
+        p.roles_table,
+        measures=PRUNING | HEADS,
+        figures=p.roles_figure,
+    ),
+    Experiment(
+        "table2",
+        "Table 2",
+        "Heads of all three sites pruned, and the same shape from scratch",
+        (PRUNED,),
+        p.all_sites_table,
+        measures=PRUNING,
+    ),
+    Experiment("figure9", "Figure 9", "Heads kept by site", (PRUNED,), p.sites_table, measures=PRUNING, figures=p.sites_figure),
+    Experiment(
+        "figure10", "Figure 10", "Heads kept by decoder layer", (PRUNED,), p.layers_table, measures=PRUNING, figures=p.layers_figure
+    ),
+)
+
+CLAIMS = (
+    Claim(
+        "V-01",
+        "most encoder heads can go",
+        "-0.15 at 10 of 48",
+        (
+            Check(
+                "BLEU after pruning to at most a quarter of the encoder's heads, minus before",
+                p.change_at(0.25),
+                (PRUNED,),
+                ("pruning",),
+                at_least=-0.5,
+            ),
+        ),
+    ),
+    Claim(
+        "V-02",
+        "very few still work",
+        "-0.25 at 4 of 48, about -0.5 at 5 of 48",
+        (Check("BLEU after pruning to at most a tenth, minus before", p.change_at(0.10), (PRUNED,), ("pruning",), at_least=-1.0),),
+    ),
+    Claim(
+        "V-03",
+        "a pruned model beats the same shape from scratch",
+        "+0.01 to +0.5",
+        (Check("BLEU of the sparsest pruned model minus from scratch", p.pruned_minus_scratch, (PRUNED,), ("pruning",), at_least=0.0),),
+    ),
+    Claim(
+        "V-04",
+        "encoder heads go first, cross heads last",
+        "14/31/30 and 8/13/15 heads of encoder, decoder, cross",
+        (
+            Check(
+                "at half of all heads: fewer of decoder and cross minus encoder, heads kept",
+                p.encoder_goes_first,
+                (PRUNED,),
+                ("pruning",),
+                at_least=1,
+            ),
+            Check("at a quarter of all heads: cross minus decoder, heads kept", p.cross_goes_last, (PRUNED,), ("pruning",), at_least=0),
+        ),
+    ),
+    Claim(
+        "V-05",
+        "in the decoder, self-attention survives in low layers, cross attention in high ones",
+        "a figure",
+        (
+            Check(
+                "decoder self-attention: heads kept in the lower half minus the upper",
+                p.low_minus_high("decoder_self"),
+                (PRUNED,),
+                ("pruning",),
+                at_least=1,
+            ),
+            Check(
+                "cross attention: heads kept in the lower half minus the upper",
+                p.low_minus_high("cross"),
+                (PRUNED,),
+                ("pruning",),
+                at_most=0,
+            ),
+        ),
+    ),
+    Claim(
+        "V-06",
+        "gates end nearly open or shut",
+        "an observation",
+        (
+            Check(
+                "share of gates that are open or shut with a probability above 0.9", p.binary_share, (PRUNED,), ("pruning",), at_least=0.9
+            ),
+        ),
+    ),
+    Claim(
+        "V-07",
+        "there are positional heads, and they are confident",
+        "mean largest weight above 0.8 for all of them",
+        (
+            Check(
+                "encoder heads that point to the previous or next token",
+                lambda e: float(_positional(e).sum()),
+                (PRUNED,),
+                ("heads",),
+                at_least=2,
+            ),
+            Check("lowest confidence of such a head", _confidence_of_positional, (PRUNED,), ("heads",), at_least=0.7),
+        ),
+    ),
+    Claim(
+        "V-08",
+        "relevance agrees with confidence",
+        "reasonably",
+        (Check("rank correlation over the encoder's heads, first layer left out", _rank_correlation, (PRUNED,), ("heads",), at_least=0.3),),
+    ),
+    Claim(
+        "V-09",
+        "specialised heads survive",
+        "a figure",
+        (
+            Check(
+                "at three tenths of the encoder's heads: share of positional heads kept minus share of the others",
+                p.survival_difference,
+                (PRUNED,),
+                ("pruning", "heads"),
+                at_least=1e-9,
+            ),
+        ),
+    ),
+    Claim(
+        "V-10",
+        "a head of the first layer finds rare words",
+        "83 % and more than 50 %",
+        (
+            Check(
+                "share of rare words of the most relevant first-layer head minus 40 % or the next head's",
+                _rare_head,
+                (PRUNED,),
+                ("heads",),
+                at_least=0.0,
+            ),
+        ),
+    ),
+    Claim(
+        "V-11",
+        "some heads follow subject and object",
+        "+10 to +38 points",
+        tuple(
+            Check(
+                f"best head minus baseline for {relation}, points",
+                lambda e, r=relation: _best_margin(e, r),
+                (PRUNED,),
+                ("heads",),
+                at_least=10.0,
+            )
+            for relation in ("nsubj", "dobj")
+        ),
+    ),
+)
+
+PAPER = Paper(
+    NAME,
+    "Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can "
+    "Be Pruned, ACL 2019",
+    "https://arxiv.org/abs/1905.09418",
+    EXPERIMENTS,
+    CLAIMS,
+    (
+        Deviation(
+            "gates at test time",
+            "open or shut, whichever is likelier; the code leaves them between",
+            "the paper's rule; the code's is an option",
+        ),
+        Deviation("penalty", "sum over heads; the code takes the mean over modules", "the sum"),
+        Deviation("heads", "8 in each of 6 layers", "8 in each of the scale's layers"),
+        Deviation("relevance", "no stabiliser; sign of the sum not said", "see `analysis/relevance.py`: two rules"),
+        Deviation(
+            "embeddings while the decoder is frozen", "source embedding trained, not tied", "one tied matrix, frozen with the decoder"
+        ),
+        Deviation("parses", "CoreNLP", "gold trees of the generated corpus; a spaCy model for English"),
+    ),
+)

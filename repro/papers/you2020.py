@@ -1,0 +1,246 @@
+"""You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020.
+
+https://arxiv.org/abs/2005.00742. The variant is `attention/gaussian.py`.
+"""
+
+from repro.papers import Deviation, Experiment, Paper
+from repro.papers.arms import Arm
+from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
+from repro.papers.evidence import Evidence, equal_parts, reference_length, slope_weights
+from repro.papers.figures import accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
+from repro.papers.speed import speed_ratio, speed_table
+from repro.papers.statistics import Estimate
+from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
+from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table
+
+NAME = "you2020"
+BASE, HC_SA, HC_ALL, SH_X = Arm("base"), Arm("hc-sa"), Arm("hc-all"), Arm("sh-x")
+NO_SELF, SH_X_NO_SELF = Arm("base/-sa"), Arm("sh-x/-sa")
+NO_FF, HC_NO_FF = Arm("base/-ff"), Arm("hc-sa/-ff")
+WINDOW, INDEX = Arm("hc-sa-window"), Arm("hc-sa-index")
+OFFSETS = {
+    Arm("hc-sa-ll-ll"): "enc (l,l) dec (l,l)",
+    Arm("hc-sa-ll-cc"): "enc (l,l) dec (c,c)",
+    Arm("hc-sa-ll-lc"): "enc (l,l) dec (l,c)",
+    HC_SA: "enc (l,r) dec (l,c)",
+}
+SPREAD = Arm("sh-x", ("model.cross=dot-product(heads=1)",))  # one head in every layer
+STACKED = Arm("sh-x", ("model.cross=none; last: dot-product(heads={layers})",))  # as many, all in the last layer
+CONTROLS = (Arm("hc-all-code"), Arm("hc-sa-renormalized"), Arm("uniform-encoder"))
+LENGTHS = [0, 10, 20, 30, 40, 1000]  # five bins of reference words
+FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
+MAIN = (BASE, HC_SA, HC_ALL, SH_X)
+
+
+def _columns(arms: tuple[Arm, ...]) -> list[Row]:
+    return [Row(arm, {"column": arm.system}) for arm in arms]
+
+
+def _rows(arms: tuple[Arm, ...]) -> list[Row]:
+    return [Row(arm, {"row": arm.system}) for arm in arms]
+
+
+def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
+    """Return how much more BLEU `of` loses against another with every further word of the reference, over five bins of equal size."""
+    edges = equal_parts([reference_length("", reference) for reference in evidence.pairs(BASE)[1]], 5)
+    return evidence.trend([(1, against), (-1, of)], reference_length, edges, slope_weights)
+
+
+def _local_share(evidence: Evidence) -> float:
+    """Return the share of the self-attention heads of base whose largest weight lies within three tokens on average."""
+    sites = evidence.one("heads", BASE)["sites"]
+    distances = [
+        value for site in ("encoder_self", "decoder_self") for layer in sites[site]["distance"] for value in layer if value is not None
+    ]
+    return sum(distance <= 3 for distance in distances) / len(distances)
+
+
+EXPERIMENTS = (
+    Experiment("table1", "Table 1", "The corpora", (BASE,), lambda e: corpus_table(e, NAME, "Table 1", BASE)),
+    Experiment("figure1", "Figure 1", "The hard-coded heads", (), lambda e: "See the figure.", figures=offset_gallery),
+    Experiment(
+        "figure2",
+        "Figure 2",
+        "How far from the query the learned heads look",
+        (BASE,),
+        lambda e: "Mean distance of the largest weight, a bar a head; see the figure.",
+        measures={"heads": (BASE,)},
+        figures=lambda e: distance_figure(e, BASE),
+    ),
+    Experiment(
+        "table2",
+        "Table 2",
+        "Hard-coded self-attention, hard-coded cross attention, one cross head",
+        (*MAIN, *CONTROLS, *(Arm(arm.system, reverse=True) for arm in MAIN)),
+        lambda e: "\n\n".join(
+            [
+                score_table(e, NAME, "Table 2", _columns(MAIN) + [Row(arm, {}) for arm in CONTROLS]),
+                "The other direction:",
+                score_table(e, NAME, "Table 2, other direction", [Row(Arm(arm.system, reverse=True), {}) for arm in MAIN]),
+            ]
+        ),
+    ),
+    Experiment(
+        "table3",
+        "Tables 3 and 7",
+        "Speed and memory",
+        FAST,
+        lambda e: "\n\n".join(
+            [
+                score_table(e, NAME, "Table 3", _rows(FAST)),
+                score_table(e, NAME, "Table 7", _rows(FAST)),
+                speed_table(e, FAST),
+            ]
+        ),
+        measures={"speed": FAST},
+        figures=length_cost_figure,
+    ),
+    Experiment(
+        "figure3",
+        "Figure 3",
+        "Without feed-forward sublayers",
+        (BASE, NO_FF, HC_SA, HC_NO_FF),
+        lambda e: score_table(e, NAME, "Figure 3", [Row(arm, {}) for arm in (BASE, NO_FF, HC_SA, HC_NO_FF)]),
+    ),
+    Experiment(
+        "figure4",
+        "Figure 4",
+        "Loss by reference length",
+        (BASE, HC_SA, HC_ALL),
+        lambda e: length_table(e, (BASE, HC_SA, HC_ALL), reference_length, LENGTHS, "reference words"),
+        figures=lambda e: gap_figure(e, (BASE, HC_SA, HC_ALL), reference_length, LENGTHS, "reference words"),
+    ),
+    Experiment(
+        "table4",
+        "Table 4",
+        "Contrastive accuracy by type of error",
+        (BASE, HC_SA, HC_ALL),
+        lambda e: accuracy_by_type_table(e, NAME, "Table 4", (BASE, HC_SA, HC_ALL)),
+        measures={"contrastive": (BASE, HC_SA, HC_ALL)},
+    ),
+    Experiment(
+        "figure5",
+        "Figure 5",
+        "Agreement of subject and verb by their distance",
+        (BASE, HC_SA, HC_ALL),
+        lambda e: accuracy_by_distance_table(e, "subj_verb_agreement", (BASE, HC_SA, HC_ALL)),
+        measures={"contrastive": (BASE, HC_SA, HC_ALL)},
+        figures=lambda e: accuracy_figure(e, "subj_verb_agreement", (BASE, HC_SA, HC_ALL)),
+    ),
+    Experiment(
+        "figure6",
+        "Figures 6 and 8",
+        "Loss on sentences whose learned attention is off the diagonal",
+        MAIN,
+        lambda e: off_diagonal_table(e, MAIN),
+        measures={"off_diagonal": (BASE,)},
+    ),
+    Experiment(
+        "table5",
+        "Table 5",
+        "The full Gaussian, a window of three, copying one neighbour",
+        (HC_SA, WINDOW, INDEX),
+        lambda e: score_table(
+            e,
+            NAME,
+            "Table 5",
+            [
+                Row(HC_SA, {"column": "original (full Gaussian)"}),
+                Row(WINDOW, {"column": "conv window 3"}),
+                Row(INDEX, {"column": "indexing"}),
+            ],
+        ),
+    ),
+    Experiment(
+        "figure7",
+        "Figure 7",
+        "More cross heads: spread over layers or stacked in the last",
+        (SH_X, SPREAD, STACKED),
+        lambda e: score_table(e, NAME, "Figure 7", [Row(arm, {}) for arm in (SH_X, SPREAD, STACKED)]),
+    ),
+    Experiment(
+        "table6",
+        "Table 6",
+        "Which neighbours the lowest and highest layer look at",
+        tuple(OFFSETS),
+        lambda e: score_table(e, NAME, "Table 6", [Row(arm, {"row": row}) for arm, row in OFFSETS.items()]),
+    ),
+)
+
+CLAIMS = (
+    Claim("Y-01", "hard-coded self-attention is as good as learned", "-1.2 to +0.4 on eight tasks", (not_worse(HC_SA, BASE, 1.0),)),
+    Claim("Y-02", "hard-coding cross attention too is costly", "-4.7 to -10.3", (loss(BASE, HC_ALL, at_least=4.0),)),
+    Claim(
+        "Y-03",
+        "one learned cross head recovers at least half of that",
+        "65 to 87 % on six tasks, 32 and 35 % on WMT14",
+        (Contrast(((1, SH_X), (-0.5, HC_ALL), (-0.5, BASE)), at_least=0.0),),
+    ),
+    Claim("Y-04", "but stays below the baseline", "1.1 to 3.3 BLEU", (loss(BASE, SH_X, at_least=0.3, at_most=4.0),)),
+    Claim(
+        "Y-05", "different offsets in a layer beat equal ones", "+2.9", (Contrast(((1, HC_SA), (-1, Arm("hc-sa-ll-ll"))), at_least=1.0),)
+    ),
+    Claim("Y-06", "a window of three tokens is enough", "-0.2, -0.1", (Contrast(((1, WINDOW), (-1, HC_SA)), at_least=-0.5, at_most=0.5),)),
+    Claim("Y-07", "copying one neighbour nearly works", "-0.5, -1.0", (loss(HC_SA, INDEX, at_least=-0.2, at_most=1.5),)),
+    Claim("Y-08", "some mixing over positions is needed", "-6.0, -7.2", (loss(BASE, NO_SELF, at_least=3.0),)),
+    Claim(
+        "Y-09",
+        "feed-forward layers compensate for what hard-coded attention lacks",
+        "removing them costs 3.2 against 1.8",
+        (Contrast(((1, HC_SA), (-1, HC_NO_FF), (-1, BASE), (1, NO_FF)), at_least=0.0),),
+    ),
+    Claim(
+        "Y-10",
+        "the loss of hc-all grows with length, that of hc-sa does not",
+        "read off a figure",
+        (
+            Check(
+                "slope of the loss of hc-all minus that of hc-sa, per word",
+                lambda e: _growth(e, HC_ALL, HC_SA),
+                (HC_SA, HC_ALL),
+                at_least=0,
+            ),
+            Check(
+                "slope of the loss of hc-sa, per word: lower end of its interval",
+                lambda e: _growth(e, HC_SA, BASE).low,
+                (BASE, HC_SA),
+                at_most=0,
+            ),
+        ),
+    ),
+    Claim("Y-11", "cross heads spread over the layers beat as many in the last", "clearly, in a figure", (better(SPREAD, STACKED),)),
+    Claim(
+        "Y-12",
+        "fewer attention parts decode faster",
+        "1.30 and 1.06 times (large), 1.16 and 1.02 (small)",
+        (
+            Check("speed of sh-x / base", lambda e: speed_ratio(e, SH_X, BASE), (SH_X, BASE), ("speed",), at_least=1.10),
+            Check("speed of hc-sa / base", lambda e: speed_ratio(e, HC_SA, BASE), (HC_SA, BASE), ("speed",), at_least=1.00),
+        ),
+    ),
+    Claim(
+        "Y-13",
+        "most learned self-attention heads look nearby",
+        "a figure",
+        (Check("share of heads of base with a mean distance of at most 3", _local_share, (BASE,), ("heads",), at_least=0.6),),
+    ),
+)
+
+PAPER = Paper(
+    NAME,
+    "You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020",
+    "https://arxiv.org/abs/2005.00742",
+    EXPERIMENTS,
+    CLAIMS,
+    (
+        Deviation("norm", "after the residual", "before the sublayer, for all systems alike: it learns in half the updates at these sizes"),
+        Deviation("source end mark", "none", "one, for all systems alike"),
+        Deviation(
+            "hc-all", "length ratio and floor in the text; neither in effect in the released code", "the text; `hc-all-code` is the code's"
+        ),
+        Deviation("subwords", "fitted on training, dev and test text together", "fitted on training text"),
+        Deviation("subword count, updates, learning rate", "32,000; not said; 3e-4", "those of the scale"),
+        Deviation("length of beam", "4, (5+len)/6 to the 0.6", "5, divided by the length, for all papers alike"),
+        Deviation("contrastive pairs", "LingEval97", "generated from our corpora; LingEval97 itself where it is at hand"),
+    ),
+)

@@ -1,0 +1,239 @@
+"""Zeng, Wu, Yin, Li, Zhang, Su, Zhou: Recurrent Attention for Neural Machine Translation, EMNLP 2021.
+
+https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurrent.py` and `attention/synthesizer.py`.
+"""
+
+import numpy as np
+
+from repro.papers import Deviation, Experiment, Paper
+from repro.papers.arms import Arm
+from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
+from repro.papers.evidence import Evidence, reference_length, source_length
+from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
+from repro.papers.heads import divergence_table, entropy_table
+from repro.papers.speed import speed_ratio, speed_table
+from repro.papers.tables import Row, length_table, score_table
+
+NAME = "zeng2021"
+BASE, HC_SA, SYN_R, SYN_ONES = Arm("base"), Arm("hc-sa"), Arm("syn-r"), Arm("syn-r-ones")
+RAN_E, RAN_D, RAN_ALL = Arm("ran-e"), Arm("ran-d"), Arm("ran-all")
+DROPOUT = Arm("base-attention-dropout")
+NO_PE, RAN_E_NO_PE, RAN_D_NO_PE = Arm("base/-pe"), Arm("ran-e/-pe"), Arm("ran-d/-pe")
+NO_DECODER_PE = Arm("base", ("model.decoder_positions=false",))
+FROZEN = Arm("ran-all-frozen")
+NO_NORM = Arm("ran-all", tuple(f"model.{site}=recurrent(layer_norm=False)" for site in ("encoder_self", "decoder_self")))
+NO_RESIDUAL = Arm("ran-all", tuple(f"model.{site}=recurrent(residual=False)" for site in ("encoder_self", "decoder_self")))
+COLUMNS = {BASE: "TransF", HC_SA: "HC-SA", SYN_R: "Syn-R", RAN_E: "RAN-E", RAN_D: "RAN-D", RAN_ALL: "RAN-ALL"}
+CONTROLS = (SYN_ONES, Arm("syn-r-low-rank"), DROPOUT)
+SMALL = (Arm("base", part=0.25), Arm("ran-d", part=0.25))
+LENGTHS = [0, 10, 20, 30, 40, 50, 60, 1000]  # seven bins of words
+LOOKED_AT = (BASE, SYN_R, RAN_ALL)
+TASKS = {
+    "summarisation": ("data.corpus=minisummary", "data.source=text", "data.target=summary"),
+    "dialogue": ("data.corpus=minidialogue", "data.source=context", "data.target=reply"),
+}
+
+
+def _task_arms(task: str) -> list[Arm]:
+    return [Arm(system, TASKS[task]) for system in ("base", "hc-sa", "syn-r", "ran-all")]
+
+
+def _parameters(evidence: Evidence) -> float:
+    counts = [evidence.scores(arm)["training"]["parameters"] for arm in (RAN_ALL, BASE)]
+    return counts[0] - counts[1]
+
+
+def adjacent_divergence(evidence: Evidence, arm: Arm) -> float:
+    """Return the mean Jensen-Shannon divergence of neighbouring decoder layers, in nats."""
+    matrix = np.array(evidence.one("heads", arm)["sites"]["decoder_self"]["divergence"], dtype=float)
+    return float(np.diagonal(matrix, offset=1).mean())
+
+
+EXPERIMENTS = (
+    Experiment(
+        "table1",
+        "Table 1",
+        "RAN in encoder, decoder or both, beside the Transformer, hard-coded attention and the Random Synthesizer",
+        (*COLUMNS, *CONTROLS, *SMALL),
+        lambda e: "\n\n".join(
+            [
+                score_table(
+                    e,
+                    NAME,
+                    "Table 1",
+                    [Row(arm, {"column": column}) for arm, column in COLUMNS.items()] + [Row(arm, {}) for arm in CONTROLS],
+                ),
+                "A quarter of the data:",
+                score_table(e, NAME, "Table 1, small data", [Row(arm, {}) for arm in SMALL]),
+            ]
+        ),
+    ),
+    Experiment(
+        "figure3",
+        "Figure 3",
+        "Decoding speed",
+        (BASE, RAN_ALL),
+        lambda e: speed_table(e, (BASE, RAN_ALL)),
+        measures={"speed": (BASE, RAN_ALL)},
+    ),
+    Experiment(
+        "figure4",
+        "Figure 4",
+        "Entropy of the weights by layer",
+        LOOKED_AT,
+        lambda e: entropy_table(e, LOOKED_AT),
+        measures={"heads": LOOKED_AT},
+        figures=lambda e: entropy_figure(e, LOOKED_AT),
+    ),
+    Experiment(
+        "figure5",
+        "Figure 5",
+        "Histograms of the weights",
+        LOOKED_AT,
+        lambda e: "How many weights are how large, by layer; see the figure.",
+        measures={"heads": LOOKED_AT},
+        figures=lambda e: histogram_figure(e, LOOKED_AT),
+    ),
+    Experiment(
+        "figure6",
+        "Figures 2 and 6",
+        "What RAN looks at, in one sentence",
+        (RAN_ALL,),
+        lambda e: "One map a head and layer; see the figure.",
+        measures={"maps": (RAN_ALL,)},
+        figures=lambda e: maps_of(e, RAN_ALL, "encoder_self") | maps_of(e, RAN_ALL, "decoder_self"),
+    ),
+    Experiment(
+        "figure7",
+        "Figure 7",
+        "How alike layers are",
+        LOOKED_AT,
+        lambda e: divergence_table(e, LOOKED_AT),
+        measures={"heads": LOOKED_AT},
+        figures=lambda e: divergence_figures(e, LOOKED_AT),
+    ),
+    Experiment(
+        "table2",
+        "Table 2",
+        "Without position embeddings",
+        (BASE, NO_PE, RAN_E_NO_PE, NO_DECODER_PE, RAN_D_NO_PE, RAN_E, RAN_D),
+        lambda e: score_table(
+            e, NAME, "Table 2", [Row(arm, {}) for arm in (BASE, NO_PE, RAN_E, RAN_E_NO_PE, NO_DECODER_PE, RAN_D, RAN_D_NO_PE)]
+        ),
+    ),
+    Experiment(
+        "table3",
+        "Table 3",
+        "Parts of RAN taken away",
+        (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL),
+        lambda e: score_table(e, NAME, "Table 3", [Row(arm, {}) for arm in (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL)]),
+    ),
+    Experiment(
+        "figure8",
+        "Figure 8",
+        "BLEU by source and by target length",
+        (BASE, RAN_E, RAN_D, RAN_ALL),
+        lambda e: "\n\n".join(
+            length_table(e, (BASE, RAN_E, RAN_D, RAN_ALL), key, LENGTHS, what)
+            for key, what in ((source_length, "source words"), (reference_length, "reference words"))
+        ),
+        figures=lambda e: gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), source_length, LENGTHS, "source words"),
+    ),
+    Experiment(
+        "table4",
+        "Table 4",
+        "Summarisation and dialogue",
+        tuple(arm for task in TASKS for arm in _task_arms(task)),
+        lambda e: "\n\n".join(
+            f"{task.capitalize()}:\n\n{score_table(e, NAME, 'Table 4', [Row(arm, {}) for arm in _task_arms(task)])}" for task in TASKS
+        ),
+        scales=("smoke",),
+        elsewhere="it has corpora of its own: repro run base hc-sa syn-r ran-all --scale cnndm, and --scale personachat",
+    ),
+)
+
+CLAIMS = (
+    Claim("Z-01", "RAN in the decoder does not hurt", "+0.48 on average", (not_worse(RAN_D, BASE, 0.3),)),
+    Claim("Z-02", "RAN everywhere equals the baseline", "+0.16 on average", (not_worse(RAN_ALL, BASE, 0.7),)),
+    Claim(
+        "Z-03",
+        "RAN beats the other methods that look at positions only",
+        "+0.83 and +0.58 on average",
+        (better(RAN_ALL, HC_SA), better(RAN_ALL, SYN_R), better(RAN_ALL, SYN_ONES)),
+    ),
+    Claim(
+        "Z-04", "gains in encoder and decoder do not add up", "lower in 9 of 10 rows", (Contrast(((1, RAN_ALL), (-1, RAN_D)), at_most=0.2),)
+    ),
+    Claim(
+        "Z-05",
+        "the gain is larger with little data",
+        "+0.97 on the smallest pair, -0.02 on a large one",
+        (
+            Contrast(
+                ((1, SMALL[1]), (-1, SMALL[0]), (-1, RAN_D), (1, BASE)),
+                at_least=0.0,
+            ),
+        ),
+    ),
+    Claim(
+        "Z-06",
+        "RAN replaces the encoder's position embeddings",
+        "more than 14 BLEU against a recovery",
+        (loss(BASE, NO_PE, at_least=5.0), loss(RAN_E, RAN_E_NO_PE, at_most=1.5)),
+    ),
+    Claim(
+        "Z-07", "the first matrices need no training", "-0.1 to -0.2", (Contrast(((1, FROZEN), (-1, RAN_ALL)), at_least=-0.5, at_most=0.5),)
+    ),
+    Claim(
+        "Z-08",
+        "fewer parameters, and faster",
+        "1.14 to 1.24 times",
+        (
+            Check("parameters of RAN-ALL minus those of base", _parameters, (RAN_ALL, BASE), at_most=-1),
+            Check("speed of RAN-ALL / base", lambda e: speed_ratio(e, RAN_ALL, BASE), (RAN_ALL, BASE), ("speed",), at_least=1.05),
+        ),
+    ),
+    Claim(
+        "Z-09",
+        "neighbouring decoder layers attend alike",
+        "divergence of 0.08 to 0.2",
+        (
+            Check(
+                "divergence of neighbouring decoder layers, RAN-ALL minus base, nats",
+                lambda e: adjacent_divergence(e, RAN_ALL) - adjacent_divergence(e, BASE),
+                (RAN_ALL, BASE),
+                ("heads",),
+                at_most=0.0,
+            ),
+        ),
+    ),
+    Claim(
+        "Z-10",
+        "the gain of RAN-D is not that of attention dropout (our control)",
+        "not reported",
+        (Contrast(((1, RAN_D), (-1, DROPOUT)), at_least=0.1),),
+    ),
+)
+
+PAPER = Paper(
+    NAME,
+    "Zeng, Wu, Yin, Li, Zhang, Su, Zhou: Recurrent Attention for Neural Machine Translation, EMNLP 2021",
+    "https://aclanthology.org/2021.emnlp-main.258",
+    EXPERIMENTS,
+    CLAIMS,
+    (
+        Deviation(
+            "transition",
+            "linear, tanh, norm, residual; the released code has four others, none of them this",
+            "the paper's; the code's are options",
+        ),
+        Deviation("axis of W", "a left product in the paper, the key axis in the code", "the key axis; `axis='query'` is an option"),
+        Deviation("attention dropout", "0.2 for RAN, not said for the baseline", "the same for all; the baseline with 0.2 is a control"),
+        Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
+        Deviation("norm", "after the residual", "before the sublayer, for all systems alike"),
+        Deviation("position embeddings", "first two positions skipped", "counted from 0"),
+        Deviation(
+            "summarisation, dialogue", "CNN/DailyMail, Persona-Chat", "generated tasks at smoke; the corpora have scales of their own"
+        ),
+    ),
+)
