@@ -18,7 +18,7 @@ from repro.pruning import almost_binary, gate_table, kept_heads, pruning_config,
 from repro.records import evaluate_run, score_of
 from repro.runs import Run, runs_root
 
-PENALTIES = (0.01, 0.02, 0.04, 0.08)
+PENALTIES = (0.01, 0.03, 0.1)
 NARROW = 1.05  # penalties whose ratio is smaller lead to counts that differ by chance
 
 
@@ -43,7 +43,7 @@ def sweep(
     wanted: Sequence[int],
     sites: Sequence[str] = SITES,
     penalties: Sequence[float] = PENALTIES,
-    max_runs: int = 8,
+    max_runs: int = 6,
     jobs: int = 2,
     split: str = "test",
     report: Callable[[str], None] = print,

@@ -7,6 +7,7 @@
 """
 
 import functools
+import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from repro.data.formats import Sides, read_columns, read_folder
-from repro.data.hub import HubSource, load_from_hub
+from repro.data.hub import HubSource, articles_and_summaries, contexts_and_replies, load_from_hub, read_tables
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, leak_free_split, without_overlap
 from repro.data.parallel import ParallelCorpus, Skipped, Split, align, digest
 from repro.data.text import MAX_CHARS, TextLines, read_lines
@@ -23,6 +24,7 @@ from repro.errors import DamagedFileError, InputError, MachineError, did_you_mea
 __all__ = ["CORPORA", "CorpusRecord", "ParallelCorpus", "load_corpus"]
 
 OnLeak = Literal["error", "drop", "allow"]
+Task = Literal["translation", "summarisation", "dialogue"]
 LOCAL = "local:"
 TATOEBA_DEV, TATOEBA_TEST = 1_000, 2_000  # pairs
 
@@ -32,7 +34,8 @@ class CorpusRecord:
     """What is known about a corpus before it is read.
 
     Args:
-        languages: their codes; the first two are loaded where a source has one pair at a time.
+        languages: their codes; the first two are loaded where a source has one pair at a time. Where the task is not translation,
+            what the two columns are.
         about: what it is, and what a reader of results must know.
         licence: the terms of its texts.
         citation: who made it, and where it is.
@@ -44,6 +47,7 @@ class CorpusRecord:
             are on them, and their overlaps are counted in ``ParallelCorpus.leaks``.
         split: cuts a corpus that comes without dev and test.
         checksums: SHA-256 of the text of each file of the published splits, as in ``{"train.en": ...}``.
+        task: what the second column is to the first; it decides the metrics.
     """
 
     languages: tuple[str, ...]
@@ -57,6 +61,7 @@ class CorpusRecord:
     on_leak: OnLeak = "allow"
     split: Callable[[Mapping[str, Sequence[str]]], dict[str, list[int]]] | None = None
     checksums: Mapping[str, str] = field(default_factory=dict)
+    task: Task = "translation"
 
 
 def load_corpus(
@@ -107,6 +112,11 @@ def check_languages(name: str, *languages: str) -> CorpusRecord:
         if record.languages and language not in record.languages:
             raise InputError(name, f"has no language '{language}'", did_you_mean(language, record.languages))
     return record
+
+
+def task_of(name: str) -> Task:
+    """Return the task of a corpus, without reading it; your own files are translations."""
+    return _find_record(name).task
 
 
 def _find_record(name: str) -> CorpusRecord:
@@ -238,10 +248,28 @@ def _minigerman_splits() -> dict[str, list]:
     return minigerman.splits()
 
 
+def _generate_pairs(name: str, _folder: Path, columns: Sequence[str], _max_chars: int) -> Sides:
+    record = CORPORA[name]
+    sides: Sides = {}
+    for split, pairs in _generated_pairs(name).items():
+        texts = dict(zip(record.languages, zip(*pairs, strict=True), strict=True))
+        sides[split] = {column: TextLines(split, list(texts[column]), range(1, len(pairs) + 1)) for column in columns}
+    return sides
+
+
+@functools.cache
+def _generated_pairs(name: str) -> dict[str, list]:
+    """Do the same for a corpus of pairs of texts."""
+    return importlib.import_module(f"repro.data.{name}").splits()
+
+
 # Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012 chooses the checkpoint, so that no
 # choice is made on the test set.
 IWSLT16_SETS = {"tst2013": "test", "tst2012": "dev"}
 WIT3 = "Cettolo, Girardi and Federico 2012, WIT3: Web Inventory of Transcribed and Translated Talks, https://wit3.fbk.eu"
+
+CNNDM = HubSource("abisee/cnn_dailymail", "3.0.0", columns=articles_and_summaries)
+PERSONACHAT = HubSource("bavard/personachat_truecased", "full", splits=("train", "validation"), columns=contexts_and_replies)
 
 CORPORA: dict[str, CorpusRecord] = {
     "minigerman": CorpusRecord(
@@ -251,6 +279,23 @@ CORPORA: dict[str, CorpusRecord] = {
         citation="repro.data.minigerman",
         read=_generate_minigerman,
         on_leak="error",
+    ),
+    "minisummary": CorpusRecord(
+        languages=("article", "summary"),
+        about="Generated English articles of a few sentences, with the headline that tells their one event.",
+        licence="MIT, as this package",
+        citation="repro.data.minisummary",
+        read=functools.partial(_generate_pairs, "minisummary"),
+        on_leak="error",
+        task="summarisation",
+    ),
+    "minidialogue": CorpusRecord(
+        languages=("context", "reply"),
+        about="Generated English personas with a question, and the reply that they decide. No context comes twice; replies do.",
+        licence="MIT, as this package",
+        citation="repro.data.minidialogue",
+        read=functools.partial(_generate_pairs, "minidialogue"),
+        task="dialogue",
     ),
     "multi30k": CorpusRecord(
         languages=("en", "de", "fr"),
@@ -345,5 +390,27 @@ CORPORA: dict[str, CorpusRecord] = {
         citation="Bojar et al. 2016, Findings of WMT16, https://www.statmt.org/wmt16",
         folder="wmt16-en-ro",
         hub=HubSource("wmt/wmt16", "ro-en"),
+    ),
+    "cnndm": CorpusRecord(
+        languages=("article", "summary"),
+        about="News with the highlights that their editors wrote, not anonymised. Of an article the first 400 words are read, as See et "
+        "al. 2017 do; the highlights are one line.",
+        licence="Apache 2.0 for the collection; the texts are the publishers'",
+        citation="Hermann et al. 2015; See, Liu and Manning 2017, Get To The Point, https://huggingface.co/datasets/abisee/cnn_dailymail",
+        folder="cnndm",
+        read=functools.partial(read_tables, CNNDM),
+        hub=CNNDM,
+        task="summarisation",
+    ),
+    "personachat": CorpusRecord(
+        languages=("context", "reply"),
+        about="Chats of people who play a persona, with case and usual punctuation. A context is the persona and the last three turns. "
+        "Test is the public validation set; dev is the last twentieth of the conversations for training, whose personas train may know.",
+        licence="CC BY 4.0",
+        citation="Zhang et al. 2018, Personalizing Dialogue Agents, https://huggingface.co/datasets/bavard/personachat_truecased",
+        folder="personachat",
+        read=functools.partial(read_tables, PERSONACHAT),
+        hub=PERSONACHAT,
+        task="dialogue",
     ),
 }
