@@ -19,6 +19,7 @@ MARKUP = "<img src=x onerror=alert(1)>"
 NAN = float("nan")
 VALUES = np.array([[0.1, 0.2, 0.3], [NAN, NAN, NAN]])  # the second layer lacks the sublayer
 ROLES = [[("positional",), ("rare", "syntactic"), ("unknown",)], [(), (), ()]]
+INTERVALS = Measured([90, 80], [85, 70], [92, 95])
 COUNTS = np.arange(24).reshape(2, 3, 4)
 
 FIGURES = {  # one of each kind, with markup wherever text goes in
@@ -38,7 +39,8 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     "heads_kept_by_site": lambda: plots.heads_kept_by_site({MARKUP: {MARKUP: [4, 2], "cross": [4, 3]}}),
     "heads_kept_by_layer": lambda: plots.heads_kept_by_layer({MARKUP: np.array([[4, 2], [4, 3]])}, [MARKUP, "5"]),
     "bleu_by_length": lambda: plots.bleu_by_length([MARKUP, "9"], {MARKUP: [30.0, NAN]}, [1200, 0]),
-    "accuracy_by_distance": lambda: plots.accuracy_by_distance(["1", MARKUP], {MARKUP: Measured([90, 80], [85, 70], [92, 95])}),
+    "differences_by_length": lambda: plots.differences_by_length(["1", MARKUP], {MARKUP: INTERVALS}, [3, 4], MARKUP, MARKUP),
+    "accuracy_by_distance": lambda: plots.accuracy_by_distance(["1", MARKUP], {MARKUP: INTERVALS}),
     "training_curves": lambda: plots.training_curves({MARKUP: [{"update": 1, "nll": 3.0}, {"update": 2, "nll": 2.0, "dev_nll": 2.5}]}),
     "curves": lambda: curves({MARKUP: ([1, 2], [3.0, 2.5])}, MARKUP, MARKUP),
     "speed_by_length": lambda: plots.speed_by_length({MARKUP: ([16, 32], [900.0, 500.0])}, MARKUP),
@@ -98,13 +100,15 @@ def test_no_figure_reads_text_as_markup(make):
 
 
 @every_figure
-def test_every_axis_says_what_it_shows(make):
+def test_every_axis_says_what_it_shows_and_the_mouse_reads_values(make):
     figure = make()
-    axes = [axis for axis in figure.select_xaxes()] + [axis for axis in figure.select_yaxes()]
-    if figure.data[0].coloraxis is None:  # the grid writes layers and heads beside its maps
+    if isinstance(figure.layout.coloraxis.cmax, int):  # the grid: layers and heads are written beside its maps
+        assert {"layer 0", "head 0"} <= {note.text for note in figure.layout.annotations}
+        assert "%{z} %" in figure.layout.template.data.heatmap[0].hovertemplate
+    else:
         assert any(axis.title.text for axis in figure.select_xaxes())
         assert any(axis.title.text or axis.ticktext for axis in figure.select_yaxes())
-    assert axes and all(trace.hovertemplate for trace in figure.data)
+        assert all(trace.hovertemplate for trace in figure.data)
 
 
 @every_figure
@@ -161,7 +165,7 @@ def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():
     assert [trace.name for trace in figure.data] == ["layer 0, head 0", "layer 0, head 1", "layer 2, head 0"]
     assert [trace.z.tolist() for trace in figure.data] == [[[26, 74], [100, 0]], [[0, 100], [50, 50]], [[26, 74], [100, 0]]]
     assert [note.text for note in figure.layout.annotations if note.text == "no attention"] == ["no attention"]
-    labels = dict(zip(figure.layout.xaxis.tickvals, figure.layout.xaxis.ticktext, strict=True))
+    labels = dict(zip(figure.layout.xaxis.tickvals.tolist(), figure.layout.xaxis.ticktext, strict=True))
     second = figure.data[1]
     assert [labels[second.x0], labels[second.x0 + 1]] == ["k", "&lt;s&gt;"]  # what the mouse reads over the second head
 
@@ -278,6 +282,8 @@ def test_bins_without_sentences_have_no_point_and_counts_are_written():
 def test_intervals_have_the_ends_that_were_given():
     trace = FIGURES["accuracy_by_distance"]().data[0]
     assert (trace.y + trace.error_y.array).tolist() == [92, 95] and (trace.y - trace.error_y.arrayminus).tolist() == [85, 70]
+    differences = FIGURES["differences_by_length"]()
+    assert differences.data[0].y.tolist() == [90, 80] and differences.data[0].error_y.array.tolist() == [2, 15]
     _, reproduced = FIGURES["published_beside_reproduced"]().data
     assert reproduced.x - reproduced.error_x.arrayminus == pytest.approx([-0.5])
     assert reproduced.x + reproduced.error_x.array == pytest.approx([0.1])
@@ -300,16 +306,25 @@ def test_speed_is_on_logarithmic_scales():
 def test_the_still_picture_holds_the_numbers_of_the_figure(make):
     figure = make()
     drawn = draw(figure).axes
-    meshes = [mesh.get_array() for ax in drawn for mesh in ax.collections if mesh.get_array() is not None]
+    arrays = [mesh.get_array() for ax in drawn for mesh in ax.collections]
+    meshes = [array.astype(float).filled(np.nan) for array in arrays if array is not None]
     lines = [line.get_ydata() for ax in drawn for line in ax.lines]
     bars = [bar.get_height() for ax in drawn for bar in ax.patches]
     for trace in figure.data:
         if isinstance(trace, go.Heatmap):
-            assert any(mesh.shape == trace.z.shape and np.array_equal(mesh.filled(np.nan), trace.z, equal_nan=True) for mesh in meshes)
+            assert any(mesh.shape == trace.z.shape and np.array_equal(mesh, trace.z.astype(float), equal_nan=True) for mesh in meshes)
         elif isinstance(trace, go.Scatter):
             assert any(np.array_equal(line, trace.y, equal_nan=True) for line in lines)
         else:
             assert set(trace.y) <= set(bars)
+
+
+def test_the_still_picture_shows_text_as_typed():
+    typed = ["<b>", "&lt;b&gt;", "$x$", "a\u202eb"]
+    (ax, *_) = draw(attention_maps([np.eye(4)], ["<i>"], typed, typed)).axes
+    shown = ["<b>", "&lt;b&gt;", "$x$", "a⟨U+202E⟩b"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == [label.get_text() for label in ax.get_yticklabels()] == shown
+    assert "<i>" in [text.get_text() for text in ax.figure.texts]
 
 
 def test_a_notebook_holds_the_figure_and_its_picture():

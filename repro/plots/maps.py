@@ -149,21 +149,24 @@ def attention_grid(
         for head, matrix in enumerate([] if weights is None else np.asarray(weights)):
             percent = np.clip(np.rint(100 * matrix), 0, PERCENT).astype(np.uint8)
             name = f"layer {layer}, head {head}"
-            figure.add_heatmap(z=percent, x0=head * right, y0=layer * down, dx=1, dy=1, name=name, coloraxis="coloraxis")
+            figure.add_heatmap(z=percent, x0=head * right, y0=layer * down, name=name, coloraxis="coloraxis")
     bar = {"title": {"text": "weight, %", "side": "right"}, "thickness": 12, "outlinewidth": 0}
-    figure.update_traces(hovertemplate="%{fullData.name}<br>query %{y}, key %{x}: %{z} %<extra></extra>")
+    template = go.layout.Template(TEMPLATE)  # with what would else be repeated in every map
+    template.data.heatmap[0].hovertemplate = "%{fullData.name}<br>query %{y}, key %{x}: %{z} %<extra></extra>"
     height = max(70, min(110, 6 * query_len))
     figure.update_layout(
-        template=TEMPLATE,
+        template=template,
         title_text=escape(title),
         coloraxis={"cmin": 0, "cmax": 100, "colorscale": TEMPLATE.data.heatmap[0].colorscale, "colorbar": bar},
         height=height * len(layers) + 90,
         margin={"l": 70, "r": 20, "t": 70, "b": 20},
     )
-    across = {"range": [-1, num_heads * right], "tickvals": [head * right + key for head in range(num_heads) for key in range(key_len)]}
-    figure.update_xaxes(**across, ticktext=[escape(label) for label in key_labels] * num_heads, showticklabels=False, showgrid=False)
-    along = {"range": [len(layers) * down, -1], "tickvals": [layer * down + i for layer in range(len(layers)) for i in range(query_len)]}
-    figure.update_yaxes(**along, ticktext=[escape(label) for label in query_labels] * len(layers), showticklabels=False, showgrid=False)
+    hidden = {"showticklabels": False, "showgrid": False}  # but read under the mouse
+    keys, queries = ([escape(label) for label in labels] for labels in (key_labels, query_labels))
+    places = (np.arange(num_heads)[:, None] * right + np.arange(key_len)).ravel()
+    figure.update_xaxes(range=[-1, num_heads * right], tickvals=places, ticktext=keys * num_heads, **hidden)
+    places = (np.arange(len(layers))[:, None] * down + np.arange(query_len)).ravel()
+    figure.update_yaxes(range=[len(layers) * down, -1], tickvals=places, ticktext=queries * len(layers), **hidden)
     note = {"showarrow": False, "font": {"size": 12}}
     for head in range(num_heads):
         figure.add_annotation(

@@ -59,7 +59,7 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
                 y=np.asarray(kept),
                 mode="lines+markers",
                 name=escape(site),
-                legendgroup=site,
+                legendgroup=str(place),
                 showlegend=panel == 0,
                 line_color=COLORS[place],
                 marker={"symbol": SYMBOLS[place], "size": 7},

@@ -68,10 +68,8 @@ def bleu_by_length(
         num_sentences: of each bin, written below its label.
         x_title: whose length, in which unit.
     """
-    check_labels("num_sentences", num_sentences, len(bins), "bin")
-    labels = [f"{escape(label)}<br>{count:,}" for label, count in zip(bins, num_sentences, strict=True)]
     without = {name: Measured(values, values, values) for name, values in systems.items()}
-    return _by_bin(labels, without, f"{x_title}; number of sentences", "BLEU")
+    return _by_bin(_with_counts(bins, num_sentences), without, f"{x_title}; number of sentences", "BLEU")
 
 
 def differences_by_length(
@@ -86,9 +84,7 @@ def differences_by_length(
         x_title: whose length, in which unit.
         y_title: what differs from what, with its unit.
     """
-    check_labels("num_sentences", num_sentences, len(bins), "bin")
-    labels = [f"{escape(label)}<br>{count:,}" for label, count in zip(bins, num_sentences, strict=True)]
-    figure = _by_bin(labels, systems, f"{x_title}; number of sentences", y_title)
+    figure = _by_bin(_with_counts(bins, num_sentences), systems, f"{x_title}; number of sentences", y_title)
     return figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
 
 
@@ -160,6 +156,11 @@ _XY = "%{x:,.4~f}: %{y:,.4~f}"
 
 def _look(place: int) -> dict[str, Any]:
     return {"line": {"color": COLORS[place % len(COLORS)]}, "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7}}
+
+
+def _with_counts(bins: Sequence[str], num_sentences: Sequence[int]) -> list[str]:
+    check_labels("num_sentences", num_sentences, len(bins), "bin")
+    return [f"{escape(label)}<br>{count:,}" for label, count in zip(bins, num_sentences, strict=True)]
 
 
 def _by_bin(labels: Sequence[str], systems: Mapping[str, Measured], x_title: str, y_title: str) -> go.Figure:

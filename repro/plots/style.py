@@ -33,6 +33,7 @@ TEMPLATE = go.layout.Template(
         "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
         "title": {"x": 0, "xref": "paper", "font": {"size": 14}},
         "hovermode": "closest",
+        "modebar": {"bgcolor": "rgba(0, 0, 0, 0)", "color": INK, "activecolor": COLORS[0]},
     },
     data={
         "heatmap": [{"type": "heatmap", "colorscale": SEQUENTIAL}],
