@@ -15,6 +15,7 @@ demo: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest
+	$(BIN)/repro verify
 	$(BIN)/python tests/seeded_faults.py
 	$(BIN)/python -m pytest --nbval notebooks
 

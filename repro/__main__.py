@@ -6,7 +6,7 @@ import traceback
 
 import click
 
-from repro.commands import evaluation, papers, training
+from repro.commands import analysis, evaluation, papers, training
 from repro.errors import ReproError
 
 OUR_BUG = 70
@@ -30,7 +30,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for module in (training, evaluation, papers):
+for module in (training, evaluation, analysis, papers):
     for command in vars(module).values():
         if isinstance(command, click.Command):
             cli.add_command(command)

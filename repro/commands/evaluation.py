@@ -42,16 +42,14 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
     runs = [Run.find(first), Run.find(second)]
 
     from repro.decoding import SearchConfig
-    from repro.evaluation import paired_bootstrap
-    from repro.records import evaluate_run
+    from repro.records import compare_records, evaluate_run
     from repro.report import check_comparable, references_of
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     records = [evaluate_run(run, split, search, quiet=not sys.stderr.isatty()) for run in runs]
     check_comparable(records)
-    target = records[0]["config"]["data"]["target"]
     click.echo(f"{records[1]['run']} against {records[0]['run']}, {split}")
-    for result in paired_bootstrap(records[0]["hypotheses"], records[1]["hypotheses"], references_of(records[0]), target):
+    for result in compare_records(*records, references_of(records[0])):
         click.echo(
             f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {result.difference:+.2f}, "
             f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"
@@ -100,8 +98,13 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
-def results(folder: Path) -> None:
+@click.option("--summary", is_flag=True, help="Only verdict counts and coverage, as they stand in the README.")
+def results(folder: Path, summary: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
+    if summary:
+        from repro.papers.summary import summary as summarize
+
+        return click.echo(summarize(folder))
     from repro.records import load_records
     from repro.report import render_results
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from repro.analysis.tables import syntax_table
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.printed import printed
@@ -33,38 +34,17 @@ def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     return table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows)
 
 
-def head_table(evidence: Evidence, arm: Arm) -> str:
-    """Return what every encoder head does: relevance, confidence, where it points, roles (Voita et al. 2019, Figures 1 and 2)."""
-    site = evidence.one("heads", arm)["sites"]["encoder_self"]
-    columns = ("relevance", "gradient", "confidence", "distance", "main_offset", "positional", "two_rarest", "entropy")
-    rows = [
-        [f"{layer}.{head}", *(_number(site[name][layer][head]) for name in columns), ", ".join(roles)]
-        for layer, heads in enumerate(site["roles"])
-        for head, roles in enumerate(heads)
-    ]
-    header = ["layer.head", *(name.replace("_", " ") for name in columns), "roles"]
-    return table(header, rows)
-
-
-def syntax_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
-    """Return the best encoder head for each relation beside its positional baseline, and the printed numbers (their Table 1)."""
+def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
+    """Return the best encoder head for each relation, how far the related words are apart, and the printed numbers (their Table 1)."""
     record = evidence.one("heads", arm)
-    syntax = record["syntax"]
-    if syntax is None:
+    if record["syntax"] is None:
         return f"No parses of {record['config']['data']['source']} are at hand."
-    rows = []
-    for relation, directions in syntax["accuracy"].items():
-        for direction, accuracy in directions.items():
-            accuracy = np.array(accuracy, dtype=float)
-            if np.isfinite(accuracy).any():
-                layer, head = np.unravel_index(np.nanargmax(accuracy), accuracy.shape)
-                best, baseline = accuracy[layer, head], syntax["baseline"][relation]
-                rows.append([relation, direction, f"{layer}.{head}", f"{100 * best:.0f}", f"{100 * baseline:.0f}"])
     positions = [
-        [relation, *(str(counts.get(str(offset), 0)) for offset in range(-5, 6))] for relation, counts in syntax["positions"].items()
+        [relation, *(str(counts.get(str(offset), 0)) for offset in range(-5, 6))]
+        for relation, counts in record["syntax"]["positions"].items()
     ]
     parts = [
-        table(["relation", "direction", "best head", "accuracy, %", "baseline, %"], rows),
+        syntax_table(record),
         f"{record['measured']['sentences']} sentences, {record['measured']['parses']}.",
         table(["dependent after head, words", *(f"{offset:+d}" if offset else "0" for offset in range(-5, 6))], positions),
     ]

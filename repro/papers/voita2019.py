@@ -6,13 +6,14 @@ https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/
 import numpy as np
 from scipy import stats
 
+from repro.analysis.tables import heads_table
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers import pruned as p
 from repro.papers.arms import Arm
 from repro.papers.claims import Check, Claim
 from repro.papers.evidence import Evidence
 from repro.papers.figures import relevance_figures, role_figures
-from repro.papers.heads import head_table, numbers, rare_table, syntax_table
+from repro.papers.heads import numbers, rare_table, relations_table
 from repro.papers.pruned import PRUNED
 
 NAME = "voita2019"
@@ -60,7 +61,7 @@ EXPERIMENTS = (
         "Figures 1 and 2",
         "Relevance, confidence and roles of the encoder's heads",
         (PRUNED,),
-        lambda e: head_table(e, PRUNED),
+        lambda e: heads_table(e.one("heads", PRUNED)),
         measures=HEADS,
         figures=lambda e: relevance_figures(e, PRUNED) | role_figures(e, PRUNED),
     ),
@@ -69,7 +70,7 @@ EXPERIMENTS = (
         "Table 1 and Figure 3",
         "Heads that follow a grammatical relation, and how far the related words are apart",
         (PRUNED,),
-        lambda e: syntax_table(e, NAME, "Table 1", PRUNED),
+        lambda e: relations_table(e, NAME, "Table 1", PRUNED),
         measures=HEADS,
     ),
     Experiment(
@@ -77,7 +78,7 @@ EXPERIMENTS = (
         "Figure 4",
         "The same for the other direction of translation",
         (OTHER,),
-        lambda e: syntax_table(e, NAME, "Figure 4", OTHER),
+        lambda e: relations_table(e, NAME, "Figure 4", OTHER),
         measures={"heads": (OTHER,)},
     ),
     Experiment(
