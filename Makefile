@@ -14,7 +14,7 @@ demo: $(INSTALLED)
 	$(BIN)/repro report "$$base" "$$hard_coded" --out reports/demo.md
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(BIN)/repro verify
 	$(BIN)/python tests/seeded_faults.py
 	$(BIN)/python -m pytest --nbval notebooks

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_corpus, task_of
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError
-from repro.evaluation import as_records, score_all
+from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
 from repro.files import write_json
 from repro.runs import Run, load_state
 from repro.scales import system_of
@@ -59,7 +59,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         "training": training | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
         "search": asdict(search),
         "decoding": {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)},
-        "scores": as_records(score_all(hyps, refs, data.target)),
+        "scores": as_records(score_all(hyps, refs, data.target, task_of(data.corpus))),
         "references_sha256": _digest("\n".join(refs), 64),
         "hypotheses": hyps,
     }
@@ -120,7 +120,13 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
     if _digest("\n".join(refs), 64) != record["references_sha256"]:
         what = f"was scored against other references than {data['corpus']} {record['split']} has here"
         raise DamagedFileError(record["run"], what, "use the same version of the corpus")
-    return as_records(score_all(record["hypotheses"], refs, data["target"]))
+    return as_records(score_all(record["hypotheses"], refs, data["target"], task_of(data["corpus"])))
+
+
+def compare_records(first: dict[str, Any], second: dict[str, Any], refs: list[str]) -> list[Comparison]:
+    """Compare two comparable records by paired bootstrap on the references that they were scored against."""
+    data = first["config"]["data"]
+    return paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, data["target"], task=task_of(data["corpus"]))
 
 
 def _digest(text: str, length: int = 8) -> str:

@@ -1,16 +1,15 @@
 """A report in Markdown, generated from result records: scores with signatures, costs, and whether systems differ by more than chance."""
 
+import math
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.data.corpora import load_corpus
+from repro.data.corpora import GENERATED, load_corpus, task_of
 from repro.errors import InputError
-from repro.evaluation import Comparison, paired_bootstrap
+from repro.evaluation import Comparison
 from repro.published import published_for
-from repro.records import score_of
+from repro.records import compare_records, score_of
 from repro.scales import conditions_of
-
-HEADLINES = ("BLEU", "chrF", "tokenised lower-cased BLEU")
 
 
 def render(records: list[dict[str, Any]]) -> str:
@@ -24,7 +23,7 @@ def render(records: list[dict[str, Any]]) -> str:
     data = first["config"]["data"]
     sources, refs = _pairs_of(first)
     title = f"# {data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
-    note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] == "minigerman" else ""
+    note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] in GENERATED else ""
     parts = [title, note, "## Scores", scores_table(records), _signatures(records), "## Costs", costs_table(records)]
     if len(records) > 1:
         parts += ["## Differences", differences_table(records, refs)]
@@ -82,11 +81,13 @@ def render_results(records: list[dict[str, Any]]) -> str:
 
 
 def scores_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the scores of each record."""
-    rows = [
-        [label_of(record), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in HEADLINES)] for record in records
-    ]
-    return table(["system", "seed", *HEADLINES], rows)
+    """Return a table of the scores of each record, and the perplexity of a subword on dev where the task is not translation."""
+    names = [score["name"] for score in records[0]["scores"]]
+    rows = [[label_of(record), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in names)] for record in records]
+    if task_of(records[0]["config"]["data"]["corpus"]) != "translation":
+        names.append("dev perplexity")
+        rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
+    return table(["system", "seed", *names], rows)
 
 
 def costs_table(records: list[dict[str, Any]]) -> str:
@@ -113,7 +114,7 @@ def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
     rows = []
     first = records[0]
     for second in records[1:]:
-        for comparison in paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, first["config"]["data"]["target"]):
+        for comparison in compare_records(first, second, refs):
             rows.append([f"{label_of(second)} - {label_of(first)}", comparison.metric, *describe(comparison)])
     samples = f"Paired bootstrap (Koehn 2004), {comparison.num_samples:,} resamples; one training run each says nothing about other seeds."
     return table(["systems", "metric", "difference", "95 % interval", "p"], rows) + "\n\n" + samples

@@ -69,14 +69,10 @@ SCALES: dict[str, RunConfig] = {
         model=ModelConfig(dropout=0.0), train=TrainConfig(max_updates=600, learning_rate=0.01)
     ),
     "minisummary": RunConfig(
-        DataConfig("minisummary", "article", "summary"),
-        ModelConfig(dropout=0.0),
-        TrainConfig(max_updates=900, learning_rate=0.01),
+        DataConfig("minisummary", "article", "summary"), ModelConfig(dropout=0.0), TrainConfig(max_updates=900, learning_rate=0.01)
     ),
     "minidialogue": RunConfig(
-        DataConfig("minidialogue", "context", "reply"),
-        ModelConfig(dropout=0.0),
-        TrainConfig(max_updates=900, learning_rate=0.01),
+        DataConfig("minidialogue", "context", "reply"), ModelConfig(dropout=0.0), TrainConfig(max_updates=600, learning_rate=0.01)
     ),
     "multi30k": RunConfig(
         DataConfig("multi30k", "en", "de", vocab_size=4000),
@@ -97,6 +93,20 @@ SCALES: dict[str, RunConfig] = {
         DataConfig("iwslt16", "en", "de", vocab_size=32000),
         ModelConfig(encoder_layers=5, decoder_layers=5, embed_dim=288, ffn_dim=507, num_heads=4, dropout=0.1),
         TrainConfig(max_updates=100_000, batch_tokens=4096, learning_rate=3e-4, warmup=1, label_smoothing=0.0, eval_every=2000, average=5),
+    ),
+    # Zeng et al. 2021, Table 4; they give numbers of updates and sentences only. Articles are longer than the 256 tokens for which
+    # recurrent attention is defined by default: add 'model.encoder_self=recurrent(max_len=1024)'.
+    "cnndm": RunConfig(
+        DataConfig("cnndm", "article", "summary", vocab_size=32000, max_tokens=1024),
+        ModelConfig(encoder_layers=6, decoder_layers=6, embed_dim=512, ffn_dim=2048, num_heads=8, dropout=0.1),
+        TrainConfig(
+            max_updates=300_000, batch_tokens=65_536, learning_rate=7e-4, schedule="inverse-sqrt", warmup=4000, eval_every=5000, average=5
+        ),
+    ),
+    "personachat": RunConfig(
+        DataConfig("personachat", "context", "reply", vocab_size=8000, max_tokens=256),
+        ModelConfig(encoder_layers=5, decoder_layers=5, embed_dim=288, ffn_dim=507, num_heads=4, dropout=0.1),
+        TrainConfig(max_updates=20_000, batch_tokens=4096, learning_rate=1e-3, warmup=1000, eval_every=500, average=5),
     ),
 }
 """Corpus, shape and schedule that belong together; the variant and `key=value` overrides are laid over one of these."""

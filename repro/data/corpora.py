@@ -414,3 +414,6 @@ CORPORA: dict[str, CorpusRecord] = {
         task="dialogue",
     ),
 }
+
+GENERATED = tuple(name for name, record in CORPORA.items() if record.folder is None)
+"""The corpora that are made here: scores on them stand beside no paper's."""

@@ -22,7 +22,7 @@ def draw_splits(
 ) -> dict[str, list[Pair]]:
     """Draw splits that share no source and, unless ``targets_recur``, no target.
 
-    Test is drawn first, then dev, then train, each from its own seed: test does not depend on any other size, dev only on that of test,
+    Test is drawn first, then dev, then the rest, each from its own seed: test does not depend on any other size, dev only on that of test,
     and training data of different sizes are prefixes of each other.
 
     Args:
@@ -37,7 +37,7 @@ def draw_splits(
     sizes = DEFAULT_SIZES if sizes is None else sizes
     seen: set[str] = set()
     drawn: dict[str, list[Pair]] = {}
-    for split in sorted(sizes, key=("test", "dev", "train").index):
+    for split in sorted(sizes, key=lambda name: {"test": 0, "dev": 1}.get(name, 2)):
         if sizes[split] < 0:
             raise InputError(split, f"{sizes[split]} pairs is negative", "give a number of pairs from 0 up")
         stream = _new_pairs(sample, Random(f"{seed}/{split}"), seen, targets_recur)  # a string seed is the same in every process

@@ -1,7 +1,7 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -108,8 +108,9 @@ class Evidence:
             for place, seed in enumerate(seeds):
                 sums = self.sums(arm, seed)
                 sums = sums if sentences is None else sums[list(sentences)]
-                values[place] += weight * score_of_sums(metric, sums.sum(axis=0))
-                resampled[place] += weight * bleu_of_resamples(metric, sums)
+                score, samples = _bootstrap(metric, sums.tobytes(), sums.shape, sums.dtype)
+                values[place] += weight * score
+                resampled[place] += weight * samples
         return values, resampled
 
     def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
@@ -224,6 +225,13 @@ def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
     """Return edges that cut numbers into parts of nearly equal size; fewer parts where many numbers are equal."""
     inner = np.quantile(numbers, np.arange(1, parts) / parts)
     return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
+
+
+@lru_cache(maxsize=1000)  # the baseline is in most contrasts
+def _bootstrap(metric: sacrebleu.BLEU, sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> tuple[float, np.ndarray]:
+    """Return BLEU and the BLEU of each resample."""
+    rows = np.frombuffer(sums, dtype).reshape(shape)
+    return score_of_sums(metric, rows.sum(axis=0)), bleu_of_resamples(metric, rows)
 
 
 @cache

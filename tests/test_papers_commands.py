@@ -1,0 +1,156 @@
+"""The commands on papers, end to end over stored results: plan, judge, report, verify; and set-ups that must not pass."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from repro.__main__ import main
+from repro.errors import InputError
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence
+from repro.papers.verdicts import claims_of, load
+from repro.records import load_records
+from repro.report import check_comparable
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+FEW = ("base", "hc-sa", "hc-all")
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A copy of a few stored results."""
+    folder = tmp_path / "results" / "minigerman.en-de"
+    folder.mkdir(parents=True)
+    for system in FEW:
+        name = Arm(system).config("smoke").digest()
+        (path,) = (RESULTS / "minigerman.en-de").glob(f"*-{name}.test.json")
+        shutil.copy(path, folder)
+    return folder.parent
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    """Return exit status, standard output and standard error of `repro`."""
+    code = 0
+    try:
+        main(list(arguments))
+    except SystemExit as end:
+        code = end.code or 0
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_papers_lists_what_there_is(capsys):
+    assert run(capsys, "papers")[1].count("experiments") == 5
+    page = run(capsys, "papers", "you2020")[1]
+    assert "you2020.table2" in page and "holds if hc-sa - base >= -1 BLEU" in page
+
+
+def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    code, page, message = run(capsys, "run", "you2020.figure4", "sh-x", "--dry-run", "--results", str(results))
+    assert code == 0 and page.split() == [page.strip()] and page.startswith("sh-x-seed1-")
+    assert re.match(r"1 runs to train, 0 to measure; training about \d+ minutes", message)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
+    code, page, message = run(capsys, "run", "you2020.figure4", "--results", str(results), "--out", str(tmp_path / "run.md"))
+    assert code == 0 and page.strip() == str(tmp_path / "run.md")
+    assert message.startswith("0 runs to train, 0 to measure")
+    assert "hc-all - base" in (tmp_path / "run.md").read_text()
+
+
+def test_claims_are_judged_and_stored_and_verified(capsys, results):
+    code, page, _ = run(capsys, "claims", "you2020", "--results", str(results))
+    assert code == 0 and re.search(r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M)
+    assert re.search(r"^Y-04 +not run ", page, re.M)
+    assert load(results, "smoke")["Y-02"]["status"] == "reproduced"
+    assert run(capsys, "verify", "--results", str(results))[:2] == (0, "every stored number was derived again\n")
+
+
+def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results):
+    run(capsys, "claims", "you2020", "--results", str(results))
+    record = next(results.glob("*/base-*.json"))
+    values = json.loads(record.read_bytes())
+    values["scores"][0]["value"] += 0.01
+    record.write_text(json.dumps(values))
+    code, _, message = run(capsys, "verify", "--results", str(results))
+    assert code != 0 and f"{values['run']}, scores test: stored [" in message
+    values["scores"][0]["value"] -= 0.01
+    record.write_text(json.dumps(values))
+    verdicts = results / "claims" / "smoke.json"
+    verdicts.write_text(verdicts.read_text().replace('"reproduced"', '"not reproduced"'))
+    code, _, message = run(capsys, "verify", "--results", str(results))
+    assert code != 0 and "Y-02 at smoke: stored not reproduced, derived reproduced" in message
+
+
+def test_the_page_asks_nothing_of_the_network(capsys, results, tmp_path):
+    run(capsys, "claims", "--results", str(results))
+    code, page, _ = run(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
+    assert code == 0 and page.split() == [str(tmp_path / "report.html"), str(tmp_path / "report.md")]
+    html = (tmp_path / "report.html").read_text()
+    body = html[html.index("</head>") :]
+    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=", html[: html.index("<style>")].replace('href="data:,"', "") + body)
+    assert "Y-02" in body and "21.1" in body and "Table 2" in body  # a verdict, a printed number, its place
+
+
+def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
+    run(capsys, "claims", "--results", str(results))
+    run(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
+    table = (tmp_path / "report.md").read_text().split("## ")[0]
+    statuses = [line.split(" | ")[2] for line in table.splitlines() if re.match(r"\| [RYVZM]-\d\d", line)]
+    order = ["not reproduced", "partly", "undecided", "not run", "reproduced"]
+    assert statuses == sorted(statuses, key=order.index) and len(statuses) == 50
+
+
+# Set-ups that are wrong on purpose: each flips a named verdict, or is refused by name.
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return Evidence("smoke", load_records(RESULTS, None))
+
+
+def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
+    """Return the verdict on a claim when other runs stand for some of its arms."""
+    (claim,) = [claim for claim in claims_of() if claim.name == name]
+    conditions = [
+        replace(condition, terms=tuple((weight, changes.get(arm, arm)) for weight, arm in condition.terms)) for condition in claim.conditions
+    ]
+    return replace(claim, conditions=tuple(conditions)).judge(evidence).status
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("Y-01", Arm("hc-sa"), Arm("hc-sa", ("model.encoder_self=gaussian(centers=[4, 6])",))),  # centres off by five
+        ("M-03", Arm("mma/-pe"), Arm("mma/-pe", ("model.encoder_self=mixed(types='G')",))),  # no mask at all
+        ("Z-06", Arm("ran-e/-pe"), Arm("base/-pe")),  # queries and keys where the recurrence should be
+    ],
+)
+def test_a_broken_variant_flips_its_verdict(evidence, name, right, wrong):
+    assert verdict_with(evidence, name, {}) != verdict_with(evidence, name, {right: wrong})
+    assert verdict_with(evidence, name, {right: wrong}) in ("not reproduced", "partly")
+
+
+def test_another_tokeniser_is_refused(results):
+    first, second = load_records(results)[:2]
+    scores = [score | {"signature": score["signature"].replace("tok:13a", "tok:intl")} for score in second["scores"]]
+    with pytest.raises(InputError, match="have different signatures"):
+        check_comparable([first, second | {"scores": scores}])
+
+
+def test_other_training_data_are_refused(results):
+    first, second = load_records(results)[:2]
+    with pytest.raises(InputError, match="have different training data"):
+        check_comparable([first, second | {"provenance": second["provenance"] | {"data_fingerprint": "leaking"}}])
+
+
+def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
+    overrides = ("model.gated_sites=[\"encoder_self\", \"cross\"]", "train.freeze_decoder=true")
+    with pytest.raises(InputError, match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder"):
+        Arm("base", overrides).config("smoke")
