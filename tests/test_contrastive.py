@@ -9,12 +9,13 @@ import torch
 
 from repro.analysis.ablation import scaled_heads
 from repro.analysis.contrastive import accuracies, check_record, cross_entropies, decisions, score_suite, token_means, wilson
+from repro.data import minigerman
 from repro.data.contrastive import ContrastiveItem, ContrastiveSuite, minigerman_suite, read_suite, without_overlap
-from repro.data.corpora import load_corpus
 from repro.data.german_errors import RULES, errors_in, generate_suite
-from repro.data.minigerman import PHENOMENA, splits
+from repro.data.minigerman import PHENOMENA, generate
 from repro.data.mucow import read_mucow, substitute
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
+from repro.data.text import read_lines
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from test_transformer import small
@@ -209,23 +210,26 @@ def test_the_real_mucow(real_data):
     assert Counter(item.origin for item in suite.items) == {"opensubs": 1636, "eubooks": 796, "ted": 710, "tatoeba": 406, "books": 376}
     for item in suite.items:
         assert all(wrong.count(" ") == item.reference.count(" ") for wrong in item.contrastive)
-    corpus = load_corpus("tatoeba", "de", "en", root=real_data)
-    kept = without_overlap(suite, *corpus.pairs("train", "de", "en"))
-    dropped = Counter(item.origin for item in suite.items) - Counter(item.origin for item in kept.items)
-    assert dropped["tatoeba"] > 250 > sum(dropped.values()) - dropped["tatoeba"]  # only a newer export has the others
+    english, german = zip(*(line.split("\t") for line in read_lines(real_data / "tatoeba-deu-eng/deu.txt").lines), strict=True)
+    kept = without_overlap(suite, german, english)
+    assert Counter(item.origin for item in suite.items) - Counter(item.origin for item in kept.items) == {"tatoeba": 165}
 
 
 # minigerman
 
 
-def test_minigerman_pairs_are_new_to_a_model_trained_on_minigerman():
-    suite = minigerman_suite(12, seed=3)
-    assert list(suite.types.items()) == [(kind, 12) for kind in PHENOMENA["de"]]
-    train = splits()["train"]
-    seen = {example.german for example in train} | {example.english for example in train}
-    assert not any(item.source in seen or item.reference in seen for item in suite.items)
-    assert all(item.distance for item in suite.items if item.type in ("subj_verb_agreement", "np_agreement", "auxiliary", "word_sense"))
-    assert minigerman_suite(2, seed=3, target="en").source == "de"
+def test_minigerman_pairs_are_exact_and_new_to_a_model_trained_on_minigerman(monkeypatch):
+    train, excluded = generate(50, seed=5), []
+    draw = minigerman.contrastive_pairs
+    monkeypatch.setattr(minigerman, "splits", lambda: {"train": train, "test": None})
+    monkeypatch.setattr(minigerman, "contrastive_pairs", lambda *args, exclude: excluded.append(exclude) or draw(*args, exclude=exclude))
+    suite = minigerman_suite.__wrapped__(4, seed=3)
+    assert excluded == [train]
+    assert list(suite.types.items()) == [(kind, 4) for kind in PHENOMENA["de"]]
+    pairs = draw(4, 3, exclude=train)
+    assert [(*item.contrastive, item.distance) for item in suite.items] == [(pair.contrastive, pair.distance) for pair in pairs]
+    into_english = minigerman_suite.__wrapped__(2, seed=3, target="en")
+    assert (into_english.source, into_english.target) == ("de", "en")
 
 
 # Errors in any German text
@@ -313,6 +317,9 @@ def test_errors_are_made(kind, reference, contrastive, distance):
         ("polarity_affix_del", "Die Hunde sind unter dem Tisch."),
         ("polarity_affix_ins", "Komm so schnell wie möglich."),
         ("polarity_affix_ins", "Die Ruhe tut gut."),
+        ("polarity_affix_ins", "Wer weiß, ob das wahr ist oder nicht."),
+        ("polarity_particle_kein_del", "Ein keiner Hund bellt."),  # misspelt
+        ("auxiliary", "Sie sagt, er habe das Buch gelesen."),
         ("auxiliary", "Er hat das Auto gefahren."),  # "ist gefahren" exists
         ("auxiliary", "Das Haus ist verkauft worden."),
         ("auxiliary", "Die Tür ist geschlossen."),  # "hat geschlossen" exists

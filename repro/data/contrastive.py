@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +97,7 @@ def without_overlap(suite: ContrastiveSuite, sources: Iterable[str], references:
     return replace(suite, items=tuple(items), skipped=skipped)
 
 
+@cache  # the training split takes seconds to draw
 def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> ContrastiveSuite:
     """Draw exact pairs of the generated corpus, none of whose sentences is in the training split of `minigerman`.
 

@@ -9,6 +9,7 @@ from repro.data.german_errors.agreement import Error
 from repro.data.german_errors.sentence import Sentence
 from repro.data.german_errors.words import (
     ADJECTIVE_ENDINGS,
+    DETERMINERS,
     FOCUS,
     FULL_VERBS,
     NEGATABLE,
@@ -54,7 +55,8 @@ def kein_del(sentence: Sentence) -> Iterator[Error]:
             continue
         noun = sentence.noun_after(index)
         may_be_plural = word in ("keine", "keinen", "keiner") and noun and sentence.tokens[noun].endswith(("e", "n", "r", "s", "l"))
-        if noun is not None and not may_be_plural and sentence.tokens[-1] != "?":
+        is_article = noun is not None and sentence.word(index - 1) not in DETERMINERS  # "ein keiner Hund" is a slip for "kleiner"
+        if is_article and not may_be_plural and sentence.tokens[-1] != "?":
             yield sentence.replaced(index, word.removeprefix("k")), None
 
 
@@ -70,16 +72,20 @@ def kein_ins(sentence: Sentence) -> Iterator[Error]:
 
 
 def affix_del(sentence: Sentence) -> Iterator[Error]:
-    """Take "un" from an adjective that keeps its sense without it."""
+    """Take "un" from an adjective that keeps its sense without it; not after "ob", where both say the same."""
+    if "ob" in sentence.lower:
+        return
     for index, word in enumerate(sentence.lower):
         if word.startswith("un") and is_gradable(word.removeprefix("un")) and sentence.tokens[index].islower():
             yield sentence.replaced(index, word.removeprefix("un")), None
 
 
 def affix_ins(sentence: Sentence) -> Iterator[Error]:
-    """Put "un" before an adjective that has such an opposite; not in "wie möglich", "zu sicher" and "nicht wahr"."""
+    """Put "un" before an adjective that has such an opposite; not in "wie möglich" and "zu sicher", nor after a negation or "ob"."""
+    if _is_negative(sentence) or "ob" in sentence.lower:
+        return
     for index, word in enumerate(sentence.lower):
-        if is_gradable(word) and sentence.tokens[index].islower() and sentence.word(index - 1) not in ("wie", "zu", "nicht"):
+        if is_gradable(word) and sentence.tokens[index].islower() and sentence.word(index - 1) not in ("wie", "zu"):
             yield sentence.replaced(index, f"un{word}"), None
 
 

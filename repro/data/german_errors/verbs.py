@@ -40,7 +40,8 @@ def auxiliary(sentence: Sentence) -> Iterator[Error]:
         verb = finite[0]
         participle = segment[-2] if verb == segment[-1] and len(segment) > 1 else segment[-1]
         changed = _other_auxiliary(sentence.word(verb), sentence.tokens[participle])
-        if changed and verb != participle and sentence.word(participle - 1) != "zu":
+        is_first_person = sentence.word(verb) != "habe" or "ich" in words  # "er habe" is reported speech
+        if changed and is_first_person and verb != participle and sentence.word(participle - 1) != "zu":
             yield sentence.replaced(verb, changed), sentence.distance(verb, participle)
 
 

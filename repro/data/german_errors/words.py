@@ -137,9 +137,9 @@ BOTH_PARTICIPLES = (  # with haben in one sense and with sein in another, or dif
 # Adjectives with an opposite in un-, which has their sense and no other.
 UN_STEMS = set("""abhängig angenehm anständig appetitlich artig aufmerksam ausgeglichen bedeutend bedenklich bekannt beliebt bequem
 beschädigt bewaffnet beweglich bewohnt bewusst demokratisch deutlich diszipliniert echt effektiv ehrlich erfreulich
-erträglich erwünscht fähig fair freiwillig freundlich fruchtbar geduldig geeignet gefährlich genau gerecht gern gesund
+erträglich erwünscht fähig fair freiwillig freundlich fruchtbar geduldig geeignet gefährlich gerecht gern gesund
 gewöhnlich giftig glaubwürdig gleichmäßig glücklich günstig höflich interessant kompliziert klar klug kontrolliert leserlich logisch
-menschlich moralisch möglich natürlich nötig nützlich ordentlich passend persönlich praktisch pünktlich realistisch regelmäßig reif
+menschlich moralisch möglich natürlich nötig nützlich ordentlich passend persönlich pünktlich realistisch regelmäßig reif
 sauber scharf schädlich schuldig schön sicher sichtbar sinnig sportlich sterblich sympathisch treu trennbar verantwortlich verdächtig
 verheiratet verletzt vernünftig verschämt verständlich verwundbar verzeihlich vollständig vorsichtig wahr wahrscheinlich wichtig wirksam
 würdig zufrieden zulässig zuverlässig zerstörbar übersichtlich überwindbar üblich""".split())
