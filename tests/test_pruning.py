@@ -232,7 +232,8 @@ def test_gates_learn_at_their_own_rate():
     assert moves[0] == pytest.approx((1e-3, 1e-3), rel=1e-2) and moves[1] == pytest.approx((1e-2, 1e-3), rel=1e-2)
 
 
-def test_a_pruning_run_starts_where_its_base_ended(base):
+def test_a_pruning_run_starts_where_its_base_ended(base, monkeypatch):
+    monkeypatch.setattr("repro.data.subwords.Subwords.fit", None)  # the subwords are the base's, not fitted again
     config = pruning_config(base, 0.0, max_updates=1, learning_rate=1e-9)
     last = parameters_of(run := train(config, base.path.parent, quiet=True))
     for name, value in parameters_of(base).items():

@@ -1,0 +1,136 @@
+"""Ablation, pruning and comparison: the same sentence through a changed model, or through several."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import ipywidgets
+
+from repro.analysis.ablation import scaled_heads
+from repro.analysis.reading import read
+from repro.config import SITES
+from repro.decoding import SearchConfig, Translator
+from repro.errors import InputError
+from repro.widgets.heads import HeadGrid, first_head, kept_heads, ones, static_heads
+from repro.widgets.parts import FITS, Touchable, Words, sentence_field, static_words, words_row
+
+
+class Ablation(Touchable):
+    """Switch heads of a trained model off, or rescale them, and read the new translation.
+
+    Args:
+        translator: a trained model.
+        sentence: the first one; type another into the field.
+        search: how to translate.
+
+    `heads.factors` and `heads.chosen` may be set, and so may `factor.value`, the factor of the chosen head.
+    """
+
+    def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
+        self.translator, self.search = translator, search
+        self.sentence, self.words = sentence_field(sentence), Words()
+        self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model))
+        self.factor = ipywidgets.FloatSlider(1.0, min=0, max=2, step=0.05, description="factor", readout_format=".2f")
+        self.reset = ipywidgets.Button(description="all heads on", icon="undo", layout=FITS)
+        super().__init__([self.sentence, self.heads, ipywidgets.HBox([self.factor, self.reset]), self.words], notice=self.words)
+        self.reset.on_click(lambda _: self.heads.set_trait("factors", ones(translator.model)))
+        self.sentence.observe(self.guarded(self._read_whole), "value")
+        self.factor.observe(self.guarded(self._rescale), "value")
+        self.heads.observe(self.guarded(self._show_factor), "chosen")
+        self.heads.observe(self.guarded(self._show_factor), "factors")
+        self.heads.observe(self.guarded(self._read_changed), "factors")
+        self._read_whole()
+
+    def _rescale(self) -> None:
+        site, layer, head = self.heads.chosen
+        factors = [[list(heads) for heads in layers] for layers in self.heads.factors]
+        factors[site][layer][head] = self.factor.value
+        self.heads.factors = factors
+
+    def _show_factor(self) -> None:
+        site, layer, head = self.heads.chosen
+        factor = self.heads.factors[site][layer][head]
+        if self.factor.min <= factor <= self.factor.max:  # the slider would cut it, and lay what it cut over the head
+            self.factor.value = factor
+
+    def _read_whole(self) -> None:
+        self.whole = read(self.translator, self.sentence.value, self.search)
+        self._read_changed()
+
+    def _read_changed(self) -> None:
+        began = time.perf_counter()
+        sites = zip(SITES, self.heads.factors, strict=True)
+        factors = {(site, layer): heads for site, layers in sites for layer, heads in enumerate(layers) if heads}
+        with scaled_heads(self.translator.model, factors):
+            self.changed = read(self.translator, self.sentence.value, self.search)
+        self.words.rows = [words_row("whole model", self.whole, self.changed), words_row("changed model", self.changed, self.whole)]
+        self.words.message = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+
+    def static(self) -> str:
+        """Return the heads and both translations."""
+        return static_heads(self.heads.factors) + static_words(self.words.rows)
+
+
+class Pruning(Touchable):
+    """Move along a list of pruned models: which heads are left, and what they make of a sentence.
+
+    Args:
+        models: (label, translator), the least pruned first; its translation is what the others are compared with.
+        sentence: the first one; type another into the field.
+        search: how to translate.
+
+    `level.value` is the label of the model shown.
+    """
+
+    def __init__(self, models: Sequence[tuple[str, Translator]], sentence: str, search: SearchConfig | None = None) -> None:
+        if not models:
+            raise InputError("models", "there is none", "give (label, translator) pairs")
+        self.models, self.search = dict(models), search
+        self.sentence, self.words = sentence_field(sentence), Words()
+        self.level = ipywidgets.SelectionSlider(options=list(self.models), description="model", layout={"width": "min(560px, 98%)"})
+        self.heads = HeadGrid(mode="show")
+        super().__init__([self.sentence, self.level, self.heads, self.words], notice=self.words)
+        for control in (self.sentence, self.level):
+            control.observe(self.guarded(self._update), "value")
+        self._update()
+
+    def _update(self) -> None:
+        first, shown = next(iter(self.models)), self.level.value
+        self.heads.factors = kept_heads(self.models[shown].model)
+        readings = {label: read(self.models[label], self.sentence.value, self.search) for label in {first, shown}}
+        rows = [words_row(first, readings[first], readings[shown]), words_row(shown, readings[shown], readings[first])]
+        self.words.rows = rows[: len(readings)]
+        heads = [factor for layers in self.heads.factors for layer in layers for factor in layer]
+        self.words.message = f"{sum(factor != 0 for factor in heads)} of {len(heads)} heads are left"
+
+    def static(self) -> str:
+        """Return the heads that are left and the translations."""
+        return static_heads(self.heads.factors) + static_words(self.words.rows)
+
+
+class Comparison(Touchable):
+    """Send one sentence through several models; words that the first one does not have are marked.
+
+    Args:
+        models: label -> translator.
+        sentence: the first one; type another into the field.
+        search: how to translate.
+    """
+
+    def __init__(self, models: Mapping[str, Translator], sentence: str, search: SearchConfig | None = None) -> None:
+        if not models:
+            raise InputError("models", "there is none", "give label -> translator")
+        self.models, self.search = dict(models), search
+        self.sentence, self.words = sentence_field(sentence), Words()
+        super().__init__([self.sentence, self.words], notice=self.words)
+        self.sentence.observe(self.guarded(self._update), "value")
+        self._update()
+
+    def _update(self) -> None:
+        readings = {label: read(translator, self.sentence.value, self.search) for label, translator in self.models.items()}
+        first, *_ = readings
+        self.words.rows = [words_row(label, reading, readings[first]) for label, reading in readings.items()]
+        self.words.message = ""
+
+    def static(self) -> str:
+        """Return the translations."""
+        return static_words(self.words.rows)

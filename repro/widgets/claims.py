@@ -1,0 +1,47 @@
+"""The claims table: what the papers say, what came out here, and on what evidence."""
+
+from collections.abc import Mapping, Sequence
+
+import anywidget
+import traitlets
+
+from repro.errors import InputError
+from repro.plots import escape
+from repro.widgets.parts import Touchable, module, style
+
+COLUMNS = ("verdict", "id", "paper", "statement", "evidence")
+
+
+class Table(anywidget.AnyWidget):
+    """Rows that a click on a heading sorts. `verdicts` are those shown; none = all."""
+
+    _esm, _css = module("claims"), style("claims")
+    columns = traitlets.List(list(COLUMNS)).tag(sync=True)
+    claims = traitlets.List().tag(sync=True)
+    verdicts = traitlets.List().tag(sync=True)
+
+
+class ClaimsTable(Touchable):
+    """Show claims with their verdicts; not reproduced comes first.
+
+    Args:
+        claims: `id`, `paper`, `statement`, `verdict` and `evidence` each, all text.
+
+    `table.verdicts` may be set to show only some.
+
+    Raises:
+        InputError: a claim that lacks one of them.
+    """
+
+    def __init__(self, claims: Sequence[Mapping[str, str]]) -> None:
+        for number, claim in enumerate(claims):
+            if missing := [column for column in COLUMNS if not isinstance(claim.get(column), str)]:
+                raise InputError(f"claim {number}", f"has no text for {', '.join(missing)}", f"give {', '.join(COLUMNS)}")
+        self.table = Table(claims=[{column: claim[column] for column in COLUMNS} for claim in claims])
+        super().__init__([self.table])
+
+    def static(self) -> str:
+        """Return all claims."""
+        heading = "".join(f"<th>{column}</th>" for column in COLUMNS)
+        rows = ("".join(f"<td>{escape(claim[column])}</td>" for column in COLUMNS) for claim in self.table.claims)
+        return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"

@@ -1,0 +1,162 @@
+// One head's matrix. A Gaussian is dragged by its centre and its width, blocked pairs are painted.
+
+function render({ model, el }) {
+  el.classList.add("rp");
+  const body = add(el, "div", "rp-detail");
+  const left = add(body, "div", "rp-matrix");
+  const title = add(left, "div", "rp-title");
+  const canvas = add(left, "canvas", "rp-canvas");
+  const readout = add(left, "div", "rp-hint");
+  readout.setAttribute("aria-live", "polite");
+  const curve = add(body, "div", "rp-curve");
+  addScale(left);
+  canvas.tabIndex = 0;
+  canvas.setAttribute("role", "application");
+  canvas.setAttribute("aria-label", "weights of the head; arrow keys move, space blocks a pair or frees it");
+
+  add(curve, "div", "rp-hint", "Drag the upper dot to move the center, the other one to change the width; or use the arrow keys on them.");
+  const SVG = "http://www.w3.org/2000/svg";
+  const svg = curve.appendChild(document.createElementNS(SVG, "svg"));
+  const [WIDTH, HEIGHT, REACH] = [360, 190, 8];
+  svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+  const shape = (tag, attributes) => {
+    const node = svg.appendChild(document.createElementNS(SVG, tag));
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    return node;
+  };
+  const toX = (offset) => WIDTH / 2 + (offset * WIDTH) / (2 * REACH + 1);
+  const toOffset = (event) => {
+    const box = svg.getBoundingClientRect();
+    return (((event.clientX - box.left) / box.width) * WIDTH - WIDTH / 2) / (WIDTH / (2 * REACH + 1));
+  };
+  const base = HEIGHT - 36;
+  shape("line", { x1: 0, x2: WIDTH, y1: base, y2: base, class: "rp-axis" });
+  for (let offset = -REACH; offset <= REACH; offset++) {
+    const label = shape("text", { x: toX(offset), y: base + 16, class: "rp-tick" });
+    label.textContent = offset % 2 ? "" : String(offset);
+  }
+  shape("text", { x: WIDTH / 2, y: HEIGHT - 4, class: "rp-tick" }).textContent = "key position minus query position, in tokens";
+  const line = shape("path", { class: "rp-bell" });
+  const taps = Array.from({ length: 2 * REACH + 1 }, () => shape("circle", { r: 3, class: "rp-tap" }));
+  const handle = (name) => {
+    const node = shape("circle", { r: 9, class: "rp-handle", tabindex: 0, role: "slider", "aria-label": name });
+    node.dataset.handle = name;
+    return node;
+  };
+  const handles = { center: handle("center"), std: handle("std") };
+
+  let place = null;
+  let cursor = null;
+  let painting = null; // whether the drag under way blocks or frees
+
+  const limits = (name) => model.get("limits")[name];
+  function put(name, value) {
+    const [low, high, step] = limits(name);
+    model.set(name, clamp(Number((Math.round(value / step) * step).toFixed(6)), low, high));
+    model.save_changes();
+  }
+
+  function paint([q, k], blocks) {
+    const others = model.get("blocked").filter(([a, b]) => a !== q || b !== k);
+    model.set("blocked", blocks ? [...others, [q, k]] : others);
+    model.save_changes();
+  }
+  const isBlocked = ([q, k]) => model.get("blocked").some(([a, b]) => a === q && b === k);
+
+  function draw() {
+    const [queries, keys] = [model.get("query_tokens"), model.get("key_tokens")];
+    if (!queries.length) return;
+    title.textContent = shown(model.get("title"));
+    const weights = asFloats(model.get("weights"));
+    const size = clamp(Math.floor(480 / Math.max(queries.length, keys.length)), 12, 40);
+    place = drawMatrix(canvas, { weights, queries, keys, size, cursor, blocked: model.get("blocked") });
+    canvas.classList.toggle("rp-paints", model.get("painting"));
+    canvas.classList.toggle("rp-moves", !model.get("painting") && model.get("movable"));
+    el.dataset.drawn = weights.reduce((sum, weight, i) => sum + weight * (i + 1), 0);
+  }
+
+  function drawCurve() {
+    curve.hidden = !model.get("movable");
+    const [center, std] = [model.get("center"), model.get("std")];
+    const density = (offset) => Math.exp(-((offset - center) ** 2) / (2 * std ** 2)) / (std * Math.sqrt(2 * Math.PI));
+    const toY = (value) => base - Math.min(1, value) * (base - 14);
+    const points = Array.from({ length: 141 }, (_, i) => -REACH - 0.5 + (i * (2 * REACH + 1)) / 140);
+    line.setAttribute("d", points.map((offset, i) => `${i ? "L" : "M"}${toX(offset)} ${toY(density(offset))}`).join(" "));
+    taps.forEach((tap, i) => {
+      tap.setAttribute("cx", toX(i - REACH));
+      tap.setAttribute("cy", toY(density(i - REACH)));
+    });
+    const places = { center: [center, density(center)], std: [center + std, density(center + std)] };
+    for (const [name, node] of Object.entries(handles)) {
+      node.setAttribute("cx", toX(clamp(places[name][0], -REACH, REACH)));
+      node.setAttribute("cy", toY(places[name][1]));
+      node.setAttribute("aria-valuenow", model.get(name));
+      node.setAttribute("aria-valuemin", limits(name)[0]);
+      node.setAttribute("aria-valuemax", limits(name)[1]);
+    }
+  }
+
+  for (const [name, node] of Object.entries(handles)) {
+    node.addEventListener("pointerdown", (event) => node.setPointerCapture(event.pointerId));
+    node.addEventListener("pointermove", (event) => {
+      if (!node.hasPointerCapture(event.pointerId)) return;
+      put(name, name === "center" ? toOffset(event) : Math.abs(toOffset(event) - model.get("center")));
+    });
+    node.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      put(name, model.get(name) + step * limits(name)[2]);
+    });
+  }
+
+  function tell(cell) {
+    if (!cell) return;
+    const [queries, keys] = [model.get("query_tokens"), model.get("key_tokens")];
+    const row = asFloats(model.get("weights")).subarray(cell[0] * keys.length, (cell[0] + 1) * keys.length);
+    const sum = row.reduce((total, weight) => total + weight, 0);
+    const text = `${queries[cell[0]]} → ${keys[cell[1]]}: ${exactly(row[cell[1]])}, row sum ${fixed(sum, 4)}`;
+    readout.textContent = shown(isBlocked(cell) ? `${text}, blocked` : text);
+  }
+
+  let grabbed = null; // where a drag of the centre began: [pixel, centre]
+  canvas.addEventListener("pointerdown", (event) => {
+    const cell = place && place.cellAt(event);
+    if (!cell) return;
+    canvas.setPointerCapture(event.pointerId);
+    if (model.get("painting")) {
+      painting = !isBlocked(cell);
+      paint(cell, painting);
+    } else if (model.get("movable")) grabbed = [event.clientX, model.get("center")];
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const cell = place && place.cellAt(event);
+    tell(cell);
+    if (painting !== null && cell && isBlocked(cell) !== painting) paint(cell, painting);
+    if (grabbed) put("center", grabbed[1] + (event.clientX - grabbed[0]) / place.size);
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    canvas.addEventListener(end, () => {
+      painting = grabbed = null;
+    });
+  }
+  canvas.addEventListener("keydown", (event) => {
+    const [rows, columns] = [model.get("query_tokens").length, model.get("key_tokens").length];
+    if (ARROWS[event.key]) {
+      const [down, right] = cursor ? ARROWS[event.key] : [0, 0];
+      const [q, k] = cursor || [0, 0];
+      cursor = [clamp(q + down, 0, rows - 1), clamp(k + right, 0, columns - 1)];
+      tell(cursor);
+    } else if (event.key === " " && cursor) paint(cursor, !isBlocked(cursor));
+    else return;
+    event.preventDefault();
+    draw();
+  });
+
+  for (const name of ["weights", "blocked", "painting", "movable"]) model.on(`change:${name}`, draw);
+  for (const name of ["center", "std", "movable"]) model.on(`change:${name}`, drawCurve);
+  new ResizeObserver(draw).observe(el); // the first time once it is on the page and has a font and a colour
+  drawCurve();
+}
+
+export default { render };

@@ -1,0 +1,182 @@
+"""The playground: let one head after another look elsewhere, and read what the model makes of it."""
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import anywidget
+import ipywidgets
+import numpy as np
+import torch
+import traitlets
+
+from repro.analysis.ablation import attention_at
+from repro.analysis.reading import read, weights_of
+from repro.analysis.replacement import replaced_head
+from repro.attention.base import AttentionWeights
+from repro.attention.fixed import PATTERNS, Fixed
+from repro.attention.gaussian import Gaussian
+from repro.attention.uniform import Uniform
+from repro.config import SITES
+from repro.decoding import SearchConfig, Translator
+from repro.widgets.explorer import SIDES
+from repro.widgets.heads import HeadGrid, first_head, ones
+from repro.widgets.parts import FITS, TITLES, Touchable, Words, module, picture, sentence_field, static_words, style, words_row
+
+OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
+CENTER, STD = (-6.0, 6.0, 0.25), (0.25, 5.0, 0.05)  # lowest, highest, step, in tokens
+CONTROLS = ("pattern", "center", "std", "sums_to_one")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a head looks: a pattern, the numbers of its Gaussian, and pairs that are blocked as well, by (query, key)."""
+
+    pattern: str = OWN
+    center: float = -1.0
+    std: float = 1.0
+    sums_to_one: bool = False
+    blocked: tuple[tuple[int, int], ...] = ()
+
+    def weights(self, head_dim: int) -> AttentionWeights | None:
+        """Return what makes the weights, by the same code as in a model that was trained so; None for the head's own."""
+        if self.pattern == OWN:
+            return None
+        if self.pattern == GAUSSIAN:
+            return Gaussian((self.center,), head_dim, self.std, "density", self.sums_to_one, gamma=1.0, floor=False)
+        if self.pattern == UNIFORM:
+            return Uniform(1, head_dim)
+        options = {"unit": "token", "right_context": "literal", "empty": "zero", "spread": "normalize"}
+        return Fixed((self.pattern,), None, head_dim, **options)
+
+    def mask(self) -> torch.Tensor | None:
+        """Return the blocked pairs as a matrix just large enough for them; None without any."""
+        if not self.blocked:
+            return None
+        mask = torch.zeros([max(places) + 1 for places in zip(*self.blocked, strict=True)], dtype=torch.bool)
+        mask[tuple(zip(*self.blocked, strict=True))] = True
+        return mask
+
+
+class Pattern(anywidget.AnyWidget):
+    """The matrix of one head, with a Gaussian to drag and pairs to paint.
+
+    Traits: `weights` are 32-bit floats, `(queries, keys)`; `blocked` pairs as [query, key]; `center` and `std` of the Gaussian, which is
+    drawn and can be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints if `painting`.
+    """
+
+    _esm, _css = module("matrix", "pattern"), style("matrix", "pattern")
+    title = traitlets.Unicode().tag(sync=True)
+    query_tokens = traitlets.List().tag(sync=True)
+    key_tokens = traitlets.List().tag(sync=True)  # `keys` means something else in every widget
+    weights = traitlets.Bytes().tag(sync=True)
+    blocked = traitlets.List().tag(sync=True)
+    center = traitlets.Float(-1.0).tag(sync=True)
+    std = traitlets.Float(1.0).tag(sync=True)
+    movable = traitlets.Bool(False).tag(sync=True)
+    painting = traitlets.Bool(False).tag(sync=True)
+    limits = traitlets.Dict({"center": CENTER, "std": STD}).tag(sync=True)
+
+
+class Playground(Touchable):
+    """Give heads of a trained model other weights, and read how it translates then.
+
+    Args:
+        translator: a trained model.
+        sentence: the first one; type another into the field.
+        search: how to translate.
+
+    The controls `pattern`, `center`, `std`, `sums_to_one` and `matrix.blocked` belong to the head in `heads.chosen`; `settings` has those
+    of every head that was touched. In cross attention a Gaussian counts target tokens as if they were source tokens, and there are no
+    fixed patterns.
+    """
+
+    def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
+        self.translator, self.search = translator, search
+        self.settings: dict[tuple[int, int, int], Setting] = {}
+        self.sentence, self.words, self.matrix = sentence_field(sentence), Words(), Pattern()
+        self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model), mode="choose")
+        self.pattern = ipywidgets.Dropdown(options=[OWN], description="looks at")
+        self.center = ipywidgets.FloatSlider(-1.0, min=CENTER[0], max=CENTER[1], step=CENTER[2], description="center")
+        self.std = ipywidgets.FloatSlider(1.0, min=STD[0], max=STD[1], step=STD[2], description="width (std)")
+        self.sums_to_one = ipywidgets.Checkbox(False, description="rows sum to one", indent=False)
+        self.paint = ipywidgets.ToggleButton(False, description="paint blocked pairs", icon="paint-brush", layout=FITS)
+        self.clear = ipywidgets.Button(description="this head as it was", icon="undo", layout=FITS)
+        self.reset = ipywidgets.Button(description="all heads as they were", icon="undo", layout=FITS)
+        buttons = ipywidgets.HBox([self.paint, self.clear, self.reset])
+        self.gaussian_controls = ipywidgets.HBox([self.center, self.std, self.sums_to_one])
+        rows = [self.sentence, self.heads, ipywidgets.HBox([self.pattern, buttons]), self.gaussian_controls, self.matrix, self.words]
+        super().__init__(rows, notice=self.words)
+        self._is_showing = False
+        self._connect()
+        self._show_setting()
+        self._read_whole()
+
+    def _connect(self) -> None:
+        for name in ("center", "std"):
+            ipywidgets.link((getattr(self, name), "value"), (self.matrix, name))
+        ipywidgets.link((self.paint, "value"), (self.matrix, "painting"))
+        for name in CONTROLS:
+            getattr(self, name).observe(self.guarded(self._change), "value")
+        self.matrix.observe(self.guarded(self._change), "blocked")
+        self.sentence.observe(self.guarded(self._read_whole), "value")
+        self.heads.observe(self.guarded(self._show_setting), "chosen")
+        self.heads.observe(self.guarded(self._read_changed), "chosen")
+        self.clear.on_click(self.guarded(lambda: self._forget([tuple(self.heads.chosen)])))
+        self.reset.on_click(self.guarded(lambda: self._forget(list(self.settings))))
+
+    def _change(self) -> None:
+        """Read the controls into the setting of the chosen head; while they are being set there is nothing to read."""
+        if self._is_showing:
+            return
+        values = {name: getattr(self, name).value for name in CONTROLS}
+        setting = Setting(**values, blocked=tuple(sorted((int(q), int(k)) for q, k in self.matrix.blocked)))
+        self.settings.pop(tuple(self.heads.chosen), None)
+        if setting.pattern != OWN or setting.blocked:
+            self.settings[tuple(self.heads.chosen)] = setting
+        self._read_changed()
+
+    def _show_setting(self) -> None:
+        """Set the controls to what the chosen head has."""
+        setting = self.settings.get(tuple(self.heads.chosen), Setting(center=self.center.value, std=self.std.value))
+        self._is_showing = True
+        self.pattern.options = [OWN, GAUSSIAN, UNIFORM, *(PATTERNS if SITES[self.heads.chosen[0]] != "cross" else ())]
+        for name in CONTROLS:
+            getattr(self, name).value = getattr(setting, name)
+        self.matrix.blocked = [list(pair) for pair in setting.blocked]
+        self._is_showing = False
+
+    def _forget(self, heads: list[tuple[int, int, int]]) -> None:
+        for head in heads:
+            self.settings.pop(head, None)
+        self._show_setting()
+        self._read_changed()
+
+    def _read_whole(self) -> None:
+        self.whole = read(self.translator, self.sentence.value, self.search)
+        self._read_changed()
+
+    def _read_changed(self) -> None:
+        with ExitStack() as replacements:
+            began, model = time.perf_counter(), self.translator.model
+            for (site, layer, head), setting in self.settings.items():
+                head_dim = attention_at(model, SITES[site], layer).weights.head_dim
+                replaced = replaced_head(model, SITES[site], layer, head, setting.weights(head_dim), setting.mask())
+                replacements.enter_context(replaced)
+            self.changed = read(self.translator, self.sentence.value, self.search)
+            site, layer, head = self.heads.chosen
+            found = getattr(weights_of(self.translator, self.changed), SITES[site])[layer][0, head].float().cpu().numpy()
+            queries, keys = (getattr(self.changed, side) for side in SIDES[SITES[site]])
+            with self.matrix.hold_sync():
+                self.matrix.title = f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {self.pattern.value}"
+                self.matrix.query_tokens, self.matrix.key_tokens, self.matrix.weights = queries, keys, found.tobytes()
+                self.matrix.movable = self.pattern.value == GAUSSIAN
+            self.gaussian_controls.layout.display = None if self.matrix.movable else "none"
+            self.heads.marked = [list(place) for place in self.settings]
+            self.words.rows = [words_row("model as it is", self.whole, self.changed), words_row("heads replaced", self.changed, self.whole)]
+            self.words.message = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+
+    def static(self) -> str:
+        """Return the matrix and both translations."""
+        weights = np.frombuffer(self.matrix.weights, np.float32).reshape(len(self.matrix.query_tokens), len(self.matrix.key_tokens))
+        return f"<p>{self.matrix.title}</p>{picture(weights, 240)}{static_words(self.words.rows)}"

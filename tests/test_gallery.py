@@ -1,0 +1,120 @@
+"""The gallery: every model is the run its record says, nothing in it can change unseen, and its page says what lies there."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from repro import gallery
+from repro.data.corpora import load_corpus
+from repro.decoding import Translator
+from repro.errors import DamagedFileError, InputError
+from repro.records import load_record
+from repro.runs import Run, load_state, load_tensors
+from repro.scales import run_name
+
+RESULTS = gallery.FOLDER.parent / "results"
+NAMES = gallery.names()
+
+
+def record_of(run: Run) -> dict:
+    data = run.config.data
+    return load_record(RESULTS / f"{data.corpus}.{data.source}-{data.target}" / f"{run_name(run.config)}.test.json")
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[str]:
+    return load_corpus("minigerman", "en", "de").pairs("test", "en", "de")[0][:12]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "multi30k-base"])
+def test_a_model_translates_as_its_record_says(name, sentences):
+    run = gallery.load(name)
+    found = Translator.from_run(run).translate(sentences)
+    same = sum(hyp == stored for hyp, stored in zip(found, record_of(run)["hypotheses"], strict=False))
+    assert same == 12 if "half_precision" not in load_state(run.path / "final") else same >= 11
+
+
+def test_the_real_model_translates_a_sentence():
+    run = gallery.load("multi30k-base")
+    assert Translator.from_run(run).translate(["A man is riding a red bicycle."]) == ["Ein Mann fährt auf einem roten Fahrrad."]
+    assert record_of(run)["system"] == "base"
+
+
+def test_the_models_are_small_and_have_their_training_record():
+    assert {"base", "hc-sa", "sh-x", "7Ftoken+1L", "mma", "ran-all", "syn-r", "gated", "multi30k-base"} <= set(NAMES)
+    for name in NAMES:
+        run = Run(gallery.FOLDER / name)
+        assert sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file()) < 4_500_000, name
+        assert run.metrics()[-1]["update"] == load_state(run.path / "final")["update"], name
+        assert not (run.path / "checkpoints").exists() and not (run.path / "evaluations").exists(), name
+
+
+def test_the_page_is_generated_from_what_lies_there():
+    assert (gallery.FOLDER / "README.md").read_text() == gallery.readme()
+
+
+@pytest.fixture
+def copy(tmp_path) -> Path:
+    """Return a gallery of one model, made by `add`."""
+    gallery.add(gallery.load("base"), "small", tmp_path / "gallery")
+    return tmp_path / "gallery"
+
+
+def test_adding_a_run_keeps_its_parameters(copy):
+    before, after = (load_tensors(run.path / "final", "model") for run in (gallery.load("base"), gallery.load("small", copy)))
+    assert before.keys() == after.keys() and all(torch.equal(before[key], after[key]) for key in before)
+    gallery.add(gallery.load("hc-sa"), "other", copy)
+    assert gallery.names(copy) == ["other", "small"]
+
+
+@pytest.mark.parametrize(
+    "file", ["config.json", "subwords.model", "provenance.json", "metrics.jsonl", "final/model.safetensors", "final/state.json"]
+)
+def test_a_changed_file_is_refused(copy, file):
+    path = copy / "small" / file
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(DamagedFileError, match=rf"{Path(file).name}: differs from its hash in the"):
+        gallery.load("small", copy)
+
+
+def test_a_missing_file_is_refused(copy):
+    (copy / "small" / "subwords.model").unlink()
+    with pytest.raises(DamagedFileError, match="subwords.model: is missing. Fix: get the gallery folder again"):
+        gallery.load("small", copy)
+
+
+def test_parameters_and_manifest_cannot_be_exchanged_together(copy):
+    """The gallery's own manifest pins the manifest of the parameters."""
+    shutil.rmtree(copy / "small" / "final")
+    shutil.copytree(gallery.FOLDER / "mma" / "final", copy / "small" / "final")
+    with pytest.raises(DamagedFileError, match="final/MANIFEST.json: differs"):
+        gallery.load("small", copy)
+
+
+def test_mistakes_meet_one_line(copy, tmp_path):
+    with pytest.raises(InputError, match="gallery: there is no model 'smal'. Fix: did you mean 'small'?"):
+        gallery.load("smal", copy)
+    with pytest.raises(InputError, match="there are no trained models here"):
+        gallery.load("base", tmp_path / "nowhere")
+    (copy / "MANIFEST.json").write_text("{")
+    with pytest.raises(DamagedFileError, match="MANIFEST.json: is not JSON"):
+        gallery.load("small", copy)
+
+
+def test_only_finished_runs_of_known_licence_are_added(tmp_path):
+    values = json.loads((gallery.FOLDER / "base" / "config.json").read_text())
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text(json.dumps(values))
+    with pytest.raises(InputError, match="is not finished"):
+        gallery.add(Run(tmp_path / "run"), "run", tmp_path / "gallery")
+    values["data"]["corpus"] = "enja"
+    (tmp_path / "run" / "config.json").write_text(json.dumps(values))
+    (tmp_path / "run" / "final").mkdir()
+    with pytest.raises(InputError, match="enja: a model of this corpus has no licence here"):
+        gallery.add(Run(tmp_path / "run"), "run", tmp_path / "gallery")
+    assert not (tmp_path / "gallery").exists()

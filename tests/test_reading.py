@@ -1,0 +1,83 @@
+"""A reading is the translator's own translation, and its probabilities are the model's."""
+
+import pytest
+import torch
+
+from repro import gallery
+from repro.analysis.reading import END_MARK, START_MARK, Word, _words, changed_words, read, weights_of
+from repro.decoding import SearchConfig, Translator
+from repro.errors import InputError
+
+SENTENCES = ["The old man sees a dog.", "A woman buys the small table", "the children with the hats sleep ."]
+SEARCH = SearchConfig(beam=2)
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.from_run(gallery.load("base"))
+
+
+def test_the_translation_is_the_translators(translator):
+    assert [read(translator, sentence, SEARCH).translation for sentence in SENTENCES] == translator.translate(SENTENCES, SEARCH)
+
+
+def test_probabilities_are_those_of_the_models_next_tokens(translator):
+    reading = read(translator, SENTENCES[0], SEARCH)
+    product = 1.0
+    for step in range(1, reading.tgt_in.shape[1]):
+        with torch.no_grad():
+            probabilities = translator.model(reading.src, reading.tgt_in[:, :step])[0, -1].softmax(dim=-1)
+        product *= float(probabilities[reading.tgt_in[0, step]])
+    found = 1.0
+    for word in reading.words:
+        assert 0 < word.probability < 1
+        found *= word.probability
+    assert found == pytest.approx(product, rel=1e-4)
+
+
+def test_a_word_has_the_product_of_its_subwords(translator):
+    ids = translator.subwords.encode(["sleeps xyz"])[0]
+    assert len(ids) > 3
+    first = len(translator.subwords.encode(["sleeps"])[0])
+    chances = [0.5] * first + [0.9] * (len(ids) - first)
+    expected = [Word("sleeps", 0.5**first), Word("xyz", pytest.approx(0.9 ** (len(ids) - first)))]
+    assert _words(translator.subwords, ids, chances) == expected
+
+
+def test_tokens_are_those_the_model_sees(translator):
+    reading = read(translator, SENTENCES[0], SEARCH)
+    assert reading.source == [*translator.subwords.pieces(SENTENCES[0]), END_MARK]
+    assert reading.target[0] == START_MARK and "".join(reading.target[1:]).replace("▁", " ").strip() == reading.translation
+    for layer in weights_of(translator, reading).cross:
+        assert layer.shape == (1, 4, len(reading.target), len(reading.source))
+
+
+def test_a_typed_mark_is_text(translator):
+    reading = read(translator, "a </s> <img src=x> dog", SEARCH)
+    assert "".join(reading.source[:-1]) == "▁a▁</s>▁<img▁src=x>▁dog" and int((reading.src == 3).sum()) == 1
+
+
+@pytest.mark.parametrize(
+    "before, after, marks",
+    [
+        ("a b c", "a b c", "..."),
+        ("a b c", "a x c", ".x."),
+        ("a b c", "a b b c", "..x."),
+        ("a b c", "c", "."),
+        ("a b", "b a", "x."),
+        ("", "a b", "xx"),
+        ("a", "", ""),
+    ],
+)
+def test_changed_words_are_those_not_shared_in_order(before, after, marks):
+    assert changed_words(before.split(), after.split()) == [mark == "x" for mark in marks]
+
+
+def test_sentences_that_cannot_be_read_meet_one_line(translator):
+    with pytest.raises(InputError, match="sentence: is empty. Fix: type some words"):
+        read(translator, "  ")
+    limited = Translator.from_run(gallery.load("ran-all"))
+    with pytest.raises(
+        InputError, match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence"
+    ):
+        read(limited, "dog " * 1000)

@@ -1,0 +1,340 @@
+"""Widgets without a browser: state set in Python changes what is shown, numbers are the model's, and text stays text."""
+
+import base64
+import json
+import zlib
+
+import ipywidgets
+import numpy as np
+import pytest
+import torch
+
+from repro import gallery
+from repro.analysis.ablation import scaled_heads
+from repro.analysis.reading import Reading, Word, changed_words
+from repro.analysis.replacement import replaced_head
+from repro.analysis.weights import collect_weights
+from repro.attention.gaussian import Gaussian
+from repro.config import ModelConfig
+from repro.data.subwords import PAD_ID
+from repro.decoding import SearchConfig, Translator
+from repro.errors import InputError
+from repro.transformer import Transformer
+from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning
+from repro.widgets.heads import kept_heads, ones
+
+SENTENCE, OTHER = "The old man sees a dog.", "A woman buys the small table."
+HOSTILE = "The <img src=x onerror=alert(1)> sees a dog."
+SEARCH = SearchConfig(beam=2)
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.from_run(gallery.load("base"))
+
+
+@pytest.fixture(scope="module")
+def gated() -> Translator:
+    return Translator.from_run(gallery.load("gated"))
+
+
+def texts(row: dict) -> str:
+    return " ".join(word["text"] for word in row["words"])
+
+
+def saved_bytes(widget: ipywidgets.Widget) -> int:
+    """Return how many bytes a notebook grows by when it is saved with this widget in it."""
+    ids, todo = set(), [widget]
+    while todo:
+        one = todo.pop()
+        ids.add(one.model_id)
+        todo += [value for value in (getattr(one, name, None) for name in ("layout", "style")) if isinstance(value, ipywidgets.Widget)]
+        todo += getattr(one, "children", ())
+    state = ipywidgets.Widget.get_manager_state(widgets=[w for i, w in ipywidgets.widgets.widget._instances.items() if i in ids])
+    return len(json.dumps(state)) + len(json.dumps(widget._repr_mimebundle_()))
+
+
+# Explorer
+
+
+def test_the_explorer_holds_the_models_tensors(translator):
+    explorer = Explorer(translator, SENTENCE, SEARCH)
+    maps = explorer.maps
+    src = torch.tensor([[*translator.subwords.encode([SENTENCE])[0], 3]])
+    tgt_in = torch.tensor([[2, *translator.subwords.encode(translator.translate([SENTENCE], SEARCH))[0]]])
+    expected = collect_weights(translator.model, src, tgt_in)
+    assert (len(maps.source), len(maps.target)) == (src.shape[1], tgt_in.shape[1])
+    start = 0
+    for site, layers in zip(maps.sites, expected, strict=True):
+        assert site["layers"] == [4, 4]
+        for layer in layers:
+            np.testing.assert_allclose(maps.weights[start : start + layer.numel()], layer.numpy().ravel(), atol=1e-6)
+            start += layer.numel()
+    assert start == len(maps.weights)
+    shades = np.frombuffer(zlib.decompress(maps.shades), np.uint8)
+    assert np.abs(shades / 255 - maps.weights).max() <= 0.5 / 255 + 1e-6
+
+
+def test_a_view_that_asks_gets_the_exact_weights(translator, monkeypatch):
+    maps, sent = Explorer(translator, SENTENCE, SEARCH).maps, []
+    monkeypatch.setattr(maps, "send", lambda *arguments: sent.append(arguments))
+    maps._handle_custom_msg("something else", [])
+    maps._handle_custom_msg("weights", [])
+    assert sent == [({"version": maps.version}, [maps.weights.tobytes()])]
+    assert maps.weights.dtype == np.float32
+
+
+def test_the_explorers_statistics_are_those_of_the_sentence(translator):
+    maps = Explorer(translator, SENTENCE, SEARCH).maps
+    size = len(maps.source)
+    matrix = maps.weights[: size * size].reshape(size, size)[:-1]  # encoder, layer 0, head 0, without the end mark as query
+    confidence, entropy, distance = maps.sites[0]["statistics"][0][0]
+    assert confidence == pytest.approx(matrix[:, :-1].max(axis=1).mean(), rel=1e-5)
+    assert distance == pytest.approx(np.abs(matrix[:, :-1].argmax(axis=1) - np.arange(size - 1)).mean())
+    whole = maps.weights[: size * size].reshape(size, size).astype(float)
+    assert entropy == pytest.approx(-(whole * np.log(whole)).sum(axis=1).mean(), rel=1e-4)
+
+
+def test_another_sentence_changes_the_explorer_and_a_mistake_is_told(translator):
+    explorer = Explorer(translator, SENTENCE, SEARCH)
+    explorer.maps.chosen, explorer.maps.token = [2, 1, 3], {"side": "target", "index": 1}
+    before = explorer.maps.weights
+    explorer.sentence.value = OTHER
+    maps = explorer.maps
+    assert maps.version == 2 and not np.array_equal(maps.weights, before) and maps.source[0] == "▁A"
+    assert (maps.chosen, maps.token, maps.message) == ([2, 1, 3], {}, "")
+    explorer.sentence.value = " "
+    assert maps.message == "sentence: is empty. Fix: type some words" and maps.version == 2
+
+
+def test_layers_without_attention_are_passed_over():
+    maps = Explorer(Translator.from_run(gallery.load("sh-x")), SENTENCE, SEARCH).maps
+    assert [site["layers"] for site in maps.sites] == [[4, 4], [4, 4], [0, 1]]
+    length = 4 * 2 * (len(maps.source) ** 2 + len(maps.target) ** 2) + len(maps.target) * len(maps.source)
+    assert len(maps.weights) == length and maps.sites[2]["statistics"][0][0] == [None] * 3
+
+
+def test_a_large_explorer_stays_small_in_a_notebook(translator, monkeypatch):
+    """Six layers of eight heads over 40 tokens at three sites, with weights as peaked as those of trained models."""
+    config = ModelConfig(encoder_layers=6, decoder_layers=6, embed_dim=64, num_heads=8)
+    model = Transformer(config, len(translator.subwords), PAD_ID).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "query_proj" in name:
+                parameter.mul_(5)
+    ids = torch.randint(4, len(translator.subwords), (1, 40))
+    reading = Reading([f"▁token{i}" for i in range(40)], [f"▁token{i}" for i in range(40)], [Word("token", 0.5)], ids, ids)
+    monkeypatch.setattr("repro.widgets.explorer.read", lambda *_: reading)
+    explorer = Explorer(Translator(model, translator.subwords), SENTENCE)
+    assert len(explorer.maps.weights) == 3 * 6 * 8 * 40 * 40
+    assert 0.2 < np.mean([head[0] for site in explorer.maps.sites for layer in site["statistics"] for head in layer]) < 0.8
+    assert saved_bytes(explorer) < 500_000
+
+
+# Ablation
+
+
+def test_a_factor_changes_the_translation_as_scaled_heads_do(translator):
+    ablation = Ablation(translator, SENTENCE, SEARCH)
+    whole = translator.translate([SENTENCE], SEARCH)[0]
+    assert [texts(row) for row in ablation.words.rows] == [whole, whole]
+    ablation.heads.factors = [[[1.0] * 4] * 2, [[1.0] * 4] * 2, [[0.0] * 4, [1.0] * 4]]
+    with scaled_heads(translator.model, {("cross", 0): [0.0] * 4}):
+        expected = translator.translate([SENTENCE], SEARCH)[0]
+    first, second = ablation.words.rows
+    assert expected != whole and (texts(first), texts(second)) == (whole, expected)
+    assert [word["changed"] for word in second["words"]] == changed_words(whole.split(), expected.split())
+    assert [word["changed"] for word in first["words"]] == changed_words(expected.split(), whole.split())
+    assert translator.translate([SENTENCE], SEARCH)[0] == whole
+
+
+def test_the_slider_is_the_factor_of_the_chosen_head(translator):
+    ablation = Ablation(translator, SENTENCE, SEARCH)
+    before = ablation.words.rows[1]["words"]
+    ablation.heads.chosen = [2, 1, 3]
+    ablation.factor.value = 0.5
+    assert ablation.heads.factors == [ones(translator.model)[0], ones(translator.model)[1], [[1.0] * 4, [1.0, 1.0, 1.0, 0.5]]]
+    assert [word["probability"] for word in ablation.words.rows[1]["words"]] != [word["probability"] for word in before]
+    ablation.heads.chosen = [0, 0, 0]
+    assert ablation.factor.value == 1.0
+    ablation.heads.chosen = [2, 1, 3]
+    assert ablation.factor.value == 0.5
+    ablation.reset.click()
+    assert ablation.heads.factors == ones(translator.model) and ablation.factor.value == 1.0
+    assert ablation.words.rows[1]["words"] == before
+
+
+def test_a_factor_beyond_the_slider_is_laid_as_it_is(translator):
+    ablation = Ablation(translator, SENTENCE, SEARCH)
+    ablation.heads.factors = [[[-3.0, 1.0, 1.0, 1.0], [1.0] * 4], *ones(translator.model)[1:]]
+    assert ablation.heads.factors[0][0][0] == -3.0
+
+
+@pytest.mark.parametrize("make", [Explorer, Ablation, Playground])
+def test_a_first_sentence_that_cannot_be_read_is_refused(translator, make):
+    with pytest.raises(InputError, match="sentence: is empty"):
+        make(translator, "")
+
+
+def test_a_typed_sentence_goes_through_both_models(translator):
+    ablation = Ablation(translator, SENTENCE, SEARCH)
+    ablation.sentence.value = OTHER
+    assert [texts(row) for row in ablation.words.rows] == translator.translate([OTHER], SEARCH) * 2
+    ablation.sentence.value = ""
+    assert ablation.words.message == "sentence: is empty. Fix: type some words"
+
+
+# Playground
+
+
+def test_the_centre_moves_the_matrix_and_the_translation(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.heads.chosen = [2, 0, 1]
+    play.pattern.value = "gaussian"
+    play.std.value = 0.5
+    seen = set()
+    for center in (-3.0, 0.0, 4.0):
+        play.center.value = center
+        weights = np.frombuffer(play.matrix.weights, np.float32).reshape(len(play.matrix.query_tokens), len(play.matrix.key_tokens))
+        queries, keys = np.mgrid[: weights.shape[0], : weights.shape[1]]
+        expected = np.exp(-((keys - queries - center) ** 2) / (2 * 0.25)) / (0.5 * np.sqrt(2 * np.pi))
+        np.testing.assert_allclose(weights, expected, atol=1e-6)
+        with replaced_head(translator.model, "cross", 0, 1, Gaussian((center,), 16, 0.5, "density", False, 1.0, False)):
+            assert texts(play.words.rows[1]) == translator.translate([SENTENCE], SEARCH)[0]
+        seen.add(tuple(word["probability"] for word in play.words.rows[1]["words"]))
+    assert len(seen) == 3 and play.matrix.center == 4.0 and play.matrix.movable
+    assert texts(play.words.rows[0]) == translator.translate([SENTENCE], SEARCH)[0]
+
+
+def test_what_the_hand_drags_is_what_the_sliders_show(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.pattern.value = "gaussian"
+    play.matrix.center, play.matrix.std = 2.0, 3.0
+    assert (play.center.value, play.std.value) == (2.0, 3.0)
+    assert play.settings[(0, 0, 0)].center == 2.0
+
+
+def test_every_head_keeps_its_own_setting(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.pattern.value = "previous"
+    play.heads.chosen = [1, 1, 2]
+    assert play.pattern.value == "its own"
+    play.pattern.value = "left"
+    play.heads.chosen = [2, 0, 0]
+    assert "previous" not in play.pattern.options and "uniform" in play.pattern.options
+    play.pattern.value = "uniform"
+    np.testing.assert_allclose(np.frombuffer(play.matrix.weights, np.float32), 1 / len(play.matrix.key_tokens), rtol=1e-5)
+    assert {place: setting.pattern for place, setting in play.settings.items()} == {
+        (0, 0, 0): "previous",
+        (1, 1, 2): "left",
+        (2, 0, 0): "uniform",
+    }
+    assert play.heads.marked == [[0, 0, 0], [1, 1, 2], [2, 0, 0]]
+    play.heads.chosen = [0, 0, 0]
+    assert play.pattern.value == "previous"
+    matrix = np.frombuffer(play.matrix.weights, np.float32).reshape(len(play.matrix.query_tokens), -1)
+    assert np.array_equal(matrix, np.eye(len(matrix), k=-1))
+    play.clear.click()
+    assert play.pattern.value == "its own" and play.heads.marked == [[1, 1, 2], [2, 0, 0]]
+    play.reset.click()
+    assert play.settings == {} and play.heads.marked == []
+    assert play.words.rows[1]["words"] == play.words.rows[0]["words"]
+
+
+def test_painted_pairs_are_blocked(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    before = np.frombuffer(play.matrix.weights, np.float32).reshape(len(play.matrix.query_tokens), -1)
+    play.matrix.blocked = [[1, 0], [1, 1], [2, 3]]
+    after = np.frombuffer(play.matrix.weights, np.float32).reshape(before.shape)
+    expected = before.copy()
+    expected[1, :2] = expected[2, 3] = 0
+    np.testing.assert_allclose(after, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5)
+    assert play.settings[(0, 0, 0)].blocked == ((1, 0), (1, 1), (2, 3))
+    play.heads.chosen = [0, 0, 1]
+    assert play.matrix.blocked == []
+    play.heads.chosen = [0, 0, 0]
+    assert play.matrix.blocked == [[1, 0], [1, 1], [2, 3]]
+
+
+def test_rows_can_be_made_to_sum_to_one(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.pattern.value = "gaussian"
+    play.sums_to_one.value = True
+    rows = np.frombuffer(play.matrix.weights, np.float32).reshape(len(play.matrix.query_tokens), -1)
+    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
+
+
+# Pruning, comparison, claims
+
+
+def test_the_pruning_slider_shows_what_is_left(translator, gated):
+    pruning = Pruning([("all heads", translator), ("gated", gated)], SENTENCE, SEARCH)
+    assert [texts(row) for row in pruning.words.rows] == translator.translate([SENTENCE], SEARCH)
+    assert pruning.heads.factors == ones(translator.model)
+    pruning.level.value = "gated"
+    whole, left = (model.translate([SENTENCE], SEARCH)[0] for model in (translator, gated))
+    assert [texts(row) for row in pruning.words.rows] == [whole, left]
+    gates = [[attention.gate().tolist() for attention in layers] for layers in gated.model.attentions().values()]
+    assert pruning.heads.factors == gates == kept_heads(gated.model)
+    kept = int(sum(sum(map(sum, layers)) for layers in gates))
+    assert pruning.words.message == f"{kept} of 24 heads are left" and 0 < kept < 24
+
+
+def test_a_sentence_goes_through_all_models(translator, gated):
+    comparison = Comparison({"base": translator, "gated": gated}, SENTENCE, SEARCH)
+    comparison.sentence.value = OTHER
+    base, other = (model.translate([OTHER], SEARCH)[0] for model in (translator, gated))
+    assert [(row["label"], texts(row)) for row in comparison.words.rows] == [("base", base), ("gated", other)]
+    assert [word["changed"] for word in comparison.words.rows[1]["words"]] == changed_words(base.split(), other.split())
+
+
+def test_no_models_is_a_mistake(translator):
+    for make in (lambda: Pruning([], SENTENCE), lambda: Comparison({}, SENTENCE)):
+        with pytest.raises(InputError, match="models: there is none"):
+            make()
+    nothing = dict.fromkeys(("encoder_self", "decoder_self", "cross"), "none")
+    empty = Translator(Transformer(ModelConfig(**nothing), len(translator.subwords), PAD_ID), translator.subwords)
+    with pytest.raises(InputError, match="model: has no attention head"):
+        Ablation(empty, SENTENCE)
+
+
+CLAIM = {"id": "a1", "paper": "Nobody 2020", "statement": "<b>bold</b> & more", "verdict": "partly", "evidence": "2 < 3"}
+
+
+def test_the_claims_table_is_text():
+    table = ClaimsTable([CLAIM, {**CLAIM, "id": "a2", "unknown": 1}])
+    assert table.table.claims == [CLAIM, {**CLAIM, "id": "a2"}]
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in table.static() and "<b>" not in table.static()
+    with pytest.raises(InputError, match="claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, evidence"):
+        ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
+
+
+# What a page without a kernel shows
+
+
+@pytest.mark.parametrize("make", [Explorer, Ablation, Playground], ids=lambda make: make.__name__)
+def test_markup_stays_text(translator, make):
+    widget = make(translator, HOSTILE, SEARCH)
+    if make is Explorer:
+        assert "".join(widget.maps.source[:-1]).replace("▁", " ").strip() == HOSTILE
+    bundle = widget._repr_mimebundle_()
+    assert "onerror" not in bundle["text/html"].replace("&lt;img src=x onerror=alert(1)&gt;", "").replace("onerror=alert(1)&gt;", "")
+    assert "<img src=x" not in bundle["text/html"] and "<script" not in bundle["text/html"]
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+
+
+def test_the_static_page_has_translation_heads_and_picture(translator, gated):
+    translation = translator.translate([SENTENCE], SEARCH)[0]
+    ablation, pruning = Ablation(translator, SENTENCE, SEARCH), Pruning([("gated", gated)], SENTENCE, SEARCH)
+    assert all(f"{word} <sub>" in ablation.static() for word in translation.split())
+    assert ablation.static().count("■") == 24 and "□" in pruning.static()
+    explorer = Explorer(translator, SENTENCE, SEARCH).static()
+    assert explorer.count('src="data:image/png;base64,') == 3
+    import io
+
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(base64.b64decode(explorer.split("base64,")[1].split('"')[0])))
+    size = len(translator.subwords.encode([SENTENCE])[0]) + 1
+    scale = 320 // (4 * (size + 1))
+    assert image.size == (4 * (size + 1) * scale, 2 * (size + 1) * scale)
