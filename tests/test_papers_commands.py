@@ -12,6 +12,7 @@ from repro.__main__ import main
 from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
+from repro.papers.summary import summary
 from repro.papers.verdicts import claims_of, load
 from repro.records import load_records
 from repro.report import check_comparable
@@ -119,7 +120,8 @@ def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
     """Return the verdict on a claim when other runs stand for some of its arms."""
     (claim,) = [claim for claim in claims_of() if claim.name == name]
     conditions = [
-        replace(condition, terms=tuple((weight, changes.get(arm, arm)) for weight, arm in condition.terms)) for condition in claim.conditions
+        replace(condition, terms=tuple((weight, changes.get(arm, arm)) for weight, arm in condition.terms))
+        for condition in claim.conditions
     ]
     return replace(claim, conditions=tuple(conditions)).judge(evidence).status
 
@@ -151,6 +153,13 @@ def test_other_training_data_are_refused(results):
 
 
 def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
-    overrides = ("model.gated_sites=[\"encoder_self\", \"cross\"]", "train.freeze_decoder=true")
-    with pytest.raises(InputError, match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder"):
+    overrides = ('model.gated_sites=["encoder_self", "cross"]', "train.freeze_decoder=true")
+    with pytest.raises(
+        InputError, match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder"
+    ):
         Arm("base", overrides).config("smoke")
+
+
+@pytest.mark.real_data
+def test_the_readme_holds_the_summary_of_the_results(real_data):
+    assert summary(RESULTS) in (RESULTS.parent / "README.md").read_text()

@@ -8,6 +8,7 @@ from markdown_it import MarkdownIt
 from plotly.io import to_html
 from plotly.offline import get_plotlyjs
 
+from repro.errors import ReproError
 from repro.files import write_atomic
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
@@ -52,8 +53,11 @@ def status_of(experiment: Experiment, evidence: Evidence) -> str:
     """Return `done`, `in part`, `not run` or `not at this scale`."""
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
-    scored = [bool(evidence.find("scores", arm, split=evidence.split)) for arm in experiment.arms]
-    measured = [bool(evidence.find(kind, arm)) for kind, arms in experiment.measures.items() for arm in arms]
+    try:
+        scored = [bool(evidence.find("scores", arm, split=evidence.split)) for arm in experiment.arms]
+        measured = [bool(evidence.find(kind, arm)) for kind, arms in experiment.measures.items() for arm in arms]
+    except ReproError:  # the corpus is not at hand, without which the size of a part of it is not known
+        return "not run"
     done = scored + measured
     return "done" if all(done) else "in part" if any(done) else "not run"
 
