@@ -130,7 +130,7 @@ def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
     ("name", "right", "wrong"),
     [
         ("Y-01", Arm("hc-sa"), Arm("hc-sa", ("model.encoder_self=gaussian(centers=[4, 6])",))),  # centres off by five
-        ("M-03", Arm("mma/-pe"), Arm("mma/-pe", ("model.encoder_self=mixed(types='G')",))),  # no mask at all
+        ("Y-02", Arm("hc-all"), Arm("hc-sa")),  # cross attention that is still learned
         ("Z-06", Arm("ran-e/-pe"), Arm("base/-pe")),  # queries and keys where the recurrence should be
     ],
 )
