@@ -11,7 +11,8 @@ import click
 @click.option("--split", default="dev", show_default=True)
 @click.option("--limit", type=int, help="Only the first sentences.")
 @click.option("--record", type=click.Path(path_type=Path), help="Also write the record below this folder.")
-def heads(run: str, split: str, limit: int | None, record: Path | None) -> None:
+@click.option("--figures", type=click.Path(path_type=Path), help="Also draw them as pictures into this folder.")
+def heads(run: str, split: str, limit: int | None, record: Path | None, figures: Path | None) -> None:
     """Say what every head of RUN does: relevance, confidence, where it points, which grammatical relations it follows."""
     from repro.runs import Run
 
@@ -19,12 +20,19 @@ def heads(run: str, split: str, limit: int | None, record: Path | None) -> None:
 
     from repro.analysis.head_records import describe_heads
     from repro.analysis.tables import render_heads
+    from repro.papers.figures import head_figures
+    from repro.plots import save
     from repro.records import publish
 
     described = describe_heads(found, split, limit, quiet=not sys.stderr.isatty())
     click.echo(render_heads(described), nl=False)
     if record:
         click.echo(publish(described, record))
+    if figures:
+        for name, figure in head_figures(described).items():
+            path = figures / f"{found.path.name}.{name.lower().replace(' ', '-')}.png"
+            save(figure, path)
+            click.echo(path)
 
 
 @click.command()

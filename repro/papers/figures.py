@@ -13,7 +13,7 @@ from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.fixed import PATTERNS
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, Key
+from repro.papers.evidence import Evidence, Key, Record
 from repro.papers.heads import numbers
 from repro.papers.suites import accuracies_by_distance
 from repro.plots import Measured
@@ -102,19 +102,24 @@ def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
 
 
 def relevance_figures(evidence: Evidence, arm: Arm) -> Figures:
-    """Draw confidence against relevance, and both for every encoder head (Voita et al. 2019, Figures 1 and 2)."""
-    confidence, relevance = (numbers(evidence, arm, "encoder_self", name) for name in ("confidence", "relevance"))
-    roles = _roles(evidence, arm)
+    """Draw confidence against relevance, both for every encoder head, and roles by layer (Voita et al. 2019, Figures 1 and 2)."""
+    record = evidence.one("heads", arm)
+    return {name: figure for name, figure in head_figures(record).items() if name != "Distance"}
+
+
+def head_figures(record: Record) -> Figures:
+    """Draw what the heads of one record do: relevance, confidence, roles, and how far they look."""
+    sites = record["sites"]
+    confidence, relevance = (np.array(sites["encoder_self"][name], dtype=float) for name in ("confidence", "relevance"))
+    roles = [[tuple(head) for head in layer] for layer in sites["encoder_self"]["roles"]]
+    distances = {site: np.array(sites[site]["distance"], dtype=float) for site in ("encoder_self", "decoder_self")}
     return {
         "Confidence against relevance": plots.confidence_against_relevance(confidence, relevance, roles),
         "Relevance": plots.head_values({"encoder_self": relevance}, "relevance, share of the layer"),
         "Confidence": plots.head_values({"encoder_self": confidence}, "mean largest weight", (0, 1)),
+        "Roles by layer": plots.roles_by_layer(roles),
+        "Distance": plots.head_bars(distances, "distance, tokens"),
     }
-
-
-def role_figures(evidence: Evidence, arm: Arm) -> Figures:
-    """Draw the roles of the encoder's heads by layer (Voita et al. 2019, Figures 1 and 2)."""
-    return {"Roles by layer": plots.roles_by_layer(_roles(evidence, arm))}
 
 
 def length_cost_figure(_evidence: Evidence) -> Figures:
@@ -139,10 +144,6 @@ def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm]) -> Figu
         for name, found in by_arm.items()
     }
     return {f"Accuracy on {error} by distance": plots.accuracy_by_distance(labels, systems)}
-
-
-def _roles(evidence: Evidence, arm: Arm) -> list[list[tuple[str, ...]]]:
-    return [[tuple(head) for head in layer] for layer in evidence.one("heads", arm)["sites"]["encoder_self"]["roles"]]
 
 
 def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:

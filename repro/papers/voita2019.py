@@ -12,7 +12,7 @@ from repro.papers import pruned as p
 from repro.papers.arms import Arm
 from repro.papers.claims import Check, Claim
 from repro.papers.evidence import Evidence
-from repro.papers.figures import relevance_figures, role_figures
+from repro.papers.figures import relevance_figures
 from repro.papers.heads import numbers, rare_table, relations_table
 from repro.papers.pruned import PRUNED
 
@@ -63,7 +63,7 @@ EXPERIMENTS = (
         (PRUNED,),
         lambda e: heads_table(e.one("heads", PRUNED)),
         measures=HEADS,
-        figures=lambda e: relevance_figures(e, PRUNED) | role_figures(e, PRUNED),
+        figures=lambda e: relevance_figures(e, PRUNED),
     ),
     Experiment(
         "table1",
