@@ -7,6 +7,7 @@ from torch.nn import functional as F
 from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.masks import causal_mask
+from repro.attention.recurrent import Recurrence
 from repro.errors import InputError
 from repro.transformer import count_parameters
 
@@ -149,3 +150,16 @@ def test_a_model_keeps_the_values_that_a_variant_starts_from():
 
     model = small("syn-r-ones")
     assert all((layer.self_attention.sublayer.weights.scores == 1).all() for layer in model.encoder)
+
+
+def test_scores_are_made_anew_after_an_update_by_a_fused_optimiser():
+    core = Recurrence(2, 5, "paper", "key", True, True, True)
+    optimizer = torch.optim.Adam(core.parameters(), lr=0.1, fused=True)
+    with torch.no_grad():
+        before = core.scores(2, 5).clone()
+    core.scores(2, 5).square().sum().backward()
+    optimizer.step()
+    with torch.no_grad():
+        after = core.scores(2, 5)
+    assert not torch.equal(before, after)
+    torch.testing.assert_close(after, core.scores(2, 5).detach())

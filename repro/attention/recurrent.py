@@ -59,7 +59,9 @@ class Recurrence(nn.Module):
         Returns:
             `(num_heads, at least num_rows, max_len)`.
         """
-        if torch.is_grad_enabled():  # rows do not mix along the key axis: make those that are read
+        if torch.is_grad_enabled():
+            self._kept = ((), {})  # an update may follow, and fused optimisers do not raise the version of what they change
+            # Rows do not mix along the key axis: make those that are read.
             scores = self.first_scores[:, :num_rows] if self.axis == "key" else self.first_scores
             for _ in range(depth):
                 scores = self.step(scores)

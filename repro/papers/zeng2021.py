@@ -1,4 +1,4 @@
-"""Zeng, Wu, Yin, Li, Zhang, Su, Zhou: Recurrent Attention for Neural Machine Translation, EMNLP 2021.
+"""Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021.
 
 https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurrent.py` and `attention/synthesizer.py`.
 """
@@ -216,7 +216,7 @@ CLAIMS = (
 
 PAPER = Paper(
     NAME,
-    "Zeng, Wu, Yin, Li, Zhang, Su, Zhou: Recurrent Attention for Neural Machine Translation, EMNLP 2021",
+    "Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021",
     "https://aclanthology.org/2021.emnlp-main.258",
     EXPERIMENTS,
     CLAIMS,
