@@ -64,16 +64,13 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 
 STRUCTURE = (*SITES, "encoder_positions", "decoder_positions", "feed_forward", "gated_sites")
 
+NO_DROPOUT = ModelConfig(dropout=0.0)  # sentences are generated without end, so there is nothing to overfit
+SHORT = TrainConfig(max_updates=700, batch_tokens=1024, learning_rate=0.014, warmup=200)  # under a minute on one core
+
 SCALES: dict[str, RunConfig] = {
-    "smoke": RunConfig(  # new sentences are generated without end, so there is nothing to overfit and no dropout
-        model=ModelConfig(dropout=0.0), train=TrainConfig(max_updates=600, learning_rate=0.01)
-    ),
-    "minisummary": RunConfig(
-        DataConfig("minisummary", "article", "summary"), ModelConfig(dropout=0.0), TrainConfig(max_updates=900, learning_rate=0.01)
-    ),
-    "minidialogue": RunConfig(
-        DataConfig("minidialogue", "context", "reply"), ModelConfig(dropout=0.0), TrainConfig(max_updates=600, learning_rate=0.01)
-    ),
+    "smoke": RunConfig(model=NO_DROPOUT, train=SHORT),
+    "minisummary": RunConfig(DataConfig("minisummary", "article", "summary"), NO_DROPOUT, SHORT),
+    "minidialogue": RunConfig(DataConfig("minidialogue", "context", "reply"), NO_DROPOUT, SHORT),
     "multi30k": RunConfig(
         DataConfig("multi30k", "en", "de", vocab_size=4000),
         ModelConfig(encoder_layers=4, decoder_layers=4, embed_dim=128, ffn_dim=256, num_heads=4, dropout=0.15),

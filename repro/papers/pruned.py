@@ -24,7 +24,7 @@ from repro.runs import Run
 PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the paper, so that there is something to prune
 SERIES = {"encoder": ("encoder_self",), "all": SITES}
 SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about
-MAX_RUNS = {"encoder": 7, "all": 6}
+MAX_RUNS = {"encoder": 6, "all": 5}
 DRAWN_GATES = 20_000
 
 
