@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.data.corpora import load_corpus, task_of
+from repro.data.corpora import load_corpus, load_pairs, task_of
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
@@ -116,7 +116,7 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
         DamagedFileError: the corpus at hand has other references than those the record was made with.
     """
     data = record["config"]["data"]
-    _, refs = load_corpus(data["corpus"], data["source"], data["target"]).pairs(record["split"], data["source"], data["target"])
+    _, refs = load_pairs(data["corpus"], data["source"], data["target"], record["split"])
     if _digest("\n".join(refs), 64) != record["references_sha256"]:
         what = f"was scored against other references than {data['corpus']} {record['split']} has here"
         raise DamagedFileError(record["run"], what, "use the same version of the corpus")

@@ -1,15 +1,20 @@
 """A report in Markdown, generated from result records: scores with signatures, costs, and whether systems differ by more than chance."""
 
 import math
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.data.corpora import GENERATED, load_corpus, task_of
+from repro.data.corpora import GENERATED, load_pairs, task_of
 from repro.errors import InputError
 from repro.evaluation import Comparison
 from repro.published import published_for
 from repro.records import compare_records, score_of
 from repro.scales import conditions_of
+
+NUMBER = re.compile(r"[-+]?\d(?:[^A-Za-z]| to | of |e[-+]\d)*")
+"""A cell that is a number, with what may follow it: decimals, a unit sign, an interval, `3 of 8`, `-0.2 to +0.4`, `3e-05`."""
 
 
 def render(records: list[dict[str, Any]]) -> str:
@@ -132,9 +137,16 @@ def describe(comparison: Comparison) -> list[str]:
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table; the first column is text, the others are numbers."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    """Return a Markdown table; columns of numbers are set right, columns of text left."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(header)
+    lines = [header, ["---:" if _is_numbers(column) else "---" for column in columns], *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _is_numbers(cells: Iterable[str]) -> bool:
+    """Tell whether a column holds numbers, and else only what stands for a missing one."""
+    cells = [cell for cell in cells if cell not in ("", "-") and not cell.endswith("not run")]
+    return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:
@@ -162,4 +174,4 @@ def _made_with(records: list[dict[str, Any]]) -> str:
 
 def _pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
     data = record["config"]["data"]
-    return load_corpus(data["corpus"], data["source"], data["target"]).pairs(record["split"], data["source"], data["target"])
+    return load_pairs(data["corpus"], data["source"], data["target"], record["split"])

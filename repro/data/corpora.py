@@ -101,6 +101,21 @@ def load_corpus(
     return _check_leaks(corpus, on_leak or record.on_leak)
 
 
+def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[str], list[str]]:
+    """Return both sides of a split; see `load_corpus`.
+
+    A corpus that is not your own does not change, so it is read once a process: every score that is computed again asks for it.
+    """
+    if name.startswith(LOCAL):
+        return load_corpus(name, source, target).pairs(split, source, target)
+    return _load_pairs(name, source, target, split, os.environ.get("REPRO_DATA"))
+
+
+@functools.lru_cache(maxsize=16)
+def _load_pairs(name: str, source: str, target: str, split: str, _root: str | None) -> tuple[list[str], list[str]]:
+    return load_corpus(name, source, target).pairs(split, source, target)
+
+
 def check_languages(name: str, *languages: str) -> CorpusRecord:
     """Return what is known about a corpus, without reading it; every corpus has each language it is asked for.
 

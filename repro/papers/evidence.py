@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import sacrebleu
 
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_pairs
 from repro.errors import ReproError
 from repro.evaluation import cased_metrics, score_of_sums, sentence_statistics
 from repro.papers.arms import Arm
@@ -84,7 +84,7 @@ class Evidence:
     def pairs(self, arm: Arm) -> tuple[list[str], list[str]]:
         """Return sources and references of the test set."""
         data = arm.config(self.scale).data
-        return _pairs(data.corpus, data.source, data.target, self.split)
+        return load_pairs(data.corpus, data.source, data.target, self.split)
 
     def contrast(self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None) -> Estimate:
         """Return the weighted sum of the BLEU of arms, over all seeds that they share.
@@ -225,11 +225,6 @@ def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
     """Return edges that cut numbers into parts of nearly equal size; fewer parts where many numbers are equal."""
     inner = np.quantile(numbers, np.arange(1, parts) / parts)
     return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
-
-
-@cache  # every number asks for them, and reading a corpus takes most of a second
-def _pairs(corpus: str, source: str, target: str, split: str) -> tuple[list[str], list[str]]:
-    return load_corpus(corpus, source, target).pairs(split, source, target)
 
 
 @lru_cache(maxsize=1000)  # the baseline is in most contrasts

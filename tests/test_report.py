@@ -1,0 +1,110 @@
+"""Tables and the page of the five papers: what is a number, where links lead, and what is said of printed numbers."""
+
+import re
+import shlex
+
+import pytest
+
+from repro.attention import VARIANTS, build_weights
+from repro.config import SITES
+from repro.papers import find_experiments
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence
+from repro.papers.report import Section, as_html, as_markdown, sections
+from repro.papers.tables import Row, score_table
+from repro.report import table
+from repro.scales import SCALES, SYSTEMS, resolve
+
+NUMBERS = [
+    "30.3",
+    "1,234",
+    "+0.40",
+    "-1.20 to +0.40",
+    "57.12 ± 0.3",
+    "+7.85 (+6.31 to +9.43)",
+    "12%",
+    "23.6 %",
+    "3 of 8",
+    "3e-05",
+    "2/8/16",
+]
+TEXTS = ["base", "7Ftoken+1L", "8L", "1.1 to 3.3 BLEU", "2 x cpu", "R-06", "none", "~30.3"]
+
+
+@pytest.mark.parametrize("cell", NUMBERS)
+def test_a_column_of_numbers_is_set_right(cell):
+    rows = [[cell, cell], ["", "base"], ["-", "-"], ["not run", cell], ["hc-sa not run", ""]]
+    assert table(["a", "b"], rows).splitlines()[1] == "| ---: | --- |"
+
+
+@pytest.mark.parametrize("cell", TEXTS)
+def test_a_column_with_text_is_set_left(cell):
+    assert table(["a", "b"], [["1", cell], ["2", "3"]]).splitlines()[1] == "| ---: | --- |"
+
+
+def test_a_column_without_anything_is_set_left():
+    assert table(["a", "b"], [["", "1"], ["-", "2"]]).splitlines()[1] == "| --- | ---: |"
+    assert table(["a", "b"], []).splitlines() == ["| a | b |", "| --- | --- |"]
+
+
+def test_the_page_aligns_as_markdown_says():
+    html = as_html([Section("# T\n\n" + table(["system", "BLEU"], [["base", "30.3"]]), {}, "verdicts")], "t")
+    body = html[html.index("</head>") :]
+    assert "<td>base</td>" in body and '<td style="text-align:right">30.3</td>' in body
+    (rule,) = re.findall(r"th, td \{([^}]*)\}", html)
+    assert "text-align: left" in rule  # what Markdown leaves open
+    assert "text-align: right" not in html[html.index("<style>") : html.index("</style>")]
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """The report of a scale without any result."""
+    return sections("enja", Evidence("enja", []), tmp_path_factory.mktemp("results"))
+
+
+def test_the_contents_lead_to_every_part(parts):
+    html = as_html(parts, "t")
+    ids = re.findall(r'<section id="([^"]+)">', html)
+    contents = html[html.index("<nav>") : html.index("</nav>")]
+    assert re.findall(r'<a href="#([^"]+)">', contents) == ids and len(ids) == len(set(ids)) == len(parts)
+    assert '<a href="#raganato2020.table6">Table 6</a>' in contents and '<a href="#costs">Costs</a>' in contents
+    assert contents.count("<li>") == 7  # verdicts, five papers, costs
+    assert html.index("<nav>") < html.index('<section id="verdicts">') < html.index('<section id="raganato2020">')
+
+
+def test_a_scale_that_cannot_run_an_experiment_says_why(parts):
+    assert "Not at enja: contrastive pairs are English and German." in as_markdown(parts)
+
+
+# Printed numbers
+
+
+def test_only_tables_of_which_nothing_is_at_hand_are_said_to_be_not_known():
+    evidence, control = Evidence("smoke", []), [Row(Arm("base", part=0.25), {})]
+    assert score_table(evidence, "raganato2020", "Table 1", control).endswith("\n\nPrinted numbers of Table 1: not known.")
+    assert "not known" not in score_table(evidence, "zeng2021", "Table 1", control)
+    assert "not known" not in score_table(evidence, "cui2019", "Table 1", [Row(Arm("base", reverse=True), {})])
+
+
+# Commands that a reader is told to type
+
+
+def test_the_commands_for_summaries_and_dialogue_can_be_typed():
+    ((_, experiment),) = find_experiments("zeng2021.table4")
+    commands = [shlex.split(command) for command in re.findall(r"`(repro (?:run|train) [^`]*)`", experiment.elsewhere)]
+    trained = set()
+    for _, verb, *arguments in commands:
+        scale = arguments[arguments.index("--scale") + 1]
+        systems = arguments[: arguments.index("--scale")] if verb == "run" else [arguments[arguments.index("--variant") + 1]]
+        overrides = tuple(argument for argument in arguments if "=" in argument)
+        for system in systems:
+            config = resolve(scale, system, overrides=overrides)
+            trained.add((scale, system))
+            for site in SITES:
+                spec = getattr(config.model, site)
+                assert spec.partition("(")[0] in VARIANTS
+                if scale == "cnndm":  # a text may have a mark more than the longest training text, and one for tests has no limit
+                    layers = build_weights(spec, site, 1, 8, 2, length_ratio=1.0)
+                    assert all(layer.max_len is None for layer in layers), f"{system} would refuse long texts at {site}"
+    assert trained == {(scale, system) for scale in ("cnndm", "personachat") for system in ("base", "hc-sa", "syn-r", "ran-all")}
+    assert trained <= {(scale, system) for scale in SCALES for system in SYSTEMS}
