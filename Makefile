@@ -6,7 +6,7 @@ SHELL = /bin/bash
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test install lint notebooks bench clean
+.PHONY: demo test browser install lint notebooks bench clean
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -17,7 +17,12 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(BIN)/repro verify
 	$(BIN)/python tests/seeded_faults.py
-	$(BIN)/python -m pytest --nbval notebooks
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks
+
+# The widgets and notebook 08 in a real JupyterLab; needs the system's Chromium.
+browser: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	$(BIN)/python -m pytest -m browser tests/browser
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

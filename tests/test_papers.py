@@ -1,6 +1,7 @@
 """The papers as code: what is printed, what is planned, how claims are decided, and that no margin moves after its result."""
 
 import math
+import re
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -8,14 +9,15 @@ import pytest
 import sacrebleu
 from scipy import stats
 
-from repro.data.corpora import load_corpus
-from repro.errors import InputError
+from repro.data.corpora import load_corpus, load_pairs
+from repro.errors import InputError, MachineError
 from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.arms import Arm
 from repro.papers.claims import Check, Claim, Contrast, better, decide, loss, not_worse
 from repro.papers.evidence import Evidence, NotMeasured, equal_parts, last_minus_first, reference_length, slope_weights
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed
+from repro.papers.report import experiment_section
 from repro.papers.runner import plan
 from repro.papers.statistics import estimate, minimum_detectable
 from repro.papers.tables import Row, score_table
@@ -40,6 +42,7 @@ def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) 
         "training": {"parameters": parameters, "seconds": 60.0, "update": 600, "target_tokens_per_second": 1000},
         "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
         "provenance": {"threads": 1, "device": "cpu", "processor": "p"},
+        "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],
         "hypotheses": hyps,
     }
 
@@ -215,6 +218,20 @@ def test_printed_cells_stand_beside_ours_and_gaps_stay_gaps(evidence):
     assert "| -1.20 to +0.40 |" in hard
     assert missing.startswith("| syn-r | - | -") and "not run" in missing
     assert score_table(evidence, "raganato2020", "Table 1", [Row(BASE, {})]).endswith("Printed numbers of Table 1: not known.")
+
+
+def test_without_the_corpus_a_table_holds_what_is_stored_and_no_interval(evidence, monkeypatch):
+    rows = [Row(BASE, {}), Row(HARD, {})]
+    with_corpus = score_table(evidence, "you2020", "Table 2", rows).splitlines()[-1]
+
+    def absent(*_):
+        raise MachineError("minigerman", "is not here", "get it")
+
+    monkeypatch.setattr("repro.papers.evidence.load_pairs", absent)
+    text = score_table(evidence, "you2020", "Table 2", rows).splitlines()[-1]
+    assert text.split(" (")[0] == with_corpus.split(" (")[0] and re.search(r"[+-]\d+\.\d\d \(no interval", text)
+    paper, experiment = find_experiments("you2020.figure4")[0]
+    assert "Not on this machine: minigerman: is not here" in experiment_section(paper, experiment, evidence).text
 
 
 def test_printed_numbers_are_those_of_the_page():

@@ -76,7 +76,7 @@ EXPERIMENTS = (
             [
                 score_table(e, NAME, "Table 2", _columns(MAIN) + [Row(arm, {}) for arm in CONTROLS]),
                 "The other direction:",
-                score_table(e, NAME, "Table 2, other direction", [Row(Arm(arm.system, reverse=True), {}) for arm in MAIN]),
+                score_table(e, NAME, "Table 2", [Row(Arm(arm.system, reverse=True), {}) for arm in MAIN]),
             ]
         ),
     ),
