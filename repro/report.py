@@ -13,8 +13,8 @@ from repro.published import published_for
 from repro.records import compare_records, score_of
 from repro.scales import conditions_of
 
-NUMBER = re.compile(r"[-+]?\d(?:[^A-Za-z]| to | of |e[-+]\d)*")
-"""A cell that is a number, with what may follow it: decimals, a unit sign, an interval, `3 of 8`, `-0.2 to +0.4`, `3e-05`."""
+NUMBER = re.compile(r"[-+]?\d(?:[^A-Za-z]| to | of |e[-+]\d)*[kK]?")
+"""A cell that is a number, with what may follow it: decimals, a unit sign, an interval, `3 of 8`, `-0.2 to +0.4`, `3e-05`, `9.2K`."""
 
 
 def render(records: list[dict[str, Any]]) -> str:

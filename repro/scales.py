@@ -91,8 +91,8 @@ SCALES: dict[str, RunConfig] = {
         ModelConfig(encoder_layers=5, decoder_layers=5, embed_dim=288, ffn_dim=507, num_heads=4, dropout=0.1),
         TrainConfig(max_updates=100_000, batch_tokens=4096, learning_rate=3e-4, warmup=1, label_smoothing=0.0, eval_every=2000, average=5),
     ),
-    # Zeng et al. 2021, Table 4; they give numbers of updates and sentences only. Articles are longer than the 256 tokens for which
-    # recurrent attention is defined by default: add 'model.encoder_self=recurrent(max_len=1024)'.
+    # Zeng et al. 2021, Table 4; they give numbers of updates and sentences only. Texts are longer than the 256 tokens for which
+    # recurrent attention is defined by default: `papers/zeng2021.py` says what to add (table 4).
     "cnndm": RunConfig(
         DataConfig("cnndm", "article", "summary", vocab_size=32000, max_tokens=1024),
         ModelConfig(encoder_layers=6, decoder_layers=6, embed_dim=512, ffn_dim=2048, num_heads=8, dropout=0.1),
@@ -101,7 +101,7 @@ SCALES: dict[str, RunConfig] = {
         ),
     ),
     "personachat": RunConfig(
-        DataConfig("personachat", "context", "reply", vocab_size=8000, max_tokens=256),
+        DataConfig("personachat", "context", "reply", vocab_size=8000, max_tokens=255),
         ModelConfig(encoder_layers=5, decoder_layers=5, embed_dim=288, ffn_dim=507, num_heads=4, dropout=0.1),
         TrainConfig(max_updates=20_000, batch_tokens=4096, learning_rate=1e-3, warmup=1000, eval_every=500, average=5),
     ),

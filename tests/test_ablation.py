@@ -139,11 +139,11 @@ def test_leave_one_out_has_a_row_a_head_that_is_its_ablation(translator):
     expected = [("cross", 2, head) for head in range(2)]
     expected += [("encoder_self", layer, head) for layer in range(2) for head in range(4)]
     assert [Head(*row[:3]) for row in rows] == expected
-    assert len({row.bleu for row in rows}) > 1
+    assert len({row.score for row in rows}) > 1
     for row in rows[:4]:
         bleu, *_ = ablate(translator, SENTENCES, refs, "en", [row[:3]], search=SEARCH)
-        assert row[3:] == (bleu.second, bleu.difference, bleu.low, bleu.high, bleu.p, bleu.signature)
-        assert row.difference == row.bleu - bleu.first
+        assert row[3:] == ("BLEU", bleu.second, bleu.difference, bleu.low, bleu.high, bleu.p, bleu.signature)
+        assert row.difference == row.score - bleu.first
     assert translator.translate(SENTENCES, SEARCH) == refs
 
 
@@ -155,3 +155,18 @@ def test_leaving_out_all_sites_translates_the_whole_model_once(translator, monke
     assert f"{len(rows)}/{len(rows)}" in capsys.readouterr().err
     with pytest.raises(InputError, match="unknown site 'source'"):
         leave_one_out(translator, SENTENCES, SENTENCES, "en", sites=["source"])
+
+
+def test_a_task_is_compared_by_its_own_metrics(translator):
+    refs, heads = translator.translate(SENTENCES, SEARCH), heads_of(translator.model, "cross")
+    with scaled_heads(translator.model, {("cross", 2): [0.0, 0.0]}):
+        changed = translator.translate(SENTENCES, SEARCH)
+    for task, metrics in (("summarisation", ["ROUGE-1", "ROUGE-2", "ROUGE-L"]), ("dialogue", ["BLEU", "ROUGE-L"])):
+        found = ablate(translator, SENTENCES, refs, "summary", heads, search=SEARCH, task=task)
+        assert [result.metric for result in found] == metrics
+        assert found == paired_bootstrap(refs, changed, refs, "summary", task=task)
+        first = leave_one_out(translator, SENTENCES, refs, "summary", ["cross"], search=SEARCH, quiet=True, task=task)[0]
+        alone, *_ = ablate(translator, SENTENCES, refs, "summary", heads[:1], search=SEARCH, task=task)
+        assert (first.metric, first.score, first.signature) == (metrics[0], alone.second, alone.signature)
+    with pytest.raises(InputError, match="task: unknown task 'summary'. Fix: did you mean 'summarisation'?"):
+        ablate(translator, SENTENCES, refs, "en", heads, search=SEARCH, task="summary")

@@ -70,7 +70,7 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results):
     assert code == 0 and re.search(r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M)
     assert re.search(r"^Y-04 +not run ", page, re.M)
     assert load(results, "smoke")["Y-02"]["status"] == "reproduced"
-    assert run(capsys, "verify", "--results", str(results))[:2] == (0, "every stored number was derived again\n")
+    assert run(capsys, "verify", "--results", str(results))[:2] == (0, "every number that the records give was derived again\n")
 
 
 def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results):
@@ -80,7 +80,7 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results):
     values["scores"][0]["value"] += 0.01
     record.write_text(json.dumps(values))
     code, _, message = run(capsys, "verify", "--results", str(results))
-    assert code != 0 and f"{values['run']}, scores test: stored [" in message
+    assert code != 0 and f"{values['run']}, scores test: scores: stored [" in message
     values["scores"][0]["value"] -= 0.01
     record.write_text(json.dumps(values))
     verdicts = results / "claims" / "smoke.json"

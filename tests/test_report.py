@@ -15,19 +15,7 @@ from repro.papers.tables import Row, score_table
 from repro.report import table
 from repro.scales import SCALES, SYSTEMS, resolve
 
-NUMBERS = [
-    "30.3",
-    "1,234",
-    "+0.40",
-    "-1.20 to +0.40",
-    "57.12 ± 0.3",
-    "+7.85 (+6.31 to +9.43)",
-    "12%",
-    "23.6 %",
-    "3 of 8",
-    "3e-05",
-    "2/8/16",
-]
+NUMBERS = ["30.3", "1,234", "-1.20 to +0.40", "57.12 ± 0.3", "+7.85 (+6.31 to +9.43)", "12%", "23.6 %", "3 of 8", "3e-05", "9.2K"]
 TEXTS = ["base", "7Ftoken+1L", "8L", "1.1 to 3.3 BLEU", "2 x cpu", "R-06", "none", "~30.3"]
 
 
@@ -66,10 +54,10 @@ def test_the_contents_lead_to_every_part(parts):
     html = as_html(parts, "t")
     ids = re.findall(r'<section id="([^"]+)">', html)
     contents = html[html.index("<nav>") : html.index("</nav>")]
-    assert re.findall(r'<a href="#([^"]+)">', contents) == ids and len(ids) == len(set(ids)) == len(parts)
+    assert re.findall(r'<a href="#([^"]+)">', contents) == ids[1:] and len(ids) == len(set(ids)) == len(parts)
     assert '<a href="#raganato2020.table6">Table 6</a>' in contents and '<a href="#costs">Costs</a>' in contents
-    assert contents.count("<li>") == 7  # verdicts, five papers, costs
-    assert html.index("<nav>") < html.index('<section id="verdicts">') < html.index('<section id="raganato2020">')
+    assert contents.count("<li>") == 6  # five papers, costs
+    assert html.index("</h1>") < html.index("<nav>") < html.index("Of 50 claims") < html.index('<section id="raganato2020">')
 
 
 def test_a_scale_that_cannot_run_an_experiment_says_why(parts):

@@ -5,7 +5,8 @@ https://arxiv.org/abs/1905.10650
 
     MHAtt(x, q) = sum_h xi_h Att_h(x, q),    xi_h = 0 masks head h, 1 leaves it alone
 
-Paper -> here: xi -> `factors`, which become `head_scale` of `attention/multihead.py`; the BLEU of Table 1 -> `HeadEffect`.
+Paper -> here: xi -> `factors`, which become `head_scale` of `attention/multihead.py`; the BLEU of Table 1 -> `HeadEffect`, which has
+the first metric of the task: BLEU of translations and replies, ROUGE-1 of summaries.
 Layers and heads are counted from 0 (the papers count from 1).
 
 Differs from the paper: a factor may be any number, the 0.5 of a rescaled head as well as the 0 of a masked one; and the p-value is that
@@ -23,6 +24,7 @@ from tqdm import tqdm
 
 from repro.attention.multihead import MultiHeadAttention
 from repro.config import SITES
+from repro.data.corpora import Task
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError, did_you_mean
 from repro.evaluation import Comparison, paired_bootstrap
@@ -38,12 +40,13 @@ class Head(NamedTuple):
 
 
 class HeadEffect(NamedTuple):
-    """What a change to one head did to BLEU: the new BLEU, its difference from the whole model's, 95 % interval and p of that."""
+    """What a change to one head did to a metric: the new score, its difference from the whole model's, 95 % interval and p of that."""
 
     site: str
     layer: int
     head: int
-    bleu: float
+    metric: str
+    score: float
     difference: float
     low: float
     high: float
@@ -89,6 +92,7 @@ def ablate(
     factor: float = 0.0,
     search: SearchConfig | None = None,
     hyps: list[str] | None = None,
+    task: Task = "translation",
 ) -> list[Comparison]:
     """Translate with the factor laid over a set of heads, and compare with the whole model.
 
@@ -100,17 +104,18 @@ def ablate(
         factor: of all these heads; 0 masks them.
         search: how to search.
         hyps: what the whole model makes of `sources` with the same search; default: translate them.
+        task: what `refs` are to `sources`; it decides the metrics, see `evaluation.METRICS`.
 
     Returns:
-        What `paired_bootstrap` says of every metric, BLEU first; the whole model is `first`, the changed one `second`.
+        What `paired_bootstrap` says of every metric of the task; the whole model is `first`, the changed one `second`.
 
     Raises:
-        InputError: a head that the model does not have, a factor that is not finite, or lines that do not match.
+        InputError: a head that the model does not have, a factor that is not finite, lines that do not match, or an unknown task.
     """
     with scaled_heads(translator.model, _factors(translator.model, heads, factor)):
         changed = translator.translate(sources, search)
     hyps = translator.translate(sources, search) if hyps is None else hyps
-    return paired_bootstrap(hyps, changed, refs, target)
+    return paired_bootstrap(hyps, changed, refs, target, task=task)
 
 
 def leave_one_out(
@@ -122,11 +127,12 @@ def leave_one_out(
     factor: float = 0.0,
     search: SearchConfig | None = None,
     quiet: bool = False,
+    task: Task = "translation",
 ) -> list[HeadEffect]:
-    """Change every head of some sites, one at a time, and compare BLEU with the whole model's.
+    """Change every head of some sites, one at a time, and compare the first metric of the task with the whole model's.
 
     Args:
-        translator, sources, refs, target, factor, search: see `ablate`.
+        translator, sources, refs, target, factor, search, task: see `ablate`.
         sites: where; a layer without attention is passed over.
         quiet: no progress bar.
 
@@ -134,14 +140,14 @@ def leave_one_out(
         One row a head, in the order of sites, layers and heads.
 
     Raises:
-        InputError: an unknown site, or lines that do not match.
+        InputError: an unknown site or task, or lines that do not match.
     """
     heads = [head for site in sites for head in heads_of(translator.model, site)]
     hyps = translator.translate(sources, search)
     rows = []
     for head in tqdm(heads, desc="leaving heads out", unit="head", disable=quiet):
-        bleu, *_ = ablate(translator, sources, refs, target, [head], factor, search, hyps)
-        rows.append(HeadEffect(*head, bleu.second, bleu.difference, bleu.low, bleu.high, bleu.p, bleu.signature))
+        found, *_ = ablate(translator, sources, refs, target, [head], factor, search, hyps, task)
+        rows.append(HeadEffect(*head, found.metric, found.second, found.difference, found.low, found.high, found.p, found.signature))
     return rows
 
 

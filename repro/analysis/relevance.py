@@ -127,13 +127,16 @@ def ratio_eps(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
     output, summed, absolute = output.detach(), positive - negative, positive + negative
     stabilizer = EPSILON * torch.where(output < 0, -1.0, 1.0).to(output.dtype)  # 0 counts as positive, or its relevance would vanish
     rest = (output - summed.detach() + stabilizer) / _divisor(absolute)  # of bias and eps, handed on by size
-    return (summed + rest * absolute) * output / (output + stabilizer)
+    shared = (summed + rest * absolute) * output / (output + stabilizer)
+    return torch.where(absolute == 0, output, shared)  # a neuron that hears nothing but zeros has the value of its bias all the same
 
 
 def alphabeta(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
     """Return `output` as an expression in which positive and negative contributions share `ALPHA` and `BETA` of it; see `ratio_eps`."""
+    output = output.detach()
     shared = ALPHA * positive / (positive.detach() + EPSILON) + BETA * negative / (negative.detach() + EPSILON)
-    return shared * output.detach() / _divisor(shared)  # less than 1 is shared where a sign is missing: then the other takes all
+    shared = torch.where(shared == 0, 1.0, shared / _divisor(shared))  # less than 1 where a sign is missing: then the other takes all
+    return shared * output
 
 
 RULES = {"ratio_eps": ratio_eps, "alphabeta": alphabeta}

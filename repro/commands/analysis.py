@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from repro.errors import InputError
+
 
 @click.command()
 @click.argument("run")
@@ -29,6 +31,8 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     if record:
         click.echo(publish(described, record))
     if figures:
+        if not described["sites"]["encoder_self"]["confidence"][0]:
+            raise InputError("--figures", f"the encoder of {found.path.name} has no heads to draw", "leave it out, or choose another run")
         for name, figure in head_figures(described).items():
             path = figures / f"{found.path.name}.{name.lower().replace(' ', '-')}.png"
             save(figure, path)
@@ -48,11 +52,21 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     found = Run.find(run)
 
     from repro.config import SITES
-    from repro.pruning import save_pruned
+    from repro.data.corpora import load_corpus
+    from repro.decoding import Translator
+    from repro.pruning import kept_heads, save_pruned
     from repro.pruning_sweep import nearest, sweep
     from repro.report import table
 
     chosen = ("encoder_self",) if sites == "encoder" else SITES
+    layers = kept_heads(Translator.from_run(found, "cpu").model)
+    num_heads = sum(len(layer) for site in chosen for layer in layers[site])
+    for number in wanted:
+        if not 0 <= number < num_heads:
+            what = f"found {number}, where {found.path.name} has {num_heads} heads"
+            raise InputError("--heads", what, f"use 0 to {num_heads - 1}" if num_heads else "choose a model that has some")
+    data = found.config.data
+    load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)  # a wrong name is refused before training
     points = sweep(found, wanted, chosen, jobs=jobs, split=split)
     rows = []
     for number in wanted:

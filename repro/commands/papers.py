@@ -111,7 +111,7 @@ def claims(paper, scale, results, discard) -> None:
 @RESULTS
 @click.option("--claims/--no-claims", "judge", default=True, help="Also compute the verdicts again.")
 def verify(results: Path, judge: bool) -> None:
-    """Derive every stored number again from the stored translations and counts; any difference is an error."""
+    """Derive stored numbers and verdicts again from the translations and counts behind them; any difference is an error."""
     from repro.papers.verify import verify_claims, verify_records
 
     problems = verify_records(results, lambda line: click.echo(line, err=True))
@@ -122,4 +122,4 @@ def verify(results: Path, judge: bool) -> None:
         raise ReproError(
             str(results), f"{len(problems)} stored numbers are not what their evidence gives", "restore the records, or make them again"
         )
-    click.echo("every stored number was derived again")
+    click.echo("every number that the records give was derived again")

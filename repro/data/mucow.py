@@ -10,18 +10,34 @@ The translation suite has no contrastive translations. They are made here by put
 one, in its number and with its capital letter; "a" and "an" follow. Where that is not safe, the sentence is left out and counted.
 """
 
+import os
 import re
 from collections import Counter
 from pathlib import Path
 
 from repro.data.contrastive import WORD_SENSE, ContrastiveItem, ContrastiveSuite, check_text
 from repro.data.text import TextLines, read_lines
-from repro.errors import InputError
+from repro.errors import InputError, MachineError
 
+FOLDER = "mucow-de-en"  # inside REPRO_DATA
 NUM_COLUMNS = 5
 VERB_ENDINGS = ("ed", "ing")
 SILENT_H = ("hour", "honest", "honor", "honour", "heir")
 UNCLEAR_START = ("u", "eu", "ew", "one", "once", "x")  # "a user", "an uncle": the letter does not say which article
+
+
+def load_mucow() -> ContrastiveSuite:
+    """Read the German-English suite from the folder REPRO_DATA.
+
+    Raises:
+        MachineError: it is not there.
+    """
+    root = os.environ.get("REPRO_DATA")
+    if not root or not (Path(root) / FOLDER).is_dir():
+        what = f"is not in REPRO_DATA ({root})" if root else "needs REPRO_DATA, which is not set"
+        mend = f"put de-en.text.txt, .ref.txt and .key.txt of github.com/Helsinki-NLP/MuCoW into REPRO_DATA/{FOLDER}/"
+        raise MachineError("mucow", what, mend)
+    return read_mucow(Path(root) / FOLDER)
 
 
 def read_mucow(folder: Path) -> ContrastiveSuite:

@@ -58,7 +58,7 @@ def rare_table(evidence: Evidence, arm: Arm) -> str:
     site = evidence.one("heads", arm)["sites"]["encoder_self"]
     names = ("relevance", "rarest", "two_rarest")
     rows = [[f"0.{head}", *(_number(site[name][0][head]) for name in names)] for head in range(len(site["roles"][0]))]
-    theirs = [[cell.row, cell.dataset, f"{cell.as_printed} %"] for cell in printed("voita2019", "text §5.3")]
+    theirs = [[cell.row, cell.dataset, f"{cell.value:g} %"] for cell in printed("voita2019", "text §5.3")]
     return table(["layer.head", "relevance", "rarest", "two rarest"], rows) + "\n\n" + table(["printed", "corpus", "share"], theirs)
 
 

@@ -1,6 +1,6 @@
 """The report of a scale: verdicts first, then every table and figure, printed beside ours; as Markdown and as one page of HTML."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from plotly.io import to_html
 from plotly.offline import get_plotlyjs
 
-from repro.errors import ReproError
+from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
@@ -18,35 +18,40 @@ from repro.report import table
 
 
 class Section(NamedTuple):
-    """A part of the report: Markdown, and figures by title."""
+    """A part of the report: Markdown that begins with a heading, figures by title, and a name that links lead to."""
 
     text: str
     figures: dict[str, Any]
+    name: str
 
 
 def sections(scale: str, evidence: Evidence, folder: Path, papers: Iterable[str] = PAPERS) -> list[Section]:
     """Return the report in parts."""
     papers = [load_paper(name) for name in papers]
-    found = [Section(_opening(scale, evidence, folder, papers), {})]
+    found = [Section(_opening(scale, evidence, folder, papers), {}, "verdicts")]
     for paper in papers:
-        found.append(Section(f"## {paper.title}\n\n<{paper.url}>", {}))
+        found.append(Section(f"## {paper.title}\n\n<{paper.url}>", {}, paper.name))
         found += [experiment_section(paper, experiment, evidence) for experiment in paper.experiments]
         rows = [[deviation.topic, deviation.paper, deviation.here] for deviation in paper.deviations]
-        found.append(Section("### What differs from the paper\n\n" + table(["topic", "paper", "here"], rows), {}))
-    found.append(Section(f"## Costs\n\n{_costs(evidence)}", {}))
+        differs = "### Deviations: what differs from the paper\n\n" + table(["topic", "paper", "here"], rows)
+        found.append(Section(differs, {}, f"{paper.name}.deviations"))
+    found.append(Section(f"## Costs\n\n{_costs(evidence)}", {}, "costs"))
     return found
 
 
 def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
     """Return an experiment's tables and figures, or why there are none."""
-    title = f"### {experiment.place}: {experiment.title}\n\n`{paper.name}.{experiment.name}`\n\n"
+    name = f"{paper.name}.{experiment.name}"
+    title = f"### {experiment.place}: {experiment.title}\n\n`{name}`\n\n"
     if not experiment.runs_at(evidence.scale):
-        return Section(f"{title}Not at {evidence.scale}: {experiment.elsewhere}.", {})
+        return Section(f"{title}Not at {evidence.scale}: {experiment.elsewhere}.", {}, name)
     try:
         text, figures = experiment.render(evidence), experiment.figures(evidence) if experiment.figures else {}
     except NotMeasured as missing:
-        return Section(title + status_line(missing), {})
-    return Section(title + text, figures)
+        return Section(title + status_line(missing), {}, name)
+    except MachineError as absent:  # a corpus without which nothing can be resampled
+        return Section(f"{title}Not on this machine: {absent}.", {}, name)
+    return Section(title + text, figures, name)
 
 
 def status_of(experiment: Experiment, evidence: Evidence) -> str:
@@ -77,16 +82,29 @@ def as_markdown(parts: Iterable[Section]) -> str:
     return "\n\n".join(part.text for part in parts) + "\n"
 
 
-def as_html(parts: Iterable[Section], title: str) -> str:
-    """Return the report as one page that asks nothing of the network."""
+def as_html(parts: Sequence[Section], title: str) -> str:
+    """Return the report as one page that asks nothing of the network, with a table of contents."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    contents = f"</h1>\n<nav>{markdown.render(_contents(parts[1:]))}</nav>"
     body = []
     for part in parts:
-        body.append(markdown.render(part.text))
+        body.append(f'<section id="{part.name}">{markdown.render(part.text)}')
         for name, figure in part.figures.items():
-            drawn = to_html(figure, include_plotlyjs=False, full_html=False, config={"displaylogo": False})
+            drawn = to_html(figure, include_plotlyjs=False, full_html=False, config={"displaylogo": False, "responsive": True})
             body.append(f"<figure><figcaption>{markdown.renderInline(name)}</figcaption>{drawn}</figure>")
-    return _PAGE.format(title=title, plotly=get_plotlyjs(), body="\n".join(body))
+        body.append("</section>")
+    return _PAGE.format(title=title, plotly=get_plotlyjs(), body="\n".join(body).replace("</h1>", contents, 1))
+
+
+def _contents(parts: Iterable[Section]) -> str:
+    """Return links to all parts, a line a paper: what stands before the colon of each heading."""
+    lines: list[list[str]] = []
+    for part in parts:
+        marks, _, heading = part.text.split("\n")[0].partition(" ")
+        if marks != "###":
+            lines.append([])
+        lines[-1].append(f"[{heading.partition(':')[0]}](#{part.name})")
+    return "\n".join(f"- {' · '.join(links)}" for links in lines)
 
 
 def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
@@ -109,14 +127,16 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
 
 def _costs(evidence: Evidence) -> str:
     """Return parameters, minutes, speed and machine of every run that was scored."""
-    rows = []
+    rows, machines = [], {}
     for record in evidence.all("scores"):
         training, origin = record["training"], record["provenance"]
-        name = [record["run"], str(record["seed"]), f"{training['parameters']:,}", f"{training['seconds'] / 60:.1f}"]
-        rows.append(
-            [*name, f"{training['target_tokens_per_second']:,}", f"{origin['threads']} x {origin['device']}, {origin['processor']}"]
-        )
-    return table(["run", "seed", "parameters", "minutes", "target tokens/s", "machine"], sorted(rows)) if rows else "No run."
+        machine = f"{origin['threads']} x {origin['device']}, {origin['processor']}"
+        costs = [f"{training['parameters']:,}", f"{training['seconds'] / 60:.1f}", f"{training['target_tokens_per_second']:,}"]
+        rows.append([record["run"], str(record["seed"]), *costs, str(machines.setdefault(machine, len(machines) + 1))])
+    if not rows:
+        return "No run."
+    listed = "\n".join(f"- machine {number}: {name}" for name, number in machines.items())
+    return table(["run", "seed", "parameters", "minutes", "target tokens/s", "machine"], sorted(rows)) + f"\n\n{listed}"
 
 
 def write(parts: list[Section], title: str, path: Path) -> list[Path]:
@@ -133,14 +153,19 @@ _PAGE = """<!doctype html>
 <link rel="icon" href="data:,">
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }}
-table {{ border-collapse: collapse; display: block; overflow-x: auto; font-size: 0.9rem; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: right; vertical-align: top; }}
-th:first-child, td:first-child {{ text-align: left; }}
-td {{ max-width: 34rem; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }}
+nav {{ font-size: 0.9rem; }} nav ul {{ padding-left: 1.2rem; }} nav a {{ white-space: nowrap; }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; font: 0.9rem/1.5 system-ui, sans-serif; }}
+th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top; overflow-wrap: normal; }}
+th {{ vertical-align: bottom; }}
+td {{ min-width: 7.5rem; }} td:first-child {{ min-width: 4rem; }}
+td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} /* numbers, which Markdown sets right */
 h2 {{ margin-top: 3rem; border-bottom: 2px solid #8888; }}
-figure {{ margin: 1rem 0; }} figcaption {{ font-weight: 600; }}
+figure {{ margin: 1rem 0; max-width: 52rem; }} figcaption {{ font-weight: 600; }}
 code {{ font-size: 0.9em; }}
+@media (max-width: 40rem) {{
+  h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.2rem; }} td:last-child:not([style]) {{ min-width: 16rem; }}
+}}
 </style>
 <script>{plotly}</script></head><body>
 {body}

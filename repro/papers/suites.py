@@ -1,14 +1,16 @@
 """Contrastive suites as an experiment: which suite belongs to a run, what is measured, and the tables of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from repro.analysis.ablation import heads_of, scaled_heads
 from repro.analysis.contrastive import Accuracy, accuracies, check_record, score_suite
-from repro.data.contrastive import ContrastiveSuite, minigerman_suite
+from repro.data.contrastive import ContrastiveSuite, minigerman_suite, without_overlap
 from repro.data.corpora import load_corpus
 from repro.data.german_errors import generate_suite
 from repro.data.german_errors.sentence import Sentence
+from repro.data.mucow import load_mucow
 from repro.decoding import Translator
 from repro.errors import InputError
 from repro.papers.arms import Arm
@@ -18,23 +20,31 @@ from repro.report import table
 from repro.runs import Run
 
 ITEMS_PER_TYPE, SUITE_SEED = 200, 1
+SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
+ELSEWHERE = "contrastive pairs are English and German"
 
 
 def suite_of(run: Run) -> ContrastiveSuite:
-    """Return the pairs that fit a run: exact ones of the generated corpus, or generated errors in German references.
+    """Return the pairs that fit a run.
+
+    The generated corpus has exact ones. For other text there are generated errors in German references, and MuCoW from German into
+    English, without the items that the corpus is trained on.
 
     Raises:
-        InputError: there are none for its target language.
+        InputError: there are none for its languages.
+        MachineError: MuCoW is not at hand.
     """
     data = run.config.data
     if data.corpus == "minigerman":
         return minigerman_suite(ITEMS_PER_TYPE, SUITE_SEED, data.target)
-    if (data.source, data.target) != ("en", "de"):
-        raise InputError(
-            run.path.name, f"there are no contrastive pairs from {data.source} into {data.target}", "translate from en into de"
-        )
+    if {data.source, data.target} != {"en", "de"}:
+        what = f"there are no contrastive pairs from {data.source} into {data.target}"
+        raise InputError(run.path.name, what, "choose a corpus of English and German")
     corpus = load_corpus(data.corpus, data.source, data.target)
-    known = {token for sentence in corpus.pairs("train", data.source, data.target)[1] for token in Sentence(sentence).tokens}
+    train = corpus.pairs("train", data.source, data.target)
+    if data.target == "en":
+        return without_overlap(load_mucow(), *train)
+    known = {token for sentence in train[1] for token in Sentence(sentence).tokens}
     sources, refs = corpus.pairs("test", data.source, data.target)
     return generate_suite(f"{data.corpus} test", sources, refs, known)
 
@@ -75,12 +85,34 @@ def accuracy_of(evidence: Evidence, arm: Arm, error: str, masked: str | None = N
     Raises:
         NotMeasured: there is no such number.
     """
-    return _accuracies(evidence, arm, masked)[error].value
+    found = _accuracies(evidence, arm, masked)
+    if error not in found:
+        raise _without(error, evidence, arm)
+    return found[error].value
+
+
+def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
+    """Return an arm in its own direction of translation, or in the other one where only that has pairs of a type of error.
+
+    Raises:
+        NotMeasured: neither has, or they were not measured.
+    """
+    for found in (arm, replace(arm, reverse=not arm.reverse)):
+        if error in _accuracies(evidence, found):
+            return found
+    raise _without(error, evidence, arm)
 
 
 def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str | None = None) -> dict[str, Accuracy]:
-    """Return the accuracy on a type of error by the distance in words that it spans."""
-    return {found.group: found for found in accuracies(_result(evidence, arm, masked), "distance", error)}
+    """Return the accuracy on a type of error by the distance in words that it spans.
+
+    Raises:
+        NotMeasured: the suite has no such errors, or does not know their distance.
+    """
+    found = {found.group: found for found in accuracies(_result(evidence, arm, masked), "distance", error)}
+    if not found:
+        raise _without(f"{error} with distances", evidence, arm)
+    return found
 
 
 def accuracy_by_type_table(evidence: Evidence, paper: str, place: str, arms: Sequence[Arm], masked: str | None = None) -> str:
@@ -122,6 +154,11 @@ def _result(evidence: Evidence, arm: Arm, masked: str | None) -> dict[str, Any]:
             f"contrastive pairs of {arm} with head {masked} masked", f"not measured at {evidence.scale}", "repro run makes it"
         )
     return found[0]
+
+
+def _without(what: str, evidence: Evidence, arm: Arm) -> NotMeasured:
+    suite = _result(evidence, arm, None)["suite"]
+    return NotMeasured(f"contrastive pairs of {arm}", f"{suite['name']} has none of {what}", "use a suite that has")
 
 
 def _accuracies(evidence: Evidence, arm: Arm, masked: str | None = None) -> dict[str, Accuracy]:

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from repro.data.corpora import load_corpus
+from repro.errors import MachineError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, Key, NotMeasured, equal_parts
 from repro.papers.printed import Printed, printed
 from repro.papers.statistics import Estimate
+from repro.records import score_of
 from repro.report import table
 
 NOT_PRINTED = "not known"
@@ -24,7 +26,11 @@ class Row(NamedTuple):
 
 
 def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row]) -> str:
-    """Return a table of systems: the printed cells, the range of printed differences to the first row, and ours with 95 % intervals."""
+    """Return a table of systems: the printed cells, the range of printed differences to the first row, and ours with 95 % intervals.
+
+    Rows without cells are what the paper's table lacks, or holds elsewhere, such as our controls and the other direction. Where nothing of
+    the paper's table is at hand, a note says so.
+    """
     cells = {row.arm: {_heading(cell, row): cell for cell in (printed(paper, place, **row.cells) if row.cells else [])} for row in rows}
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
     first = rows[0].arm
@@ -34,7 +40,7 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         line = [str(row.arm), *(cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings)]
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
         body.append(line + _ours(evidence, row.arm, first))
-    note = "" if headings else f"\n\nPrinted numbers of {place}: {NOT_PRINTED}."
+    note = "" if printed(paper, place) else f"\n\nPrinted numbers of {place}: {NOT_PRINTED}."
     return table([*header, "parameters"], body) + note
 
 
@@ -95,20 +101,24 @@ def status_line(error: NotMeasured) -> str:
 def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
     """Return BLEU, difference to the first arm, seeds and parameters; `not run` where there are no scores."""
     try:
-        found = evidence.contrast([(1.0, arm)])
         records = [evidence.scores(arm, seed) for seed in evidence.seeds([arm])]
     except NotMeasured:
         return ["not run", "", "0", ""]
-    deviation = f" ± {np.std(found.per_seed, ddof=1):.2f}" if len(found.per_seed) > 1 else ""
-    difference = ""
-    if arm != first:
-        try:
-            gap = evidence.contrast([(1.0, arm), (-1.0, first)])
-            difference = _with_interval(gap)
-        except NotMeasured:
-            difference = f"{first} not run"
+    values = [score_of(record, "BLEU")["value"] for record in records]
+    deviation = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
     parameters = f"{records[0]['training']['parameters']:,}"
-    return [f"{found.mean:.2f}{deviation}", difference, str(len(found.per_seed)), parameters]
+    return [f"{np.mean(values):.2f}{deviation}", "" if arm == first else _difference(evidence, arm, first), str(len(values)), parameters]
+
+
+def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
+    """Return by how much an arm is better than the first, with its interval where the references are at hand."""
+    try:
+        return _with_interval(evidence.contrast([(1.0, arm), (-1.0, first)]))
+    except NotMeasured:
+        return f"{first} not run"
+    except MachineError:
+        pairs = [[score_of(evidence.scores(a, seed), "BLEU")["value"] for a in (arm, first)] for seed in evidence.seeds([arm, first])]
+        return f"{np.mean([ours - theirs for ours, theirs in pairs]):+.2f} (no interval: the corpus is not at hand)"
 
 
 def _with_interval(found: Estimate, sign: int = 1) -> str:

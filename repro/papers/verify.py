@@ -1,27 +1,60 @@
-"""Derive every stored number again from what it was computed from: translations, counts, and scores of single items."""
+"""Derive stored numbers again from what they were computed from, without any model.
 
-from collections.abc import Callable
+By kind of record, and from what:
+
+    all            digest, name, system and seed of a run        its configuration
+    scores         scores; tokens and sentences per second       translations and references; counts and seconds
+    contrastive    accuracies                                    cross entropies of single pairs
+    heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
+                   shares of a layer                             sum to one
+    masks          that a translation is changed by the mask     translations of the same model without it, in its score record
+    pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
+
+Verdicts are derived again too. All else needs the model or the clock again, and is as it was measured: the translations and cross entropies
+themselves, means over queries (confidence, distance, entropy, divergence ...), the weights of maps, shares off the diagonal, the
+parameters of gates (`undecided`, `almost_binary`), and seconds. Rates of `speed` are measured, and their ratios are stored nowhere.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-from repro.config import RunConfig, from_dict
+import numpy as np
+
+from repro.analysis.head_records import DIGITS
+from repro.analysis.heads import HeadStatistics, head_roles
+from repro.analysis.syntax import MARGIN
+from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
+from repro.config import SITES, RunConfig, from_dict
 from repro.errors import DamagedFileError, ReproError
-from repro.papers.evidence import Evidence
+from repro.papers.evidence import Evidence, NotMeasured, Record
+from repro.papers.pruned import SERIES
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
 from repro.records import kind_of, load_records, rescore
+from repro.scales import run_name, system_of
+
+ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
+
+Scores = dict[tuple[str, str], Record]
+"""Score records by the digest of their configuration and their test set."""
 
 
 def verify_records(folder: Path, report: Callable[[str], None]) -> list[str]:
-    """Return a line for every record whose numbers are not what its evidence gives.
+    """Return a line for every number that is not what its evidence gives.
 
-    Scores come from stored translations and the references of the corpus, accuracies from the scores of single pairs, the digest of a
-    configuration from the configuration. A record whose corpus is not at hand is reported and passed over.
+    Args:
+        folder: of results.
+        report: called with a line for every record whose evidence is not at hand, such as the references of a corpus.
     """
     problems = []
-    for record in load_records(folder, None):
+    records = load_records(folder, None)
+    scores = {(record["config_digest"], record["split"]): record for record in records if kind_of(record) == "scores"}
+    for record in records:
         name = f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
         try:
-            problems += [f"{name}: {what}" for what in _differences(record)]
+            problems += [f"{name}: {what}" for what in _differences(record, scores)]
         except DamagedFileError as error:
             problems.append(f"{name}: {error}")
         except ReproError as error:
@@ -46,15 +79,133 @@ def verify_claims(folder: Path) -> list[str]:
     return problems
 
 
-def _differences(record: dict) -> list[str]:
-    digest = from_dict(RunConfig, record["config"]).digest()
-    problems = [] if digest == record["config_digest"] else [f"stored configuration {record['config_digest']}, derived {digest}"]
-    if kind_of(record) == "contrastive":
-        check_contrastive(record)
-    if kind_of(record) == "scores" and record["scores"] != (derived := rescore(record)):
-        problems.append(f"stored {record['scores']}, derived {derived}")
-    return problems
-
-
 def _comparable(verdict: dict) -> tuple:
     return verdict["test"], verdict["status"], list(verdict["evidence"]), verdict["reason"]
+
+
+def _differences(record: Record, scores: Scores) -> Iterator[str]:
+    config = from_dict(RunConfig, record["config"])
+    yield from _unequal("configuration", record["config_digest"], config.digest())
+    yield from _unequal("run", record["run"], run_name(config))
+    yield from _unequal("system", record["system"], system_of(config.model))
+    yield from _unequal("seed", record["seed"], config.train.seed)
+    if kind_of(record) in CHECKS:
+        yield from CHECKS[kind_of(record)](record, scores)
+
+
+def _unequal(what: str, stored: Any, derived: Any) -> Iterator[str]:
+    if stored != derived:
+        yield f"{what}: stored {stored}, derived {derived}"
+
+
+def _check_scores(record: Record, _: Scores) -> Iterator[str]:
+    training, decoding, number = record["training"], record["decoding"], len(record["hypotheses"])
+    yield from _unequal("target tokens per second", training["target_tokens_per_second"], round(training["tokens"] / training["seconds"]))
+    slowest, fastest = (number / (decoding["seconds"] + half) for half in (0.005, -0.005))  # seconds are stored with two decimals
+    if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
+        yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
+    yield from _unequal("scores", record["scores"], rescore(record))
+
+
+def _check_contrastive(record: Record, _: Scores) -> Iterator[str]:
+    check_contrastive(record)
+    yield from ()
+
+
+def _check_masks(record: Record, scores: Scores) -> Iterator[str]:
+    whole = _scores_of(record["config_digest"], record["split"], scores)["hypotheses"]
+    for number, mask in record["masks"].items():
+        heads = [["encoder_self", layer, int(number) - 1] for _, layer, _ in mask["heads"]]
+        yield from _unequal(f"heads of mask {number}", mask["heads"], heads)
+        for place, text in mask["changed"].items():
+            if not int(place) < len(whole) or whole[int(place)] == text:
+                yield f"mask {number}: sentence {place} is not changed by it, or is not there"
+
+
+def _check_heads(record: Record, _: Scores) -> Iterator[str]:
+    syntactic = None
+    if record["syntax"] is not None:
+        margins, differences = _margins(record["syntax"])
+        syntactic = (margins >= MARGIN).any(axis=(0, 1))
+        yield from differences
+    for site, found in record["sites"].items():
+        if not found["confidence"][0]:
+            continue  # no layer has a head here
+        statistics = HeadStatistics(**{field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)})
+        for name in ("main_offset", "positional"):
+            if not _agree(_numbers(found[name]), getattr(statistics, name)):
+                yield f"{site} {name}: is not what the counts by offset give"
+        roles = [[list(head) for head in layer] for layer in head_roles(statistics, syntactic if site == "encoder_self" else None)]
+        yield from _unequal(f"{site} roles", found["roles"], roles)
+        for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
+            for layer, row in enumerate(found[name]):
+                whole = np.nansum(_numbers(row) ** power)
+                if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:  # 0: nothing depends on the layer
+                    yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
+
+
+def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
+    """Return accuracies minus baselines, `(num_relations, num_directions, num_layers, num_heads)`, and what is stored otherwise."""
+    margins, differences = [], []
+    for relation, positions in syntax["positions"].items():
+        total, most = sum(positions.values()), max(positions.values(), default=0)
+        baseline = most / total if total else np.nan
+        accuracies, stored = ([_numbers(rows) for rows in syntax[name][relation].values()] for name in ("accuracy", "margin"))
+        margins.append([(np.round(accuracy * total) - most) / total if total else accuracy for accuracy in accuracies])
+        if not _agree(_numbers(syntax["baseline"][relation]), baseline):
+            differences.append(f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived {baseline:.5f}")
+        if not all(_agree(a, b) for a, b in zip(stored, margins[-1], strict=True)):
+            differences.append(f"margins of {relation}: are not those of its accuracies")
+    return np.array(margins), differences
+
+
+def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
+    whole, series = record["whole"], record["series"]
+    for name, sites in SERIES.items():
+        yield from _unequal(f"heads of series {name}", series[name]["heads"], sum(sum(whole[site]) for site in sites))
+        for point in series[name]["points"]:
+            pruned = _scores_of(point["config_digest"], "test", scores)
+            yield from _unequal("run", point["run"], pruned["run"])
+            yield from _unequal(f"{point['run']} penalty", point["penalty"], pruned["config"]["train"]["gate_penalty"])
+            yield from _unequal(
+                f"{point['run']} heads", point["heads"], sum(len(layer) for site in sites for layer in point["kept_heads"][site])
+            )
+    small, scratch = (_scores_of(series["scratch"][which], "test", scores) for which in ("pruned", "scratch"))
+    cut_from = [point for point in series["all"]["points"] if point["run"] == small["config"]["train"]["cut_from"]]
+    shapes = [{site: list(map(len, layers)) for site, layers in point["kept_heads"].items()} for point in cut_from]
+    for which in (small, scratch):
+        yield from _unequal(f"shape of {which['run']}", [_shape(which["config"]["model"])], shapes)
+
+
+def _shape(model: dict[str, Any]) -> dict[str, list[int]]:
+    """Return the number of heads of every layer by site."""
+    found: dict[str, list[int]] = {}
+    for site in SITES:
+        layers = parse_layers(model[site], model["encoder_layers" if site == "encoder_self" else "decoder_layers"])
+        variants = [parse_variant(layer) for layer in layers]
+        found[site] = [0 if name == NO_SUBLAYER else options.get("heads", model["num_heads"]) for name, options in variants]
+    return found
+
+
+def _scores_of(digest: str, split: str, scores: Scores) -> Record:
+    if (digest, split) not in scores:
+        raise NotMeasured(f"the run of configuration {digest}", f"its translations of {split} are not stored", "repro run makes them")
+    return scores[digest, split]
+
+
+def _numbers(values: Any) -> np.ndarray:
+    """Return stored numbers as an array; what is missing is NaN."""
+    return np.array(values, dtype=float)
+
+
+def _agree(stored: np.ndarray, derived: np.ndarray | float) -> bool:
+    return np.allclose(stored, derived, rtol=0, atol=ROUNDING, equal_nan=True)
+
+
+CHECKS: dict[str, Callable[[Record, Scores], Iterator[str]]] = {
+    "scores": _check_scores,
+    "contrastive": _check_contrastive,
+    "masks": _check_masks,
+    "heads": _check_heads,
+    "pruning": _check_pruning,
+}

@@ -241,6 +241,6 @@ PAPER = Paper(
         Deviation("subwords", "fitted on training, dev and test text together", "fitted on training text"),
         Deviation("subword count, updates, learning rate", "32,000; not said; 3e-4", "those of the scale"),
         Deviation("length of beam", "4, (5+len)/6 to the 0.6", "5, divided by the length, for all papers alike"),
-        Deviation("contrastive pairs", "LingEval97", "generated from our corpora; LingEval97 itself where it is at hand"),
+        Deviation("contrastive pairs", "LingEval97", "generated from our corpora, with the same kinds of error"),
     ),
 )

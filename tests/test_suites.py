@@ -1,0 +1,143 @@
+"""Contrastive suites of the papers' experiments: which pairs belong to which run, and in which direction a claim is tested."""
+
+from dataclasses import asdict
+
+import pytest
+
+from repro.analysis.contrastive import METRIC, _stored
+from repro.data.mucow import load_mucow
+from repro.errors import InputError, MachineError
+from repro.papers import find_experiments
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence, NotMeasured
+from repro.papers.raganato2020 import BOTH_WAYS, LEARNED, TOKEN
+from repro.papers.suites import accuracies_by_distance, accuracy_of, arm_with, suite_of
+from repro.papers.verdicts import claims_of
+from repro.runs import Run
+from repro.scales import resolve
+
+PAIRS = [("Er sitzt auf der Bank.", "He sits on the bench."), ("Das ist ein Haus.", "This is a house.")]
+MUCOW = {  # the second item is in the training data
+    "key": "1\tted\tSchloss\tcastle\tlock\n2\tted\tBank\tbench\tbank\n",
+    "text": "Das Schloss ist alt.\nEr sitzt auf der Bank.\n",
+    "ref": "The castle is old.\nHe sits on the bench.\n",
+}
+
+
+@pytest.fixture
+def corpora(tmp_path, monkeypatch):
+    """A folder of corpora with a MuCoW of two items, and our own German-English text beside it."""
+    monkeypatch.setenv("REPRO_DATA", str(tmp_path))
+    (tmp_path / "mucow-de-en").mkdir()
+    for kind, text in MUCOW.items():
+        (tmp_path / "mucow-de-en" / f"de-en.{kind}.txt").write_text(text)
+    texts = {"train": PAIRS, "dev": [("Ja.", "Yes.")], "test": [("Nein, nicht.", "No, not.")]}
+    for split, pairs in texts.items():
+        for place, language in enumerate(("de", "en")):
+            (tmp_path / f"{split}.{language}").write_text("".join(f"{pair[place]}\n" for pair in pairs))
+    return tmp_path
+
+
+def run_of(folder, *overrides: str, scale: str = "smoke", direction: str = "de-en") -> Run:
+    return Run.create(resolve(scale, direction=direction, overrides=overrides), folder / "runs")
+
+
+def test_into_english_the_pairs_are_those_of_mucow_that_the_corpus_does_not_hold(corpora):
+    suite = suite_of(run_of(corpora, f"data.corpus=local:{corpora}"))
+    assert [(item.source, item.contrastive, item.type) for item in suite.items] == [
+        ("Das Schloss ist alt.", ("The lock is old.",), "word_sense")
+    ]
+    assert suite.skipped == {"source and reference in the training data": 1}
+
+
+def test_languages_without_pairs_are_refused(corpora):
+    run = run_of(corpora, scale="enja", direction="en-ja")
+    with pytest.raises(InputError, match=r"there are no contrastive pairs from en into ja\. Fix: choose a corpus of English and German"):
+        suite_of(run)
+
+
+def test_a_mucow_that_is_not_there_says_where_to_put_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_DATA", str(tmp_path))
+    with pytest.raises(MachineError, match=r"mucow: is not in REPRO_DATA \(.*Fix: put de-en.text.txt, .* into REPRO_DATA/mucow-de-en/"):
+        load_mucow()
+    monkeypatch.delenv("REPRO_DATA")
+    with pytest.raises(MachineError, match="mucow: needs REPRO_DATA, which is not set"):
+        load_mucow()
+
+
+@pytest.mark.real_data
+def test_captions_are_tested_on_nearly_all_of_the_real_mucow(real_data, tmp_path):
+    suite = suite_of(run_of(tmp_path, scale="multi30k"))
+    assert (suite.name, suite.source, suite.target, set(suite.types)) == ("mucow", "de", "en", {"word_sense"})
+    assert len(suite) + sum(suite.skipped.values()) == 4_268 and len(suite) > 3_900
+
+
+# Which direction a claim is tested in
+
+
+def contrastive_record(arm: Arm, scale: str, error: str, right: int, masked_right: int, distance: int | None = None) -> dict:
+    """Return a record about ten pairs of a type; with and without head 8 so many are decided right."""
+
+    def result(masked: str | None, number: int) -> dict:
+        items = {
+            "type": {"names": [error], "of": [0] * 10},
+            "origin": {"names": ["ted"], "of": [0] * 10},
+            "distance": [distance] * 10,
+            "reference": [1.0] * 10,
+            "contrastive": [[2.0 if place < number else 0.5] for place in range(10)],
+        }
+        suite = {"name": "mucow", "source": "de", "target": "en", "items": 10, "skipped": {}, "sha256": "0"}
+        found = {"masked": masked, "kind": "contrastive", "suite": suite, "metric": METRIC, "seconds": 1.0, "items": items}
+        return found | {"accuracy": _stored(found)}
+
+    config = arm.config(scale)
+    return {
+        "kind": "contrastive",
+        "config": asdict(config),
+        "config_digest": config.digest(),
+        "results": [result(None, right), result("8", masked_right)],
+    }
+
+
+def evidence_at(scale: str) -> Evidence:
+    """Return evidence where word sense is known in the one direction into English, agreement in the one into German."""
+    records = []
+    for arm in BOTH_WAYS:
+        into_english = arm.config(scale).data.target == "en"
+        records.append(
+            contrastive_record(arm, scale, "word_sense", 8, 5)
+            if into_english
+            else contrastive_record(arm, scale, "subj_verb_agreement", 9 if arm.system == "8L" else 6, 6, distance=2)
+        )
+    return Evidence(scale, records)
+
+
+@pytest.mark.parametrize("scale", ["multi30k", "tatoeba"])
+def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
+    evidence = evidence_at(scale)
+    assert arm_with(evidence, "word_sense", TOKEN).config(scale).data.target == "en"
+    assert arm_with(evidence, "subj_verb_agreement", TOKEN).config(scale).data.target == "de"
+    verdicts = {claim.name: claim.judge(evidence) for claim in claims_of("raganato2020") if claim.name in ("R-08", "R-09")}
+    assert verdicts["R-08"].status == "reproduced" and verdicts["R-08"].evidence[0].endswith(": 30")
+    assert verdicts["R-09"].status == "not reproduced" and verdicts["R-09"].evidence[0].endswith(": 30")
+    (_, table6), (_, figure3) = (find_experiments(f"raganato2020.{name}")[0] for name in ("table6", "figure3"))
+    other = " (other direction)" if scale == "multi30k" else ""
+    assert "| word_sense | 10 | 80.0 | 80.0 | 50.0 | 50.0 |" in table6.render(evidence)
+    assert f"| pairs | 8L{other} | 7Ftoken+1L{other} |" in table6.render(evidence)
+    assert "| 2 | 10 | 90.0 (" in figure3.render(evidence) and list(figure3.figures(evidence))
+
+
+def test_a_type_that_no_suite_has_is_named():
+    evidence = evidence_at("multi30k")
+    with pytest.raises(NotMeasured, match="contrastive pairs of 8L: mucow has none of compound"):
+        arm_with(evidence, "compound", LEARNED)
+    with pytest.raises(NotMeasured, match="contrastive pairs of 7Ftoken.1L: mucow has none of word_sense"):
+        accuracy_of(evidence, TOKEN, "word_sense")
+    with pytest.raises(NotMeasured, match="mucow has none of word_sense with distances"):
+        accuracies_by_distance(evidence, "word_sense", Arm(TOKEN.system, reverse=True))
+
+
+def test_other_languages_say_why_there_is_no_verdict():
+    (claim,) = [claim for claim in claims_of("raganato2020") if claim.name == "R-08"]
+    verdict = claim.judge(Evidence("enja", []))
+    assert (verdict.status, verdict.reason) == ("not run", "cannot be tested at enja: contrastive pairs are English and German")

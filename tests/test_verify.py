@@ -1,0 +1,154 @@
+"""Verification: the stored records pass, and an edited number of any kind is named."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro.papers import verify
+from repro.papers.verify import verify_records
+from repro.records import kind_of, load_records, publish
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+Record = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def stored() -> list[Record]:
+    return load_records(RESULTS / "minigerman.en-de", None)
+
+
+@pytest.fixture(autouse=True)
+def without_scoring(monkeypatch):
+    """Believe the scores: tests/test_records.py computes them again, which takes most of the time."""
+    monkeypatch.setattr(verify, "rescore", lambda record: record["scores"])
+
+
+@pytest.fixture
+def problems(stored, monkeypatch) -> Callable[[Record], list[str]]:
+    """What is said of a record beside all score records; every one of them is checked."""
+
+    def problems_of(record: Record) -> list[str]:
+        scores = [other for other in stored if kind_of(other) == "scores"]
+        others = [other for other in scores if kind_of(record) != "scores" or other["run"] != record["run"]]
+        monkeypatch.setattr(verify, "load_records", lambda *_: [record, *others])
+        notes: list[str] = []
+        found = verify_records(RESULTS, notes.append)
+        assert notes == []
+        return found
+
+    return problems_of
+
+
+def of_kind(stored: list[Record], kind: str) -> Record:
+    """Return a record of a kind; of heads, one whose encoder has heads and whose sentences are parsed."""
+    found = [record for record in stored if kind_of(record) == kind]
+    return next(record for record in found if kind != "heads" or (record["syntax"] and encoder(record)["confidence"][0]))
+
+
+def encoder(record: Record) -> Record:
+    return record["sites"]["encoder_self"]
+
+
+@pytest.mark.parametrize("kind", [*verify.CHECKS, "speed", "maps", "off_diagonal"])
+def test_stored_records_pass(stored, problems, kind):
+    assert problems(of_kind(stored, kind)) == []
+
+
+def add(name: str, amount: float) -> Callable[[Record], None]:
+    """Return an edit of a number of the first encoder head."""
+
+    def edit(record: Record) -> None:
+        encoder(record)[name][0][0] += amount
+
+    return edit
+
+
+def first_mask(record: Record) -> Record:
+    return record["masks"]["1"]
+
+
+def point(record: Record, series: str = "all") -> Record:
+    return record["series"][series]["points"][0]
+
+
+def swap_scratch(record: Record) -> None:
+    record["series"]["scratch"]["pruned"] = point(record)["config_digest"]
+
+
+def decide_wrongly(record: Record) -> None:
+    items = record["results"][1]["items"]
+    right = next(place for place, reference in enumerate(items["reference"]) if reference < min(items["contrastive"][place]))
+    items["reference"][right] = 99.0
+
+
+def drop_a_head(record: Record) -> None:
+    layers = point(record)["kept_heads"]["cross"]
+    next(layer for layer in layers if layer).pop()
+
+
+EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
+    ("scores", lambda r: r.update(config_digest="0" * 12), "configuration: stored 000000000000, derived "),
+    ("scores", lambda r: r.update(system="sh-x"), "system: stored sh-x, derived "),
+    ("scores", lambda r: r.update(seed=2), "seed: stored 2, derived 1"),
+    ("scores", lambda r: r["training"].update(seconds=1.0), "target tokens per second: stored "),
+    ("scores", lambda r: r["decoding"].update(seconds=2 * r["decoding"]["seconds"]), "sentences per second: stored "),
+    ("contrastive", lambda r: r["results"][0]["accuracy"][0].update(right=1), "its accuracies are not those of its cross entropies"),
+    ("contrastive", decide_wrongly, "its accuracies are not those"),
+    ("masks", lambda r: first_mask(r)["heads"][0].__setitem__(2, 5), "heads of mask 1: stored "),
+    (
+        "masks",
+        lambda r: first_mask(r)["changed"].update({"100000": "Ja."}),
+        "mask 1: sentence 100000 is not changed by it, or is not there",
+    ),
+    ("heads", add("main_offset", 1), "encoder_self main_offset: is not what the counts by offset give"),
+    ("heads", add("positional", 0.001), "encoder_self positional: is not what the counts by offset give"),
+    ("heads", lambda r: encoder(r)["offsets"][0][0].__setitem__(10, 10**6), "encoder_self positional: is not what"),
+    ("heads", lambda r: encoder(r)["roles"][0].__setitem__(0, ["rare", "positional"]), "encoder_self roles: stored "),
+    ("heads", add("two_rarest", 0.9), "encoder_self roles: stored "),
+    ("heads", add("relevance", 0.001), "encoder_self relevance: the shares of layer 0 sum to 1.00"),
+    ("heads", add("relevance_alphabeta", 0.001), "encoder_self relevance_alphabeta: the shares of layer 0 sum to 1.00"),
+    ("heads", add("gradient", 0.01), "encoder_self gradient: the shares of layer 0 sum to 1.0"),
+    ("heads", lambda r: r["syntax"]["baseline"].update(nsubj=0.9), "baseline of nsubj: stored 0.9, derived "),
+    ("heads", lambda r: r["syntax"]["positions"]["dobj"].update({"5": 999}), "baseline of dobj: stored "),
+    ("heads", lambda r: r["syntax"]["accuracy"]["amod"]["head to dependent"][0].__setitem__(0, 0.99), "margins of amod: are not those"),
+    ("heads", lambda r: r["syntax"]["margin"]["amod"]["head to dependent"][0].__setitem__(0, 0.99), "margins of amod: are not those"),
+    ("pruning", lambda r: point(r).update(heads=1), " heads: stored 1, derived "),
+    ("pruning", lambda r: point(r, "encoder").update(penalty=0.5), " penalty: stored 0.5, derived "),
+    ("pruning", lambda r: point(r).update(run="gated"), "run: stored gated, derived "),
+    ("pruning", drop_a_head, " heads: stored "),
+    ("pruning", lambda r: r["series"]["all"].update(heads=47), "heads of series all: stored 47, derived 48"),
+    ("pruning", swap_scratch, "shape of gated"),
+]
+
+
+@pytest.mark.parametrize(("kind", "edit", "message"), EDITS, ids=[f"{kind}: {message[:30]}" for kind, _, message in EDITS])
+def test_an_edited_number_is_named(stored, problems, kind, edit, message):
+    record = copy.deepcopy(of_kind(stored, kind))
+    before = json.dumps(record)
+    edit(record)
+    assert json.dumps(record) != before
+    assert any(message in problem for problem in problems(record))
+
+
+def test_a_translation_that_the_mask_left_alone_is_named(stored, problems):
+    record = copy.deepcopy(of_kind(stored, "masks"))
+    (whole,) = [r["hypotheses"] for r in stored if kind_of(r) == "scores" and r["config_digest"] == record["config_digest"]]
+    place = next(iter(first_mask(record)["changed"]))
+    first_mask(record)["changed"][place] = whole[int(place)]
+    line = f"{record['run']}, masks test: mask 1: sentence {place} is not changed by it, or is not there"
+    assert problems(record) == [line]
+
+
+def test_what_has_no_evidence_beside_it_is_said_not_to_be_checked(tmp_path, stored):
+    record = of_kind(stored, "masks")
+    publish(record, tmp_path)
+    notes: list[str] = []
+    assert verify_records(tmp_path, notes.append) == []
+    assert notes == [
+        f"{record['run']}, masks test: not checked: the run of configuration {record['config_digest']}: its translations of test are not "
+        "stored. Fix: repro run makes them"
+    ]
