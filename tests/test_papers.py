@@ -15,6 +15,7 @@ from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.arms import Arm
 from repro.papers.claims import Check, Claim, Contrast, better, decide, loss, not_worse
 from repro.papers.evidence import Evidence, NotMeasured, equal_parts, last_minus_first, reference_length, slope_weights
+from repro.papers.heads import rare_table
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed
 from repro.papers.report import experiment_section
@@ -267,6 +268,15 @@ def test_an_unknown_name_is_answered_with_the_nearest(name, message):
     with pytest.raises(InputError) as error:
         find_experiments(name)
     assert str(error.value).startswith(message)
+
+
+def test_the_printed_shares_of_rare_words_are_written_once():
+    """They are printed in sentences, `66% of cases`, so the number is shown, not the sentence with another sign behind it."""
+    site = {"roles": [[["unknown"]]], "relevance": [[1.0]], "rarest": [[0.25]], "two_rarest": [[0.5]]}
+    record = {"kind": "heads", "config_digest": Arm("base").config("smoke").digest(), "sites": {"encoder_self": site}}
+    text = rare_table(Evidence("smoke", [record]), Arm("base"))
+    assert "| 0.0 | 1 | 0.25 | 0.5 |" in text
+    assert [line.split(" | ")[-1] for line in text.split("\n")[-3:]] == ["66 % |", "83 % |", "50 % |"]
 
 
 def test_an_arm_says_its_conditions_and_knows_its_part_of_the_data():

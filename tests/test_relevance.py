@@ -131,6 +131,18 @@ def test_the_replay_is_the_model_and_the_inputs_have_all_relevance(variant, norm
             assert not target[:, position + 1 :].any(), "the future is relevant"
 
 
+@every_rule
+def test_a_neuron_that_hears_nothing_but_zeros_keeps_its_value(rule):
+    """As after a ReLU that lets nothing through: what comes after must hear the bias, or the replay is another model."""
+    module, x = nn.Linear(3, 2).double(), torch.zeros(2, 3, dtype=torch.double, requires_grad=True)
+    with torch.no_grad():
+        x[1] = torch.tensor([1.0, -2.0, 3.0])
+    y = bare_replay(rule).linear(module, x)
+    torch.testing.assert_close(y, module(x))
+    (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert gradient.isfinite().all() and gradient[0].eq(0).all() and gradient[1].ne(0).all()
+
+
 @every_norm
 def test_alphabeta_makes_nothing_negative(norm):
     batch = batch_of(0, 1)

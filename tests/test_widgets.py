@@ -1,6 +1,7 @@
 """Widgets without a browser: state set in Python changes what is shown, numbers are the model's, and text stays text."""
 
 import base64
+import io
 import json
 import zlib
 
@@ -8,6 +9,7 @@ import ipywidgets
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from repro import gallery
 from repro.analysis.ablation import scaled_heads
@@ -138,8 +140,8 @@ def test_a_factor_changes_the_translation_as_scaled_heads_do(translator):
     ablation = Ablation(translator, SENTENCE, SEARCH)
     whole = translator.translate([SENTENCE], SEARCH)[0]
     assert [texts(row) for row in ablation.words.rows] == [whole, whole]
-    ablation.heads.factors = [[[1.0] * 4] * 2, [[1.0] * 4] * 2, [[0.0] * 4, [1.0] * 4]]
-    with scaled_heads(translator.model, {("cross", 0): [0.0] * 4}):
+    ablation.heads.factors = [[[1.0] * 4] * 2, [[1.0] * 4] * 2, [[1.0] * 4, [0.0] * 4]]
+    with scaled_heads(translator.model, {("cross", 1): [0.0] * 4}):
         expected = translator.translate([SENTENCE], SEARCH)[0]
     first, second = ablation.words.rows
     assert expected != whole and (texts(first), texts(second)) == (whole, expected)
@@ -298,6 +300,14 @@ def test_no_models_is_a_mistake(translator):
         Ablation(empty, SENTENCE)
 
 
+def test_the_still_playground_shows_what_the_head_looks_at(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.heads.chosen = [1, 0, 2]
+    play.pattern.value = "previous"
+    assert 'alt="Decoder self-attention, layer 0, head 2: looks at previous"' in play.static()
+    assert all(f"{word['text']}" in play.static() for row in play.words.rows for word in row["words"])
+
+
 CLAIM = {"id": "a1", "paper": "Nobody 2020", "statement": "<b>bold</b> & more", "verdict": "partly", "evidence": "2 < 3"}
 
 
@@ -329,11 +339,8 @@ def test_the_static_page_has_translation_heads_and_picture(translator, gated):
     assert all(f"{word} <sub>" in ablation.static() for word in translation.split())
     assert ablation.static().count("■") == 24 and "□" in pruning.static()
     explorer = Explorer(translator, SENTENCE, SEARCH).static()
-    assert explorer.count('src="data:image/png;base64,') == 3
-    import io
-
-    from PIL import Image
-
+    assert explorer.count('src="data:image/png;base64,') == 4  # three sites, and the chosen head with its tokens
+    assert 'alt="Encoder self-attention, layer 0, head 0"' in explorer
     image = Image.open(io.BytesIO(base64.b64decode(explorer.split("base64,")[1].split('"')[0])))
     size = len(translator.subwords.encode([SENTENCE])[0]) + 1
     scale = 320 // (4 * (size + 1))

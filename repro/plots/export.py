@@ -13,6 +13,7 @@ from repro.files import write_atomic
 from repro.plots.still import picture
 
 ENDINGS = ("html", "png", "svg", "pdf")
+CONFIG = {"displaylogo": False}  # plotly's own is a link to another machine
 
 
 class FigureAndPicture(MimetypeRenderer):
@@ -21,7 +22,7 @@ class FigureAndPicture(MimetypeRenderer):
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
         """Return both, by MIME type."""
         still = base64.b64encode(picture(fig_dict)).decode()
-        return {**PlotlyRenderer().to_mimebundle(fig_dict), "image/png": still}
+        return {**PlotlyRenderer(CONFIG).to_mimebundle(fig_dict), "image/png": still}
 
 
 plotly.io.renderers["repro"] = FigureAndPicture()
@@ -39,5 +40,5 @@ def save(figure: go.Figure, path: Path | str) -> None:
     ending = path.suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
         raise InputError(str(path), f"a figure is not written as '{path.suffix}'", did_you_mean(ending, ENDINGS))
-    data = figure.to_html(include_plotlyjs=True).encode() if ending == "html" else picture(figure, ending)
+    data = figure.to_html(include_plotlyjs=True, config=CONFIG).encode() if ending == "html" else picture(figure, ending)
     write_atomic(path, data)

@@ -12,7 +12,7 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.plots import escape
 from repro.widgets.heads import first_head
-from repro.widgets.parts import TITLES, Touchable, module, picture, sentence_field, style
+from repro.widgets.parts import TITLES, Touchable, labelled_picture, module, picture, sentence_field, style
 
 SIDES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
 
@@ -90,10 +90,11 @@ class Explorer(Touchable):
             self.maps.version += 1
 
     def static(self) -> str:
-        """Return a picture of all heads of each site, layers downwards and heads to the right."""
-        start, cells = 0, []
-        for site in self.maps.sites:
-            rows, columns = len(getattr(self.maps, site["queries"])), len(getattr(self.maps, site["keys"]))
+        """Return a picture of all heads of each site, layers downwards and heads to the right, and the chosen head with its tokens."""
+        start, cells, detail = 0, [], ""
+        for number, site in enumerate(self.maps.sites):
+            queries, keys = (getattr(self.maps, site[side]) for side in ("queries", "keys"))
+            rows, columns = len(queries), len(keys)
             most = max([*site["layers"], 1])
             grid = np.full((len(site["layers"]) * (rows + 1), most * (columns + 1)), np.nan, np.float32)
             for layer, heads in enumerate(site["layers"]):
@@ -102,6 +103,8 @@ class Explorer(Touchable):
                     y, x = layer * (rows + 1), head * (columns + 1)
                     grid[y : y + rows, x : x + columns] = matrix
                     start += rows * columns
+                    if self.maps.chosen == [number, layer, head]:
+                        detail = labelled_picture(matrix, f"{site['title']}, layer {layer}, head {head}", queries, keys)
             cells.append(f"<td>{site['title']}, a layer a line<br>{picture(grid, 320)}</td>")
         tokens = "".join(f"<p>{side}: {escape(' '.join(getattr(self.maps, side)))}</p>" for side in ("source", "target"))
-        return f"{tokens}<table><tr>{''.join(cells)}</tr></table>"
+        return f"{tokens}<table><tr>{''.join(cells)}</tr></table>{detail}"

@@ -1,6 +1,7 @@
 """What the widgets are put together from: views drawn by the modules beside this file, and their static stand-ins."""
 
 import base64
+import html
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -16,12 +17,12 @@ from PIL import Image
 
 from repro.analysis.reading import Reading, changed_words
 from repro.errors import ReproError
-from repro.plots import escape
+from repro.plots import attention_maps, escape
+from repro.plots import picture as still
 
 TITLES = {"encoder_self": "Encoder self-attention", "decoder_self": "Decoder self-attention", "cross": "Cross attention"}
 PALETTE = np.array([plotly.colors.unlabel_rgb(c) for c in plotly.colors.sample_colorscale("Cividis", 256)]).round().astype(np.uint8)
 """The colours of weights from 0 to 1, `(256, 3)`; those of `plots.attention_maps`."""
-
 
 FITS = {"width": "auto"}  # the layout of a button as wide as its text
 FRONT = Path(__file__).parent / "front"
@@ -115,4 +116,15 @@ def picture(weights: np.ndarray, width: int) -> str:
     image.putpalette(PALETTE[np.linspace(0, 255, 15).round().astype(int)].tobytes() + bytes(3))
     buffer = io.BytesIO()
     image.save(buffer, "png", bits=4, transparency=15, optimize=True)
-    return f'<img alt="attention weights" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
+    return _image(buffer.getvalue(), "attention weights")
+
+
+def labelled_picture(weights: np.ndarray, title: str, queries: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the weights of one head `(len(queries), len(keys))` with their tokens, as an HTML picture."""
+    figure = attention_maps([weights], [title], queries, keys)
+    figure.update_layout(width=max(420, 170 + 20 * len(keys)))
+    return _image(still(figure), title)
+
+
+def _image(png: bytes, what: str) -> str:
+    return f'<img alt="{html.escape(what)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'

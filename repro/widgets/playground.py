@@ -21,7 +21,7 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
-from repro.widgets.parts import FITS, TITLES, Touchable, Words, module, picture, sentence_field, static_words, style, words_row
+from repro.widgets.parts import FITS, TITLES, Touchable, Words, labelled_picture, module, sentence_field, static_words, style, words_row
 
 OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
 CENTER, STD = (-6.0, 6.0, 0.25), (0.25, 5.0, 0.05)  # lowest, highest, step, in tokens
@@ -178,5 +178,6 @@ class Playground(Touchable):
 
     def static(self) -> str:
         """Return the matrix and both translations."""
-        weights = np.frombuffer(self.matrix.weights, np.float32).reshape(len(self.matrix.query_tokens), len(self.matrix.key_tokens))
-        return f"<p>{self.matrix.title}</p>{picture(weights, 240)}{static_words(self.words.rows)}"
+        queries, keys = self.matrix.query_tokens, self.matrix.key_tokens
+        weights = np.frombuffer(self.matrix.weights, np.float32).reshape(len(queries), len(keys))
+        return labelled_picture(weights, self.matrix.title, queries, keys) + static_words(self.words.rows)

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,14 +32,27 @@ SETTINGS = {
 
 FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTERLAB_SETTINGS_DIR")
 
-READY = """async (theme) => {
+READY = """async () => {
     const app = window.jupyterapp;
     await app.restored;
-    await app.commands.execute("apputils:change-theme", { theme });
     app.shell.collapseLeft();
     await app.shell.currentWidget.context.ready;
     await app.shell.currentWidget.sessionContext.ready;
 }"""
+RUN_ALL = """async () => {
+    const { commands } = window.jupyterapp;
+    await commands.execute("notebook:clear-all-cell-outputs");
+    void commands.execute("notebook:run-all-cells");
+}"""
+HAS_RUN = """() => {
+    const { content, sessionContext } = window.jupyterapp.shell.currentWidget;
+    const cells = content.widgets.filter((cell) => cell.model.type === "code");
+    const outputs = cells.flatMap((cell) => cell.model.outputs.toJSON());
+    const failed = outputs.filter((output) => output.output_type === "error").map((error) => `${error.ename}: ${error.evalue}`);
+    if (failed.length) return failed.join();
+    return sessionContext.session.kernel.status === "idle" && cells.every((cell) => cell.model.executionCount) && "ended";
+}"""
+SLOW = 600_000  # milliseconds; nothing takes so long, but a busy machine is no reason to fail
 
 
 class Server(NamedTuple):
@@ -52,6 +66,8 @@ class Server(NamedTuple):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory) -> Iterator[Server]:
     """Start JupyterLab in an empty folder, with settings of its own."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("a browser needs the machine for itself: make browser")
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -e '.[browser]'")
@@ -71,13 +87,15 @@ def server(tmp_path_factory) -> Iterator[Server]:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | folders)
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(600):
+        for _ in range(SLOW // 100):
             assert process.poll() is None, (home / "lab.log").read_text()
             try:
                 urllib.request.urlopen(f"{address}/api?token=test").read()
                 break
             except OSError:
                 time.sleep(0.1)
+        else:
+            pytest.fail(f"JupyterLab does not answer: {(home / 'lab.log').read_text()}")
         yield Server(address, folder, home / "JUPYTER_DATA_DIR")
     finally:
         process.terminate()
@@ -100,19 +118,23 @@ class Lab:
             self.outside.append(url)
 
     def run_all(self) -> None:
-        """Run all cells, and wait until the last one has ended."""
-        self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        """Run all cells, and wait until the last one has ended or one has failed."""
+        self.page.evaluate(RUN_ALL)
+        assert self.page.wait_for_function(HAS_RUN, timeout=SLOW).json_value() == "ended"
 
-    def run_all_below(self, number: int) -> None:
-        """Run the cell of that number, the first one 0, and those after it."""
-        self.page.locator(".jp-CodeCell").nth(number).locator(".cm-content").click()
-        self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-below')")
+    def run_cell(self, place) -> None:
+        """Run one cell again, given as a locator."""
+        place.locator(".cm-content").click()
+        self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell')")
 
-    def shoot(self, name: str, selector: str = "") -> None:
-        """Take a picture, if somebody wants to look: the environment variable SCREENSHOTS names a folder."""
+    def set_theme(self, theme: str) -> None:
+        """Change to `JupyterLab Light` or `JupyterLab Dark`."""
+        self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+
+    def shoot(self, name: str, place=None) -> None:
+        """Take a picture of a place or of the page, if somebody wants to look: the environment variable SCREENSHOTS names a folder."""
         if folder := os.environ.get("SCREENSHOTS"):
-            target = self.page.locator(selector).first if selector else self.page
-            target.screenshot(path=f"{folder}/{name}.png")
+            (self.page if place is None else place).screenshot(path=f"{folder}/{name}.png")
 
 
 def notebook_of(cells: list[str]) -> nbformat.NotebookNode:
@@ -122,31 +144,49 @@ def notebook_of(cells: list[str]) -> nbformat.NotebookNode:
     return notebook
 
 
-@pytest.fixture
-def open_notebook(server) -> Iterator[Callable[..., Lab]]:
-    """Return a function that writes a notebook, given as code cells or whole, and opens it; afterwards its kernel is shut down."""
+@pytest.fixture(scope="session")
+def browser(server) -> Iterator:
+    """Start the browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+        yield chromium
+        chromium.close()
 
-        def open_one(name: str, cells: list[str] | nbformat.NotebookNode, theme: str = "JupyterLab Light") -> Lab:
-            notebook = notebook_of(cells) if isinstance(cells, list) else cells
-            nbformat.write(notebook, server.folder / f"{name}.ipynb")
-            page = browser.new_page(viewport={"width": 1500, "height": 1100})
-            lab = Lab(page, server.address)
-            page.goto(f"{server.address}/lab/tree/{name}.ipynb?token=test&reset")
-            page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=120_000)
-            page.evaluate(READY, theme)
-            return lab
 
+@pytest.fixture
+def open_notebook(server, browser) -> Iterator[Callable[..., Lab]]:
+    """Return a function that opens a notebook; afterwards it is closed."""
+    with desk(server, browser) as open_one:
         yield open_one
-        browser.close()
-    shut_down_kernels(server.address)
 
 
-def shut_down_kernels(address: str) -> None:
-    """End what the notebooks started."""
+@contextmanager
+def desk(server: Server, browser) -> Iterator[Callable[..., Lab]]:
+    """Give a function that writes a notebook, given as code cells or whole, and opens it; close its page and end its kernel afterwards."""
+    labs = {}
+
+    def open_one(name: str, cells: list[str] | nbformat.NotebookNode) -> Lab:
+        notebook = notebook_of(cells) if isinstance(cells, list) else cells
+        (server.folder / name).parent.mkdir(exist_ok=True)
+        nbformat.write(notebook, server.folder / f"{name}.ipynb")
+        page = browser.new_page(viewport={"width": 1500, "height": 1100})
+        labs[f"{name}.ipynb"] = lab = Lab(page, server.address)
+        page.goto(f"{server.address}/lab/tree/{name}.ipynb?token=test&reset", timeout=SLOW)
+        page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=SLOW)
+        page.evaluate(READY)
+        return lab
+
+    yield open_one
+    for lab in labs.values():
+        lab.page.close()
+    shut_down_kernels(server.address, labs)
+
+
+def shut_down_kernels(address: str, notebooks: Collection[str]) -> None:
+    """End what these notebooks started."""
     for session in json.loads(urllib.request.urlopen(f"{address}/api/sessions?token=test").read()):
-        request = urllib.request.Request(f"{address}/api/sessions/{session['id']}?token=test", method="DELETE")
-        urllib.request.urlopen(request).read()
+        if session["path"] in notebooks:
+            request = urllib.request.Request(f"{address}/api/sessions/{session['id']}?token=test", method="DELETE")
+            urllib.request.urlopen(request).read()

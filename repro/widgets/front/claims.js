@@ -1,10 +1,13 @@
 // A table of claims: a click on a heading sorts, a click on a verdict filters, and so does what is typed.
 
+const LONG = ["statement", "evidence"]; // columns that may break into lines
 const ORDER = ["not reproduced", "partly", "undecided", "reproduced", "not run"];
 
 function render({ model, el }) {
   el.classList.add("rp");
   const bar = add(el, "div", "rp-filters");
+  bar.setAttribute("role", "group");
+  bar.setAttribute("aria-label", "filter claims by verdict");
   const search = add(bar, "input", "rp-search");
   search.type = "search";
   search.placeholder = "words in any column";
@@ -33,6 +36,7 @@ function render({ model, el }) {
     const head = add(add(table, "thead"), "tr");
     for (const column of columns) {
       const cell = add(head, "th");
+      cell.scope = "col";
       cell.setAttribute("aria-sort", sorted.column !== column ? "none" : sorted.down ? "ascending" : "descending");
       const arrow = sorted.column !== column ? "" : sorted.down ? " ↓" : " ↑";
       const button = add(cell, "button", "rp-sort", column + arrow);
@@ -46,7 +50,7 @@ function render({ model, el }) {
     for (const claim of rows) {
       const line = add(body, "tr");
       for (const column of columns) {
-        const cell = add(line, "td");
+        const cell = add(line, "td", LONG.includes(column) ? "rp-long" : "");
         const text = add(cell, "span", column === "verdict" ? "rp-verdict" : "", claim[column]);
         if (column === "verdict") text.dataset.verdict = claim.verdict;
       }

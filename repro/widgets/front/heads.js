@@ -23,6 +23,8 @@ function render({ model, el }) {
     const isLive = model.get("mode") !== "show";
     model.get("titles").forEach((title, site) => {
       const panel = add(panels, "div");
+      panel.setAttribute("role", "group");
+      panel.setAttribute("aria-label", title);
       add(panel, "div", "rp-title", title);
       factors[site].forEach((heads, layer) => {
         const row = add(panel, "div", "rp-heads");
@@ -39,7 +41,10 @@ function render({ model, el }) {
           const state = factor === 1 ? "" : factor === 0 ? ", off" : `, times ${factor}`;
           button.setAttribute("aria-label", `${title}, layer ${layer}, head ${head}${state}${marked.has(name) ? ", replaced" : ""}`);
           button.title = `layer ${layer}, head ${head}${state}`;
-          if (!isLive) return;
+          if (!isLive) {
+            button.setAttribute("role", "img");
+            return;
+          }
           button.tabIndex = name === chosen ? 0 : -1;
           button.addEventListener("click", () => update(site, layer, head));
           button.addEventListener("keydown", (event) => {

@@ -8,7 +8,10 @@ function render({ model, el }) {
   const lower = add(el, "div", "rp-detail");
   const detail = add(lower, "canvas", "rp-canvas");
   const readout = add(lower, "div", "rp-readout");
-  readout.setAttribute("aria-live", "polite");
+  const spot = add(readout, "div"); // read out when it changes; what is below it is long, and changes with the head only
+  spot.setAttribute("aria-live", "polite");
+  spot.setAttribute("aria-atomic", "true");
+  const summary = add(readout, "div");
   let bright = false;
   drawScale();
   detail.tabIndex = 0;
@@ -235,13 +238,15 @@ function render({ model, el }) {
   }
 
   function report(s, layer, head, q, k) {
+    if (weightsVersion !== model.get("version")) return;
     const isExact = exactVersion === model.get("version");
     const site = sites()[s];
     const [queries, keys] = [tokensOf(site.queries), tokensOf(site.keys)];
-    readout.replaceChildren();
-    add(readout, "div", "rp-title", `${site.title}, layer ${layer}, head ${head}`);
-    const line = (name, value, className) => {
-      const row = add(readout, "div", "rp-line");
+    spot.replaceChildren();
+    summary.replaceChildren();
+    add(spot, "div", "rp-title", `${site.title}, layer ${layer}, head ${head}`);
+    const line = (part, name, value, className) => {
+      const row = add(part, "div", "rp-line");
       add(row, "span", "rp-name", name);
       add(row, "span", className || "rp-value", value);
     };
@@ -249,18 +254,18 @@ function render({ model, el }) {
       const matrix = headAt(s, layer, head);
       const cells = matrix.subarray(q * keys.length, (q + 1) * keys.length);
       const sum = cells.reduce((total, weight) => total + weight, 0);
-      line("query", `${queries[q]}  (${q})`);
-      line("key", `${keys[k]}  (${k})`);
-      line("weight", isExact ? exactly(cells[k]) : `about ${fixed(cells[k], 2)}`, "rp-value rp-weight");
-      line("row sum", isExact ? fixed(sum, 6) : `about ${fixed(sum, 1)}`, "rp-value rp-sum");
+      line(spot, "query", `${queries[q]}  (${q})`);
+      line(spot, "key", `${keys[k]}  (${k})`);
+      line(spot, "weight", isExact ? exactly(cells[k]) : `about ${fixed(cells[k], 2)}`, "rp-value rp-weight");
+      line(spot, "row sum", isExact ? fixed(sum, 6) : `about ${fixed(sum, 1)}`, "rp-value rp-sum");
     } else {
-      add(readout, "div", "rp-hint", "Point at a weight, or press the arrow keys in a matrix. Click a head for its detail, a token to follow it.");
+      add(spot, "div", "rp-hint", "Point at a weight, or press the arrow keys in a matrix. Click a head for its detail, a token to follow it.");
     }
     const [confidence, entropy, distance] = site.statistics[layer][head];
-    add(readout, "div", "rp-title", "This head on this sentence");
-    line("mean largest weight", fixed(confidence, 3), "rp-value rp-confidence");
-    line("entropy (nats)", fixed(entropy, 3), "rp-value rp-entropy");
-    line("distance (tokens)", fixed(distance, 2), "rp-value rp-distance");
+    add(summary, "div", "rp-title", "This head on this sentence");
+    line(summary, "mean largest weight", fixed(confidence, 3), "rp-value rp-confidence");
+    line(summary, "entropy (nats)", fixed(entropy, 3), "rp-value rp-entropy");
+    line(summary, "distance (tokens)", fixed(distance, 2), "rp-value rp-distance");
   }
 
   detail.addEventListener("mousemove", (event) => {
@@ -285,7 +290,7 @@ function render({ model, el }) {
     cursor = null;
     draw();
   });
-  new ResizeObserver(draw).observe(el);
+  keepDrawn(el, draw);
   receive();
 }
 

@@ -19,6 +19,13 @@ function sized(canvas, width, height) {
   return context;
 }
 
+// Draw when there is room to draw in, whenever that changes, and when the page changes its colours: a canvas keeps the old ones.
+function keepDrawn(el, draw) {
+  new ResizeObserver(draw).observe(el); // the first time once it is on the page and has a font and a colour
+  const themes = { attributes: true, attributeFilter: ["data-jp-theme-name"] };
+  new MutationObserver(() => requestAnimationFrame(draw)).observe(document.body, themes);
+}
+
 // Return a canvas with one pixel a weight; bright: the colour of the weight's root, which tells small ones apart.
 function picture(weights, rows, columns, bright) {
   const small = document.createElement("canvas");

@@ -19,6 +19,8 @@ function render({ model, el }) {
   const svg = curve.appendChild(document.createElementNS(SVG, "svg"));
   const [WIDTH, HEIGHT, REACH] = [360, 190, 8];
   svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+  svg.setAttribute("role", "group");
+  svg.setAttribute("aria-label", "the Gaussian: its weight by the distance of key and query");
   const shape = (tag, attributes) => {
     const node = svg.appendChild(document.createElementNS(SVG, tag));
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -38,15 +40,17 @@ function render({ model, el }) {
   shape("text", { x: WIDTH / 2, y: HEIGHT - 4, class: "rp-tick" }).textContent = "key position minus query position, in tokens";
   const line = shape("path", { class: "rp-bell" });
   const taps = Array.from({ length: 2 * REACH + 1 }, () => shape("circle", { r: 3, class: "rp-tap" }));
-  const handle = (name) => {
-    const node = shape("circle", { r: 9, class: "rp-handle", tabindex: 0, role: "slider", "aria-label": name });
+  const peak = shape("text", { class: "rp-tick" });
+  const handle = (name, label) => {
+    const node = shape("circle", { r: 9, class: "rp-handle", tabindex: 0, role: "slider", "aria-label": label });
     node.dataset.handle = name;
     return node;
   };
-  const handles = { center: handle("center"), std: handle("std") };
+  const handles = { center: handle("center", "center, in tokens"), std: handle("std", "width (standard deviation), in tokens") };
 
   let place = null;
-  let cursor = null;
+  let cursor = null; // [query, key], moved by the arrow keys
+  let pointed = null; // [query, key] that the line below the matrix is about
   let painting = null; // whether the drag under way blocks or frees
 
   const limits = (name) => model.get("limits")[name];
@@ -68,10 +72,13 @@ function render({ model, el }) {
     if (!queries.length) return;
     title.textContent = shown(model.get("title"));
     const weights = asFloats(model.get("weights"));
+    const inside = (cell) => cell && [clamp(cell[0], 0, queries.length - 1), clamp(cell[1], 0, keys.length - 1)];
+    [cursor, pointed] = [inside(cursor), inside(pointed)]; // another translation may have fewer tokens
     const size = clamp(Math.floor(480 / Math.max(queries.length, keys.length)), 12, 40);
     place = drawMatrix(canvas, { weights, queries, keys, size, cursor, blocked: model.get("blocked") });
     canvas.classList.toggle("rp-paints", model.get("painting"));
     canvas.classList.toggle("rp-moves", !model.get("painting") && model.get("movable"));
+    tell(pointed);
     el.dataset.drawn = weights.reduce((sum, weight, i) => sum + weight * (i + 1), 0);
   }
 
@@ -79,7 +86,8 @@ function render({ model, el }) {
     curve.hidden = !model.get("movable");
     const [center, std] = [model.get("center"), model.get("std")];
     const density = (offset) => Math.exp(-((offset - center) ** 2) / (2 * std ** 2)) / (std * Math.sqrt(2 * Math.PI));
-    const toY = (value) => base - Math.min(1, value) * (base - 14);
+    const highest = Math.max(0.5, density(center));
+    const toY = (value) => base - (value / highest) * (base - 14);
     const points = Array.from({ length: 141 }, (_, i) => -REACH - 0.5 + (i * (2 * REACH + 1)) / 140);
     line.setAttribute("d", points.map((offset, i) => `${i ? "L" : "M"}${toX(offset)} ${toY(density(offset))}`).join(" "));
     taps.forEach((tap, i) => {
@@ -94,6 +102,9 @@ function render({ model, el }) {
       node.setAttribute("aria-valuemin", limits(name)[0]);
       node.setAttribute("aria-valuemax", limits(name)[1]);
     }
+    peak.setAttribute("x", toX(clamp(center, -REACH, REACH)));
+    peak.setAttribute("y", toY(density(center)) - 14);
+    peak.textContent = fixed(density(center), 2);
   }
 
   for (const [name, node] of Object.entries(handles)) {
@@ -103,15 +114,18 @@ function render({ model, el }) {
       put(name, name === "center" ? toOffset(event) : Math.abs(toOffset(event) - model.get("center")));
     });
     node.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-      if (!step) return;
+      const [low, high, step] = limits(name);
+      const [less, more] = [model.get(name) - step, model.get(name) + step];
+      const value = { ArrowLeft: less, ArrowDown: less, ArrowRight: more, ArrowUp: more, Home: low, End: high }[event.key];
+      if (value === undefined) return;
       event.preventDefault();
-      put(name, model.get(name) + step * limits(name)[2]);
+      put(name, value);
     });
   }
 
   function tell(cell) {
     if (!cell) return;
+    pointed = cell;
     const [queries, keys] = [model.get("query_tokens"), model.get("key_tokens")];
     const row = asFloats(model.get("weights")).subarray(cell[0] * keys.length, (cell[0] + 1) * keys.length);
     const sum = row.reduce((total, weight) => total + weight, 0);
@@ -155,7 +169,7 @@ function render({ model, el }) {
 
   for (const name of ["weights", "blocked", "painting", "movable"]) model.on(`change:${name}`, draw);
   for (const name of ["center", "std", "movable"]) model.on(`change:${name}`, drawCurve);
-  new ResizeObserver(draw).observe(el); // the first time once it is on the page and has a font and a colour
+  keepDrawn(el, draw);
   drawCurve();
 }
 
