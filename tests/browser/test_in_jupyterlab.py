@@ -328,10 +328,10 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
 
 
 @pytest.fixture(scope="module")
-def saved():
+def saved(tmp_path_factory):
     """Return a notebook as it is saved with widgets in it."""
     notebook = notebook_of([CELLS["load"], "Explorer(base, SENTENCE, SEARCH)", "Ablation(base, SENTENCE, SEARCH)"])
-    nbclient.NotebookClient(notebook, timeout=600).execute()
+    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path_factory.mktemp("saved")}}).execute()
     return notebook
 
 

@@ -7,7 +7,7 @@ const shown = (text) =>
 function make(tag, className, text) {
   const node = document.createElement(tag);
   if (className) node.className = className;
-  if (text !== undefined) node.innerHTML = text;
+  if (text !== undefined) node.textContent = shown(text);
   return node;
 }
 
