@@ -315,9 +315,11 @@ def test_a_folder_without_the_tables_says_which(monkeypatch, tmp_path):
 @pytest.fixture
 def small_corpora(monkeypatch):
     monkeypatch.setattr(generated, "DEFAULT_SIZES", {"train": 300, "dev": 20, "test": 30})
-    corpora._generated_pairs.cache_clear()
+    for read_once in (corpora._generated_pairs, corpora._load_pairs):
+        read_once.cache_clear()
     yield
-    corpora._generated_pairs.cache_clear()
+    for read_once in (corpora._generated_pairs, corpora._load_pairs):
+        read_once.cache_clear()
 
 
 @pytest.mark.parametrize("scale", ["minisummary", "minidialogue"])
