@@ -60,6 +60,13 @@ def test_the_contents_lead_to_every_part(parts):
     assert html.index("</h1>") < html.index("<nav>") < html.index("Of 50 claims") < html.index('<section id="raganato2020">')
 
 
+def test_at_smoke_the_shorter_runs_are_named(tmp_path):
+    forward, reverse = (Arm("base", reverse=reverse).config("smoke").train.max_updates for reverse in (False, True))
+    assert 2 * reverse == forward
+    text = as_markdown(sections("smoke", Evidence("smoke", []), tmp_path, ["cui2019"]))
+    assert "Runs in the other direction are half as long as the rest" in text
+
+
 def test_a_scale_that_cannot_run_an_experiment_says_why(parts):
     assert "Not at enja: contrastive pairs are English and German." in as_markdown(parts)
 

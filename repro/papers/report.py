@@ -16,6 +16,11 @@ from repro.papers.tables import status_line
 from repro.papers.verdicts import as_verdict, claims_of, counts, load, verdict_table
 from repro.report import table
 
+SMOKE_NOTE = (
+    "The corpus is generated: what holds on it need not hold on text. Runs in the other direction are half as long as the rest, so compare "
+    "them with each other only."
+)
+
 
 class Section(NamedTuple):
     """A part of the report: Markdown that begins with a heading, figures by title, and a name that links lead to."""
@@ -112,7 +117,7 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
     verdicts = [as_verdict(stored[claim.name]) for claim in claims if claim.name in stored]
     summary = ", ".join(f"{count} {status}" for status, count in counts(verdicts).items())
-    note = "The corpus is generated: what holds on it need not hold on text." if scale == "smoke" else ""
+    note = SMOKE_NOTE if scale == "smoke" else ""
     return "\n\n".join(
         part
         for part in (
