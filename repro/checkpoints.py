@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 
 from repro.config import TrainConfig
 from repro.data.subwords import PAD_ID, Subwords
+from repro.energy import Joules, add_joules
 from repro.errors import InputError
 from repro.files import write_atomic
 from repro.runs import Run, load_state, load_tensors, save_tensors
@@ -32,6 +33,7 @@ class Progress:
     batch: int = 0  # batches of this epoch already used
     tokens: int = 0  # target tokens seen
     seconds: float = 0.0  # spent training and evaluating, over all restarts
+    joules: Joules | None = field(default_factory=dict)  # spent likewise, by counter; None: not, or not all, measured
     best_dev_nll: float = math.inf
     evals_since_best: int = 0
 
@@ -43,6 +45,10 @@ class Progress:
         """Return where the run stands with an evaluation on dev."""
         waited = 0 if dev_nll < self.best_dev_nll else self.evals_since_best + 1
         return replace(self, best_dev_nll=min(dev_nll, self.best_dev_nll), evals_since_best=waited)
+
+    def with_joules(self, spent: Joules) -> "Progress":
+        """Return where the run stands with what the counters of energy saw since they were last read."""
+        return replace(self, joules=add_joules(self.joules, spent))
 
     def is_done(self, config: TrainConfig) -> bool:
         """Whether the schedule has ended, or dev has not improved for too long."""
@@ -121,8 +127,10 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
         write_atomic(run.metrics_path, b"")
         return Progress()
     newest = checkpoints[-1]
-    state = load_state(newest)
-    progress = Progress(**{key: math.inf if value is None else value for key, value in state.items()})
+    state = {"joules": None} | load_state(newest)  # older checkpoints do not know theirs
+    if state["best_dev_nll"] is None:
+        state["best_dev_nll"] = math.inf
+    progress = Progress(**state)
     load_parameters(model, load_tensors(newest, "model"), newest)
     moments: dict[int, dict[str, Tensor]] = {}
     for key, value in load_tensors(newest, "optimizer").items():

@@ -106,12 +106,28 @@ def costs_table(records: list[dict[str, Any]]) -> str:
                 f"{training['parameters']:,}",
                 f"{training['update']:,}",
                 f"{training['seconds']:,.0f}",
+                energy_of(training),
                 f"{training['target_tokens_per_second']:,}",
                 f"{decoding['sentences_per_second']:,}",
             ]
         )
-    header = ["system", "parameters", "updates", "training seconds", "target tokens/s in training", "sentences/s in decoding"]
-    return table(header, rows)
+    header = ["system", "parameters", "updates", "training seconds", "joules", "target tokens/s in training", "sentences/s in decoding"]
+    return table(header, rows) + f"\n\n{energy_note(records)}"
+
+
+def energy_of(training: dict[str, Any]) -> str:
+    """Return the joules that a training took, over all counters, or a dash where they are not known."""
+    joules = training.get("joules")  # records from before they were counted have none
+    return f"{sum(joules.values()):,.0f}" if joules else "-"
+
+
+def energy_note(records: list[dict[str, Any]]) -> str:
+    """Say which counters the joules of records come from, and what is in them."""
+    counters = sorted({name for record in records for name in record["training"].get("joules") or ()})
+    if not counters:
+        return "Joules: none measured; that takes a counter of energy that may be read."
+    what = "the whole device while it trained, other work and idling included; a dash where not all of it was measured"
+    return f"Joules: {', '.join(counters)}; {what}."
 
 
 def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:

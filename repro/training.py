@@ -23,6 +23,7 @@ from repro.config import RunConfig, TrainConfig
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.corpora import ParallelCorpus, load_corpus
 from repro.data.subwords import PAD_ID, Subwords
+from repro.energy import EnergyMeter
 from repro.errors import InputError, ReproError
 from repro.files import append_line, write_atomic, write_json
 from repro.loss import output_loss
@@ -90,7 +91,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
 def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs, stop: dict[str, int], quiet: bool) -> Progress:
     """Update until the schedule ends or dev stops improving; log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
-    window, clock = _Window(), time.perf_counter()
+    window, clock, meter = _Window(), time.perf_counter(), EnergyMeter(device)
     bar = tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet)
     for epoch, used, indices in _order(train_pairs, config, progress):
         if progress.is_done(config):
@@ -103,7 +104,10 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
         clock = now
         bar.update()
         is_evaluated = progress.update % config.eval_every == 0 or progress.update == config.max_updates
-        if is_evaluated or progress.update % LOG_EVERY == 0:
+        is_logged = is_evaluated or progress.update % LOG_EVERY == 0
+        if is_logged or stop:
+            progress = progress.with_joules(meter.spent())
+        if is_logged:
             line = window.line(progress, lr)
             if is_evaluated:
                 line["dev_nll"] = evaluate_nll(model, dev_pairs, config)

@@ -14,7 +14,7 @@ from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.tables import status_line
 from repro.papers.verdicts import as_verdict, claims_of, counts, load, verdict_table
-from repro.report import table
+from repro.report import energy_note, energy_of, table
 
 SMOKE_NOTE = (
     "The corpus is generated: what holds on it need not hold on text. Runs in the other direction are half as long as the rest, so compare "
@@ -131,17 +131,19 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
 
 
 def _costs(evidence: Evidence) -> str:
-    """Return parameters, minutes, speed and machine of every run that was scored."""
+    """Return parameters, minutes, energy, speed and machine of every run that was scored."""
     rows, machines = [], {}
     for record in evidence.all("scores"):
         training, origin = record["training"], record["provenance"]
         machine = f"{origin['threads']} x {origin['device']}, {origin['processor']}"
-        costs = [f"{training['parameters']:,}", f"{training['seconds'] / 60:.1f}", f"{training['target_tokens_per_second']:,}"]
+        minutes, speed = f"{training['seconds'] / 60:.1f}", f"{training['target_tokens_per_second']:,}"
+        costs = [f"{training['parameters']:,}", minutes, energy_of(training), speed]
         rows.append([record["run"], str(record["seed"]), *costs, str(machines.setdefault(machine, len(machines) + 1))])
     if not rows:
         return "No run."
     listed = "\n".join(f"- machine {number}: {name}" for name, number in machines.items())
-    return table(["run", "seed", "parameters", "minutes", "target tokens/s", "machine"], sorted(rows)) + f"\n\n{listed}"
+    header = ["run", "seed", "parameters", "minutes", "joules", "target tokens/s", "machine"]
+    return f"{table(header, sorted(rows))}\n\n{listed}\n\n{energy_note(evidence.all('scores'))}"
 
 
 def write(parts: list[Section], title: str, path: Path) -> list[Path]:

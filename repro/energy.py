@@ -1,0 +1,93 @@
+"""The energy that a machine's own counters saw: Linux's powercap for processor and memory (RAPL), NVML for a GPU.
+
+A counter belongs to its whole device: what else ran there meanwhile, and what the device draws when idle, is in it, and of two runs at
+a time each counts both. Where there is no counter, or it may not be read, nothing is estimated in its place.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pynvml
+import torch
+
+POWERCAP = Path("/sys/class/powercap")
+
+Joules = dict[str, float]
+"""Joules by the name of their counter."""
+
+
+class Counter(NamedTuple):
+    """A counter of energy: how it is read, what one of its units is in joules, and after how many it starts again from 0."""
+
+    name: str
+    read: Callable[[], int]
+    unit: float
+    wraps_after: int | None = None
+
+
+class EnergyMeter:
+    """What the counters added since they were last read.
+
+    Args:
+        device: where the work is done; a GPU's counter is read for work on that GPU only.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._counters = [*_processor_counters(), *(_gpu_counters(device) if device.type == "cuda" else ())]
+        self._last = self._read()
+
+    def spent(self) -> Joules:
+        """Return the joules since the last call, such as `{"package-0": 312.5}`; what cannot be read is absent."""
+        last, self._last = self._last, self._read()
+        found = {}
+        for counter in self._counters:
+            if counter.name in last and counter.name in self._last:
+                units = self._last[counter.name] - last[counter.name]
+                found[counter.name] = (units % counter.wraps_after if counter.wraps_after else units) * counter.unit
+        return found
+
+    def _read(self) -> dict[str, int]:
+        found = {}
+        for counter in self._counters:
+            with contextlib.suppress(OSError, ValueError, pynvml.NVMLError):  # training goes on without it
+                found[counter.name] = counter.read()
+        return found
+
+
+def add_joules(total: Joules | None, spent: Joules) -> Joules | None:
+    """Return the sum by counter; None, for not known, once a part was not measured or was measured by other counters.
+
+    >>> add_joules({}, {"package-0": 2.0})
+    {'package-0': 2.0}
+    >>> add_joules({"package-0": 2.0}, {}) is None
+    True
+    """
+    if total is None or not spent or (total and total.keys() != spent.keys()):
+        return None
+    return {name: total.get(name, 0.0) + joules for name, joules in spent.items()}
+
+
+def _processor_counters() -> Iterator[Counter]:
+    """Yield those of every processor package, and of memory where it is counted apart from the package; AMD's have the same names.
+
+    The files are described in https://www.kernel.org/doc/html/latest/power/powercap/powercap.html; many systems let only root read them.
+    """
+    for zone in sorted(POWERCAP.glob("intel-rapl:*")):
+        with contextlib.suppress(OSError, ValueError):
+            name = (zone / "name").read_text().strip()
+            if name == "dram":
+                name = f"dram of {(POWERCAP / zone.name.rpartition(':')[0] / 'name').read_text().strip()}"
+            if name.startswith(("package", "dram")):
+                wraps_after = int((zone / "max_energy_range_uj").read_text())
+                yield Counter(name, lambda path=zone / "energy_uj": int(path.read_text()), 1e-6, wraps_after)
+
+
+def _gpu_counters(device: torch.device) -> Iterator[Counter]:
+    """Yield that of a GPU; those since Volta have one."""
+    with contextlib.suppress(pynvml.NVMLError):
+        pynvml.nvmlInit()
+        properties = torch.cuda.get_device_properties(device)
+        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{properties.uuid}")
+        yield Counter(properties.name, lambda: pynvml.nvmlDeviceGetTotalEnergyConsumption(handle), 1e-3)
