@@ -16,7 +16,7 @@ import torch
 
 from benchmarks import ours, scaling
 from benchmarks.page import write_page
-from benchmarks.work import SHAPES, Contender, drift, race
+from benchmarks.work import SHAPES, THREADS, Contender, apart, drift, race
 from repro.files import write_json
 from repro.runs import provenance
 
@@ -24,30 +24,31 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PEERS = ("nn.Transformer", "HF Marian", "x-transformers")
 VARIANTS = ("base", "hc-sa", "hc-sa-window", "hc-sa-index", "sh-x", "base/-sa", "sh-x/-sa", "7Ftoken+1L", "mma", "ran-all", "syn-r")
-THREADS = len(os.sched_getaffinity(0))
 
 
 def measure_training() -> list[dict]:
-    """Target tokens/s of a training update: ours and the peers, both shapes and precisions."""
+    """Target tokens/s of a training update: ours and the peers, both shapes and precisions, each in a process of its own."""
     from benchmarks import peers
 
     rows = []
-    for shape, precision, rounds in (("small", "fp32", 5), ("small", "bf16", 3), ("base", "fp32", 3)):
-        contenders = [ours.training(SHAPES[shape], precision), *(peers.training(SHAPES[shape], name, precision) for name in PEERS)]
-        rows += _rows(race(contenders, rounds), shape=shape, precision=precision)
+    for name, precision, rounds in (("small", "fp32", 5), ("small", "bf16", 3), ("base", "fp32", 3)):
+        shape = SHAPES[name]
+        contenders = [apart(ours.training, shape, precision), *(apart(peers.training, shape, peer, precision) for peer in PEERS)]
+        contenders.append(apart(peers.training, shape, PEERS[-1], precision, True))
+        rows += _rows(race(contenders, rounds), shape=name, precision=precision)
     return rows
 
 
 def measure_decoding() -> list[dict]:
-    """Sentences/s of a translation to exactly 25 tokens in batches of 64: ours and the peers, beams of 1 and 5."""
+    """Sentences/s of a translation to exactly 25 tokens in batches of 64: ours and the peers, beams of 1 and 5, each in its own process."""
     from benchmarks import peers
 
     rows, shape = [], SHAPES["small"]
-    for beam in (1, 5):
-        contenders = [ours.decoding(shape, beam, precision) for precision in ("fp32", "int8")]
-        contenders += [peers.ctranslate2_decoding(ours.model_of(shape), beam, precision, THREADS) for precision in ("fp32", "int8")]
-        contenders.append(peers.marian_decoding(shape, beam))
-        rows += _rows(race(contenders, rounds=3), shape="small", beam=beam)
+    for beam, rounds in ((1, 7), (5, 5)):
+        contenders = [apart(ours.decoding, shape, beam, precision) for precision in ("fp32", "int8")]
+        contenders += [apart(peers.ctranslate2_decoding, shape, beam, precision) for precision in ("fp32", "int8")]
+        contenders.append(apart(peers.marian_decoding, shape, beam))
+        rows += _rows(race(contenders, rounds), shape="small", beam=beam)
     return rows
 
 

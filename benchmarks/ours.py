@@ -7,6 +7,7 @@ from repro.config import ModelConfig, TrainConfig
 from repro.data.batches import Batch
 from repro.data.subwords import EOS_ID, PAD_ID
 from repro.decoding import SearchConfig, beam_search, quantized
+from repro.memory import keep_freed_memory
 from repro.scales import SYSTEMS
 from repro.training import apply_update, make_optimizer
 from repro.transformer import Transformer
@@ -22,6 +23,7 @@ def model_of(shape: Shape, system: str = "base") -> Transformer:
 
 def training(shape: Shape, precision: str, system: str = "base") -> Contender:
     """Time one update."""
+    keep_freed_memory()  # as `train` does
     config = TrainConfig(label_smoothing=SMOOTHING, precision=precision)
     model = model_of(shape, system)
     optimizer = make_optimizer(model, config)
@@ -32,6 +34,7 @@ def training(shape: Shape, precision: str, system: str = "base") -> Contender:
 
 def decoding(shape: Shape, beam: int, precision: str = "fp32", system: str = "base") -> Contender:
     """Time the translation of all sentences to exactly `LENGTH` tokens."""
+    keep_freed_memory()  # as `Translator` does
     model = model_of(shape, system).eval()
     model = quantized(model) if precision == "int8" else model
     model.output.register_forward_hook(_never_end)

@@ -12,7 +12,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, VOCAB, Contender, Shape, sources, training_batch
+from benchmarks.ours import model_of
+from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, THREADS, VOCAB, Contender, Shape, sources, training_batch
+from repro.memory import keep_freed_memory
 from repro.transformer import Transformer, sinusoids
 
 
@@ -66,8 +68,13 @@ def x_transformer(shape: Shape):
     return XTransformer(dim=shape.width, tie_token_emb=True, **sides)
 
 
-def training(shape: Shape, name: str, precision: str) -> Contender:
-    """Time one update of a peer: forward, smoothed cross entropy, backward, clipping, fused Adam."""
+def training(shape: Shape, name: str, precision: str, keep_memory: bool = False) -> Contender:
+    """Time one update of a peer: forward, smoothed cross entropy, backward, clipping, fused Adam.
+
+    `keep_memory` gives it the C library's setting that ours makes for itself.
+    """
+    if keep_memory:
+        keep_freed_memory()
     torch.manual_seed(0)
     model = {"nn.Transformer": PlainTransformer, "HF Marian": marian, "x-transformers": x_transformer}[name](shape).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
@@ -86,7 +93,7 @@ def training(shape: Shape, name: str, precision: str) -> Contender:
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
 
-    return Contender(f"{name} {precision}", run, tgt_out.numel())
+    return Contender(f"{name} {precision}{', freed memory kept' if keep_memory else ''}", run, tgt_out.numel())
 
 
 def marian_decoding(shape: Shape, beam: int) -> Contender:
@@ -103,9 +110,9 @@ def marian_decoding(shape: Shape, beam: int) -> Contender:
     return Contender("HF Marian fp32", run, len(src))
 
 
-def ctranslate2_decoding(model: Transformer, beam: int, precision: str, threads: int) -> Contender:
-    """Time CTranslate2 with the very weights of one of our pre-norm models, to exactly `LENGTH` tokens."""
-    translator = to_ctranslate2(model, precision, threads)
+def ctranslate2_decoding(shape: Shape, beam: int, precision: str) -> Contender:
+    """Time CTranslate2 with the very weights of our model, to exactly `LENGTH` tokens."""
+    translator = to_ctranslate2(model_of(shape), precision, THREADS)
     sentences = [[str(i) for i in row] for row in sources().tolist()]
     lengths = {"beam_size": beam, "min_decoding_length": LENGTH, "max_decoding_length": LENGTH, "max_batch_size": BATCH_SIZE}
     return Contender(f"CTranslate2 {precision}", lambda: translator.translate_batch(sentences, **lengths), len(sentences))

@@ -4,10 +4,13 @@ Every contender trains the same shape on the same ids with the same losses and d
 same lengths. Contenders take turns within a round, so that a machine that slows down slows all of them; the median over rounds counts.
 """
 
+import multiprocessing
+import os
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 
 import torch
 from torch import Tensor
@@ -15,6 +18,7 @@ from torch import Tensor
 VOCAB, SENTENCES, LENGTH = 8000, 160, 25  # 4,000 target tokens a batch
 DECODED_SENTENCES, BATCH_SIZE = 256, 64
 DROPOUT, SMOOTHING = 0.1, 0.1
+THREADS = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
@@ -54,12 +58,14 @@ class Contender:
         name: as printed.
         run: does the work once.
         amount: units of work in one call (tokens or sentences).
+        close: ends what the contender began.
         seconds: what the calls took, one a round.
     """
 
     name: str
     run: Callable[[], object]
     amount: int
+    close: Callable[[], object] = lambda: None
     seconds: list[float] = field(default_factory=list)
 
     @property
@@ -68,16 +74,49 @@ class Contender:
         return self.amount / statistics.median(self.seconds)
 
 
-def race(contenders: list[Contender], rounds: int, calls: int = 1) -> list[Contender]:
-    """Warm every contender up, then time them in turn, `rounds` times; each time is the mean of `calls` calls."""
-    for contender in contenders:
+def apart(make: Callable[..., Contender], *args) -> Contender:
+    """Return the contender that `make(*args)` returns, in a process of its own.
+
+    Two toolkits in one process share a C library's settings and bring two thread pools that slow each other down, up to twofold.
+    """
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there, make, args), daemon=True)
+    process.start()
+    there.close()
+    name, amount = here.recv()
+
+    def run() -> None:
+        here.send("run")
+        here.recv()
+
+    return Contender(name, run, amount, close=process.terminate)
+
+
+def _serve(pipe: Connection, make: Callable[..., Contender], args: tuple) -> None:
+    """Work when told to, until ended."""
+    torch.set_num_threads(THREADS)
+    contender = make(*args)
+    pipe.send((contender.name, contender.amount))
+    while True:
+        pipe.recv()
         contender.run()
-    for _ in range(rounds):
+        pipe.send("done")
+
+
+def race(contenders: list[Contender], rounds: int, calls: int = 1) -> list[Contender]:
+    """Warm every contender up, time them in turn, `rounds` times, each time the mean of `calls` calls, and close them."""
+    try:
         for contender in contenders:
-            start = time.perf_counter()
-            for _ in range(calls):
-                contender.run()
-            contender.seconds.append((time.perf_counter() - start) / calls)
+            contender.run()
+        for _ in range(rounds):
+            for contender in contenders:
+                start = time.perf_counter()
+                for _ in range(calls):
+                    contender.run()
+                contender.seconds.append((time.perf_counter() - start) / calls)
+    finally:
+        for contender in contenders:
+            contender.close()
     return contenders
 
 

@@ -6,7 +6,6 @@ parameters, optimiser, random state and counters.
 """
 
 import contextlib
-import ctypes
 import math
 import signal
 import time
@@ -27,6 +26,7 @@ from repro.energy import EnergyMeter
 from repro.errors import InputError, ReproError
 from repro.files import append_line, write_atomic, write_json
 from repro.loss import output_loss
+from repro.memory import keep_freed_memory
 from repro.runs import Run, identity_changes, provenance
 from repro.transformer import Transformer
 
@@ -68,7 +68,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         return run
     with run.lock(), _stop_requests() as stop:
         run.remove_leftovers()
-        _keep_freed_memory()
+        keep_freed_memory()
         device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
         start = find_start(run, corpus.fingerprint)
@@ -292,12 +292,3 @@ def _stop_requests() -> Iterator[dict[str, int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _keep_freed_memory() -> None:
-    """Let the C library keep freed memory for the next update: giving it back means clearing every page again, a tenth of the time."""
-    m_trim_threshold, m_mmap_threshold, one_gigabyte = -1, -3, 1 << 30
-    with contextlib.suppress(OSError, AttributeError):  # not glibc
-        libc = ctypes.CDLL(None)
-        libc.mallopt(m_mmap_threshold, one_gigabyte)
-        libc.mallopt(m_trim_threshold, one_gigabyte)

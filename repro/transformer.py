@@ -15,7 +15,7 @@ from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.gates import HardConcrete
 from repro.attention.masks import causal_mask, padding_mask
-from repro.attention.multihead import Memory, MultiHeadAttention
+from repro.attention.multihead import Moves, MultiHeadAttention, Store
 from repro.config import ModelConfig
 
 
@@ -81,8 +81,8 @@ class FeedForward(nn.Sequential):
 class Cache(NamedTuple):
     """What one decoder layer keeps of a sentence: its own past and the encoded source (None where the sublayer is missing)."""
 
-    past: Memory | None  # a row per hypothesis
-    source: Memory | None  # a row per sentence, whose hypotheses all look at it
+    past: Store | None  # a row per hypothesis
+    source: Store | None  # a row per sentence, whose hypotheses all look at it
 
 
 class EncoderLayer(nn.Module):
@@ -113,53 +113,52 @@ class DecoderLayer(nn.Module):
 
     def start(self, encoded: Tensor) -> Cache:
         """Project the encoded source, once for the sentence, and begin with an empty past."""
-        return Cache(None, None if self.cross_attention is None else self.cross_attention.sublayer.project(encoded))
+        return Cache(None, None if self.cross_attention is None else Store(self.cross_attention.sublayer.project(encoded)))
 
-    def forward(
-        self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Positions, rows: Tensor | None = None
-    ) -> tuple[Tensor, Cache]:
+    def forward(self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Positions) -> tuple[Tensor, Cache]:
         """Continue hypotheses by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`.
 
-        The batch is that of the sources, or a multiple of it: several hypotheses of each sentence, next to each other. `rows` are the
-        rows of the cached past that they continue; None = all, in order.
+        The batch is that of the sources, or a multiple of it: several hypotheses of each sentence, next to each other.
         """
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
             new = attention.project(entered)
-            past = new if cache.past is None else cache.past.append(new, rows)
-            blocked = causal_mask(positions.query, past.value.shape[2])
-            x = self.self_attention.leave(x, attention(entered, past, blocked, positions))
+            past = Store(new) if cache.past is None else cache.past.append(new)
+            blocked = causal_mask(positions.query, past.memory.value.shape[2])
+            x = self.self_attention.leave(x, attention(entered, past.memory, blocked, positions))
             cache = cache._replace(past=past)
         if self.cross_attention is not None:
             num_hypotheses = len(x) // len(source_blocked)  # the hypotheses of a sentence are further queries on its source
             entered = self.cross_attention.enter(x).reshape(len(source_blocked), -1, x.shape[-1])
             repeated = Positions(positions.query.repeat(num_hypotheses))
-            output = self.cross_attention.sublayer(entered, cache.source, source_blocked, repeated)
+            output = self.cross_attention.sublayer(entered, cache.source.memory, source_blocked, repeated)
             x = self.cross_attention.leave(x, output.reshape(x.shape))
         return _feed_forward(self.feed_forward, x), cache
 
 
 class DecoderState(NamedTuple):
-    """Sentences under translation: the cache of every layer, the blocked source positions, the number of target tokens so far."""
+    """Sentences under translation: the cache of every layer, the blocked source positions, the number of target tokens so far.
+
+    A state is used once, by `select` or by `Transformer.decode`: what they return takes over its memory.
+    """
 
     caches: list[Cache]
     source_blocked: Tensor  # (num_sentences, 1, 1, src_len)
     length: int
-    rows: Tensor | None = None  # rows of the caches' past that the hypotheses continue; None = all, in order
 
     def select(self, rows: Tensor, sentences: Tensor) -> "DecoderState":
-        """Keep hypotheses and sentences. The past is picked when it next grows, in the same copy.
+        """Keep hypotheses and sentences; those that stay in their place cost nothing.
 
         Args:
             rows: hypotheses, in their new order; some may repeat.
-            sentences: bool, True = kept, `(num_sentences,)`; each keeps as many hypotheses as before.
+            sentences: indices in their new order; each keeps as many hypotheses as before.
         """
-        rows = rows if self.rows is None else self.rows[rows]
-        if sentences.all():
-            return self._replace(rows=rows)
-        caches = [c._replace(source=None if c.source is None else c.source.select(sentences)) for c in self.caches]
-        return DecoderState(caches, self.source_blocked[sentences], self.length, rows)
+        past, source = Moves.of(rows), Moves.of(sentences)
+        caches = [
+            Cache(*(store and store.move(moves) for store, moves in zip(cache, (past, source), strict=True))) for cache in self.caches
+        ]
+        return DecoderState(caches, self.source_blocked[sentences], self.length)
 
 
 class Transformer(nn.Module):
@@ -256,7 +255,7 @@ class Transformer(nn.Module):
         x = self._embed(self.target_embedding, tgt_in, positions, self.config.decoder_positions)
         caches = []
         for layer, cache in zip(self.decoder, state.caches, strict=True):
-            x, cache = layer(x, cache, state.source_blocked, positions, state.rows)
+            x, cache = layer(x, cache, state.source_blocked, positions)
             caches.append(cache)
         return self.decoder_norm(x), DecoderState(caches, state.source_blocked, state.length + tgt_in.shape[1])
 

@@ -9,8 +9,9 @@ import torch
 from repro.checkpoints import load_parameters
 from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
-from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, beam_search, quantized
+from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, _best_tokens, _close_gaps, _keep_places, beam_search, quantized
 from repro.errors import InputError
+from repro.transformer import Transformer
 from test_transformer import SYSTEMS, VOCAB, every_model, small
 
 WORDS = [4, 5, 6, 7]
@@ -125,6 +126,61 @@ def test_cached_and_uncached_search_agree_at_every_batch_size(variant, beam):
     assert [found.ids for found in beam_search(Uncached(model), pad(rows), search)] == [found.ids for found in cached]
     alone = [beam_search(model, torch.tensor([row]), search)[0] for row in rows]
     assert [found.ids for found in alone] == [found.ids for found in cached]
+
+
+def test_a_state_is_continued_once():
+    """Its memory is written in place, so what is continued twice would be silently wrong."""
+    model = small()
+    with torch.no_grad():
+        _, state = model.decode(model.start(torch.tensor([[5, 6]])), torch.tensor([[BOS_ID]]))
+        model.decode(state, torch.tensor([[7]]))
+        with pytest.raises(RuntimeError, match="has been continued already"):
+            model.decode(state, torch.tensor([[8]]))
+
+
+def test_no_sentence_is_searched_longer_for_the_company_it_has(monkeypatch):
+    """Which sentences are done is counted apart for each, though they change places."""
+    decode, steps = Transformer.decode, []
+    monkeypatch.setattr(Transformer, "decode", lambda *args: steps.append(len(args[1].source_blocked)) or decode(*args))
+    search = SearchConfig(beam=3, alpha=0.0, extra_tokens=30)
+    for seed in range(5):
+        torch.manual_seed(seed)
+        model = small().double()
+        beam_search(model, pad(sources()), search)
+        together = sum(steps)
+        steps.clear()
+        for row in sources():
+            beam_search(model, torch.tensor([row]), search)
+        assert together == len(steps) > 3 * len(sources())
+        steps.clear()
+
+
+def test_rows_that_live_on_keep_their_places():
+    origin = torch.tensor([[4, 0, 4, 4, 1], [0, 1, 2, 3, 4], [3, 3, 3, 3, 3], [1, 0, 3, 2, 4]])
+    order = _keep_places(origin)
+    assert order.sort(dim=1).values.tolist() == [[0, 1, 2, 3, 4]] * 4
+    assert origin.gather(1, order).tolist() == [[0, 1, 4, 4, 4], [0, 1, 2, 3, 4], [3, 3, 3, 3, 3], [0, 1, 2, 3, 4]]
+    generator = torch.Generator().manual_seed(0)
+    origin = torch.randint(0, 5, (200, 5), generator=generator)
+    placed = origin.gather(1, _keep_places(origin))
+    assert all(row[i] == i for row in placed.tolist() for i in set(row))
+
+
+def test_the_last_sentences_fill_the_places_of_those_that_are_done():
+    assert _close_gaps(torch.tensor([True, False, True, False, True, True])).tolist() == [0, 4, 2, 5]
+    assert _close_gaps(torch.tensor([True, True])).tolist() == [0, 1]
+    assert _close_gaps(torch.tensor([False, False])).tolist() == []
+
+
+@pytest.mark.parametrize("vocab", [40, 448, 449, 511, 1000])
+def test_the_best_tokens_are_those_of_a_selection_among_all(vocab):
+    logits = torch.randn(30, vocab, generator=torch.Generator().manual_seed(vocab))
+    logits[:10, :200] -= 10  # the best may lie together, in a few blocks or behind the last whole one
+    logits[10:20, -30:] += 10
+    logits[20:, 3:] = float("-inf")
+    for count in (1, 2, 6):
+        best, tokens = _best_tokens(logits, count)
+        assert torch.equal(best, logits.topk(count).values) and torch.equal(logits.gather(1, tokens), best)
 
 
 @pytest.mark.parametrize("variant", ["base", "hc-sa", "7Fword+1L", "mma", "ran-all", "sh-x"])

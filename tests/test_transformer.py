@@ -114,8 +114,8 @@ def test_one_token_at_a_time_is_the_whole_target_at_once(variant):
 def test_hard_coded_decoders_cache_no_keys():
     model = small("hc-sa")
     _, state = model.decode(model.start(torch.randint(4, VOCAB, (2, 7))), torch.randint(4, VOCAB, (2, 5)))
-    assert all(cache.past.key is None and cache.past.value.shape[2] == 5 for cache in state.caches)
-    assert all(cache.source.key is not None for cache in state.caches)
+    assert all(cache.past.memory.key is None and cache.past.memory.value.shape[2] == 5 for cache in state.caches)
+    assert all(cache.source.memory.key is not None for cache in state.caches)
 
 
 def test_none_removes_the_sublayer_with_its_residual_and_norm():
