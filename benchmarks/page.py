@@ -6,12 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
+from repro import plots
 from repro.files import write_atomic
+from repro.papers.figures import layer_cost
 from repro.report import table
+
+PLOT = "scaling.svg"
 
 
 def write_page(results: Path, page: Path) -> None:
-    """Write the tables of all sections that were measured."""
+    """Write the tables of all sections that were measured, and the plot of time by length beside the page."""
     sections = {path.stem: json.loads(path.read_bytes()) for path in sorted(results.glob("*.json"))}
     parts = [_INTRODUCTION]
     for name, make in _TABLES.items():
@@ -20,6 +24,8 @@ def write_page(results: Path, page: Path) -> None:
             made = f"{origin['processor']}, {origin['threads']} threads, torch {origin['versions']['torch']}, commit {origin['commit']}"
             parts += [make(sections[name]["rows"]), f"Measured {origin['measured']} on {made}; load before: {origin['load_average']:.1f}."]
     write_atomic(page, ("\n\n".join(parts) + "\n").encode())
+    if "scaling" in sections:
+        plots.save(layer_cost(sections["scaling"]["rows"]), page.parent / PLOT)
 
 
 def _training(rows: list[dict]) -> str:
@@ -60,7 +66,9 @@ def _scaling(rows: list[dict]) -> str:
         slope = np.polyfit([math.log(n) for n in longer], [math.log(by_place[name, n]) for n in longer], 1)[0]
         lines.append([name, *(f"{by_place[name, n]:.1f}" for n in lengths), f"{slope:.2f}"])
     note = "Tokens are constant, so 0 is a cost linear in the length of the sentence and 1 a quadratic one."
-    return f"## One attention layer by length, ms for 4,096 tokens\n\n{table(['weights', *map(str, lengths), 'slope'], lines)}\n\n{note}"
+    plot = f"![Milliseconds of one attention layer by length]({PLOT})"
+    title = "## One attention layer by length, ms for 4,096 tokens"
+    return "\n\n".join([title, table(["weights", *map(str, lengths), "slope"], lines), note, plot])
 
 
 _TABLES = {"training": _training, "decoding": _decoding, "variants": _variants, "memory": _memory, "scaling": _scaling}

@@ -1,8 +1,9 @@
 """Figures of experiments, drawn from evidence with `repro.plots`; each function returns figures by title."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -127,12 +128,17 @@ def length_cost_figure(_evidence: Evidence) -> Figures:
     path = Path("benchmarks/results/scaling.json")
     if not path.exists():
         return {}
+    return {"Cost of one attention layer, 4,096 tokens": layer_cost(json.loads(path.read_bytes())["rows"])}
+
+
+def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
+    """Draw the milliseconds `ms` of a layer against the `length` of the sentence, a line for each `name`."""
     lines: dict[str, tuple[list[float], list[float]]] = {}
-    for row in json.loads(path.read_bytes())["rows"]:
+    for row in rows:
         lengths, costs = lines.setdefault(row["name"], ([], []))
         lengths.append(row["length"])
         costs.append(row["ms"])
-    return {"Cost of one attention layer, 4,096 tokens": plots.speed_by_length(lines, "milliseconds")}
+    return plots.speed_by_length(lines, "milliseconds")
 
 
 def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm]) -> Figures:
