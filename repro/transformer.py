@@ -131,7 +131,7 @@ class DecoderLayer(nn.Module):
         if self.cross_attention is not None:
             num_hypotheses = len(x) // len(source_blocked)  # the hypotheses of a sentence are further queries on its source
             entered = self.cross_attention.enter(x).reshape(len(source_blocked), -1, x.shape[-1])
-            repeated = Positions(positions.query.repeat(num_hypotheses))
+            repeated = Positions(positions.query.expand(num_hypotheses, -1).flatten())
             output = self.cross_attention.sublayer(entered, cache.source.memory, source_blocked, repeated)
             x = self.cross_attention.leave(x, output.reshape(x.shape))
         return _feed_forward(self.feed_forward, x), cache
