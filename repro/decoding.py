@@ -164,7 +164,9 @@ def _best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def quantized(model: Transformer) -> Transformer:
-    """Return a copy for translation on a CPU whose projections multiply in 8-bit integers, two to three times faster.
+    """Return a copy for translation on a CPU whose projections multiply in 8-bit integers.
+
+    It pays for models a few hundred numbers wide and for large batches; below, rounding takes longer than it saves.
 
     Weights are rounded once, with a scale for each output; inputs at every call. Embeddings, layer norms and what makes the weights of
     a variant without tokens stay as they are.
@@ -206,7 +208,7 @@ class Translator:
         return cls(model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")), subwords)
 
     def quantized(self) -> "Translator":
-        """Return a translator over 8-bit integers: faster on a CPU, with nearly always the same words; see `quantized`."""
+        """Return a translator over 8-bit integers, which changes a word here and there; see `quantized`."""
         return Translator(quantized(self.model), self.subwords)
 
     def translate(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:

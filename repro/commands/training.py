@@ -86,7 +86,7 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
 
 @click.command()
 @click.argument("run")
-@click.option("--int8", is_flag=True, help="Multiply in 8-bit integers: faster on a CPU, nearly always the same words.")
+@click.option("--int8", is_flag=True, help="Multiply in 8-bit integers: faster for wide models; a word changes here and there.")
 @search_options
 def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> None:
     """Translate standard input to standard output, a sentence a line, with the model of RUN."""
