@@ -199,12 +199,28 @@ def drop_heads(model: Transformer, rule: str | None = None) -> Transformer:
     return smaller
 
 
+def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
+    """Refuse sites whose heads no smaller model could go without, before the time for pruning is spent.
+
+    Raises:
+        InputError: another variant than dot-product.
+    """
+    for site in sites:
+        for layer, attention in enumerate(model.attentions()[site]):
+            if attention is not None:
+                _check_variant(site, layer, model.config, attention.weights)
+
+
+def _check_variant(site: str, layer: int, config: ModelConfig, weights: nn.Module) -> None:
+    if type(weights) is not DotProduct:
+        what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
+        raise InputError(f"{site} layer {layer}", what, "keep the gated model, or prune dot-product attention")
+
+
 def _smaller_spec(site: str, layer: int, config: ModelConfig, weights: nn.Module, num_kept: int) -> str:
     """Return the variant that stands for a layer with so many of its heads."""
     where = f"{site} layer {layer}"
-    if type(weights) is not DotProduct:
-        what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
-        raise InputError(where, what, "keep the gated model, or prune dot-product attention")
+    _check_variant(site, layer, config, weights)
     if num_kept == 0 and config.norm == "post":
         what = "keeps no head, but a post-norm layer still normalizes there, which no smaller model does"
         raise InputError(where, what, "keep the gated model, prune with a smaller penalty, or use model.norm=pre")

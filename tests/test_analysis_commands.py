@@ -123,6 +123,14 @@ def test_a_mistake_is_one_line(capsys, trained, arguments, line):
     assert sorted(path.name for path in trained.iterdir()) == before, "nothing was trained"
 
 
+def test_heads_that_no_smaller_model_could_lose_are_refused_before_anything_is_trained(capsys, trained):
+    run(capsys, "train", *TINY, "--variant", "mma")
+    before = sorted(path.name for path in trained.iterdir())
+    code, found = refused(capsys, "prune", "mma", "--heads", "4")
+    assert code == 2 and "error: encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: keep" in found
+    assert sorted(path.name for path in trained.iterdir()) == before
+
+
 def test_prune_asks_for_numbers_and_known_sites(capsys):
     for arguments in (["prune", "base"], ["prune", "base", "--heads", "4", "--sites", "cross"]):
         with pytest.raises(SystemExit) as stopped:

@@ -54,17 +54,19 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     from repro.config import SITES
     from repro.data.corpora import load_corpus
     from repro.decoding import Translator
-    from repro.pruning import kept_heads, save_pruned
+    from repro.pruning import check_prunable, kept_heads, save_pruned
     from repro.pruning_sweep import nearest, sweep
     from repro.report import table
 
     chosen = ("encoder_self",) if sites == "encoder" else SITES
-    layers = kept_heads(Translator.from_run(found, "cpu").model)
+    model = Translator.from_run(found, "cpu").model
+    layers = kept_heads(model)
     num_heads = sum(len(layer) for site in chosen for layer in layers[site])
     for number in wanted:
         if not 0 <= number < num_heads:
             what = f"found {number}, where {found.path.name} has {num_heads} heads"
             raise InputError("--heads", what, f"use 0 to {num_heads - 1}" if num_heads else "choose a model that has some")
+    check_prunable(model, chosen)
     data = found.config.data
     load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)  # a wrong name is refused before training
     points = sweep(found, wanted, chosen, jobs=jobs, split=split)
