@@ -37,7 +37,7 @@ class Store:
     """A memory that search changes in place: only rows that change place are copied, and there is room for further positions.
 
     Copying is the dearest memory traffic of beam search. What `move` and `append` return takes over the tensors, so a store is used
-    once: the state of a search goes one way.
+    once: the state of a search goes one way. Gradients do not pass through: what they would need is overwritten, and autograd says so.
     """
 
     def __init__(self, memory: Memory, room: Memory | None = None) -> None:
