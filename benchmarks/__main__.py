@@ -16,7 +16,7 @@ import torch
 
 from benchmarks import ours, scaling
 from benchmarks.page import write_page
-from benchmarks.work import SHAPES, THREADS, Contender, apart, drift, race
+from benchmarks.work import SHAPES, THREADS, Contender, apart, drift, race, ratio
 from repro.files import write_json
 from repro.runs import provenance
 
@@ -40,15 +40,20 @@ def measure_training() -> list[dict]:
 
 
 def measure_decoding() -> list[dict]:
-    """Sentences/s of a translation to exactly 25 tokens in batches of 64: ours and the peers, beams of 1 and 5, each in its own process."""
+    """Sentences/s of a translation to exactly 25 tokens in batches of 64: ours and the peers, beams of 1 and 5.
+
+    Each toolkit has one process with all threads, as for one impatient user, and then a process for every core, as for a test set.
+    """
     from benchmarks import peers
 
     rows, shape = [], SHAPES["small"]
-    for beam, rounds in ((1, 7), (5, 5)):
-        contenders = [apart(ours.decoding, shape, beam, precision) for precision in ("fp32", "int8")]
-        contenders += [apart(peers.ctranslate2_decoding, shape, beam, precision) for precision in ("fp32", "int8")]
-        contenders.append(apart(peers.marian_decoding, shape, beam))
-        rows += _rows(race(contenders, rounds), shape="small", beam=beam)
+    for processes in (1, THREADS):
+        for beam, rounds in ((1, 7), (5, 5)):
+            contenders = [apart(ours.decoding, shape, beam, precision, processes=processes) for precision in ("fp32", "int8")]
+            for precision in ("fp32", "int8"):
+                contenders.append(apart(peers.ctranslate2_decoding, shape, beam, precision, processes=processes))
+            contenders.append(apart(peers.marian_decoding, shape, beam, processes=processes))
+            rows += _rows(race(contenders, rounds), shape="small", beam=beam, processes=processes, threads=THREADS // processes)
     return rows
 
 
@@ -56,7 +61,8 @@ def measure_variants() -> list[dict]:
     """Training and decoding speed of every kind of variant, small shape, fp32."""
     shape = SHAPES["small"]
     rows = _rows(race([ours.training(shape, "fp32", system) for system in VARIANTS], rounds=3), kind="training")
-    return rows + _rows(race([ours.decoding(shape, 4, system=system) for system in VARIANTS], rounds=3), kind="decoding, beam 4")
+    contenders = [apart(ours.decoding, shape, 4, "fp32", system, processes=THREADS) for system in VARIANTS]
+    return rows + _rows(race(contenders, rounds=7), kind="decoding, beam 4, a process per core")
 
 
 def measure_memory() -> list[dict]:
@@ -79,7 +85,13 @@ def _peak(system: str) -> None:
 
 
 def _rows(contenders: list[Contender], **columns) -> list[dict]:
-    return [columns | {"name": c.name, "rate": round(c.rate, 1), "rounds": len(c.seconds), "drift": round(drift(c), 2)} for c in contenders]
+    """Return a record of each contender of one race, the first of which is ours."""
+    return [
+        columns
+        | {"name": c.name, "rate": round(c.rate, 1), "ratio": round(ratio(c, contenders[0]), 3)}
+        | {"rounds": len(c.seconds), "drift": round(drift(c), 2)}
+        for c in contenders
+    ]
 
 
 SECTIONS = {

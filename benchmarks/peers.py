@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from benchmarks.ours import model_of
-from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, THREADS, VOCAB, Contender, Shape, sources, training_batch
+from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, VOCAB, Contender, Shape, sources, training_batch
 from repro.memory import keep_freed_memory
 from repro.transformer import Transformer, sinusoids
 
@@ -112,7 +112,7 @@ def marian_decoding(shape: Shape, beam: int) -> Contender:
 
 def ctranslate2_decoding(shape: Shape, beam: int, precision: str) -> Contender:
     """Time CTranslate2 with the very weights of our model, to exactly `LENGTH` tokens."""
-    translator = to_ctranslate2(model_of(shape), precision, THREADS)
+    translator = to_ctranslate2(model_of(shape), precision, torch.get_num_threads())
     sentences = [[str(i) for i in row] for row in sources().tolist()]
     lengths = {"beam_size": beam, "min_decoding_length": LENGTH, "max_decoding_length": LENGTH, "max_batch_size": BATCH_SIZE}
     return Contender(f"CTranslate2 {precision}", lambda: translator.translate_batch(sentences, **lengths), len(sentences))

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
 import torch
 from torch import Tensor
@@ -74,27 +75,39 @@ class Contender:
         return self.amount / statistics.median(self.seconds)
 
 
-def apart(make: Callable[..., Contender], *args) -> Contender:
+def apart(make: Callable[..., Contender], *args, processes: int = 1) -> Contender:
     """Return the contender that `make(*args)` returns, in a process of its own.
 
     Two toolkits in one process share a C library's settings and bring two thread pools that slow each other down, up to twofold.
+
+    Args:
+        make: returns the contender.
+        args: what `make` is called with.
+        processes: how many do the same work at the same time; they share the threads of the machine evenly.
     """
-    here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there, make, args), daemon=True)
-    process.start()
-    there.close()
-    name, amount = here.recv()
+    here = [_start(make, args, THREADS // processes) for _ in range(processes)]
+    names, amounts, closes = zip(*((*pipe.recv(), process.terminate) for pipe, process in here), strict=True)
 
     def run() -> None:
-        here.send("run")
-        here.recv()
+        for pipe, _ in here:
+            pipe.send("run")
+        for pipe, _ in here:
+            pipe.recv()
 
-    return Contender(name, run, amount, close=process.terminate)
+    return Contender(names[0], run, sum(amounts), close=lambda: [close() for close in closes])
 
 
-def _serve(pipe: Connection, make: Callable[..., Contender], args: tuple) -> None:
+def _start(make: Callable[..., Contender], args: tuple, threads: int) -> tuple[Connection, BaseProcess]:
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there, make, args, threads), daemon=True)
+    process.start()
+    there.close()
+    return here, process
+
+
+def _serve(pipe: Connection, make: Callable[..., Contender], args: tuple, threads: int) -> None:
     """Work when told to, until ended."""
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(threads)
     contender = make(*args)
     pipe.send((contender.name, contender.amount))
     while True:
@@ -123,3 +136,12 @@ def race(contenders: list[Contender], rounds: int, calls: int = 1) -> list[Conte
 def drift(contender: Contender) -> float:
     """Return the ratio of the slowest to the fastest round: how much the machine itself changed."""
     return max(contender.seconds) / min(contender.seconds)
+
+
+def ratio(contender: Contender, first: Contender) -> float:
+    """Return how many times as fast as `first` a contender is: the median over rounds of what they took within one round.
+
+    A machine that slows down for minutes slows both, so this is stiller than the ratio of two medians.
+    """
+    pairs = zip(contender.seconds, first.seconds, strict=True)
+    return contender.amount / first.amount * statistics.median(first_took / took for took, first_took in pairs)

@@ -115,18 +115,18 @@ class DecoderLayer(nn.Module):
         """Project the encoded source, once for the sentence, and begin with an empty past."""
         return Cache(None, None if self.cross_attention is None else Store(self.cross_attention.sublayer.project(encoded)))
 
-    def forward(self, x: Tensor, cache: Cache, source_blocked: Tensor, positions: Positions) -> tuple[Tensor, Cache]:
+    def forward(self, x: Tensor, cache: Cache, future: Tensor, source_blocked: Tensor, positions: Positions) -> tuple[Tensor, Cache]:
         """Continue hypotheses by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`.
 
-        The batch is that of the sources, or a multiple of it: several hypotheses of each sentence, next to each other.
+        The batch is that of the sources, or a multiple of it: several hypotheses of each sentence, next to each other. `future` is
+        blocked in self-attention, `source_blocked` in cross attention.
         """
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
             new = attention.project(entered)
             past = Store(new) if cache.past is None else cache.past.append(new)
-            blocked = causal_mask(positions.query, past.memory.value.shape[2])
-            x = self.self_attention.leave(x, attention(entered, past.memory, blocked, positions))
+            x = self.self_attention.leave(x, attention(entered, past.memory, future, positions))
             cache = cache._replace(past=past)
         if self.cross_attention is not None:
             num_hypotheses = len(x) // len(source_blocked)  # the hypotheses of a sentence are further queries on its source
@@ -251,13 +251,15 @@ class Transformer(nn.Module):
         Returns:
             The last layer's output, `(batch, tgt_len, embed_dim)`, and the state after these tokens.
         """
-        positions = Positions(torch.arange(state.length, state.length + tgt_in.shape[1], device=tgt_in.device))
+        length = state.length + tgt_in.shape[1]
+        positions = Positions(torch.arange(state.length, length, device=tgt_in.device))
+        future = causal_mask(positions.query, length)
         x = self._embed(self.target_embedding, tgt_in, positions, self.config.decoder_positions)
         caches = []
         for layer, cache in zip(self.decoder, state.caches, strict=True):
-            x, cache = layer(x, cache, state.source_blocked, positions)
+            x, cache = layer(x, cache, future, state.source_blocked, positions)
             caches.append(cache)
-        return self.decoder_norm(x), DecoderState(caches, state.source_blocked, state.length + tgt_in.shape[1])
+        return self.decoder_norm(x), DecoderState(caches, state.source_blocked, length)
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
         """Return logits of the next token at every target position: `(batch, tgt_len, vocab)`."""
