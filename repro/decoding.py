@@ -1,7 +1,7 @@
 """Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
 import torch
@@ -40,6 +40,10 @@ class SearchConfig:
             raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
         if self.penalty not in ("wu", "length") or not 0 <= self.alpha < 100:
             raise InputError("search", f"cannot rank by '{self.penalty}' with alpha {self.alpha}", "use wu or length, and alpha >= 0")
+
+    def conditions(self) -> list[str]:
+        """Return what differs from the usual search, as `name=value`."""
+        return [f"{part.name}={value}" for part in fields(self) if (value := getattr(self, part.name)) != part.default]
 
     def rank(self, log_prob: Tensor, length: int) -> Tensor:
         """Return what hypotheses of that length are compared by."""

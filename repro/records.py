@@ -96,12 +96,17 @@ def kind_of(record: dict[str, Any]) -> str:
 
 
 def publish(record: dict[str, Any], folder: Path) -> Path:
-    """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run and test set."""
+    """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run, test set and search."""
     data, kind = record["config"]["data"], kind_of(record)
     place = Path(folder) / f"{data['corpus']}.{data['source']}-{data['target']}"
-    name = f"{record['run']}.{record['split']}.json" if kind == "scores" else f"{kind}/{record['run']}.json"
+    name = f"{kind}/{record['run']}.json" if kind != "scores" else ".".join([record["run"], record["split"], *search_of(record), "json"])
     write_json(place / name, record)
     return place / name
+
+
+def search_of(record: dict[str, Any]) -> list[str]:
+    """Return how the search of a score record differs from the usual one, as `name=value`; tables and claims use the usual one."""
+    return SearchConfig(**record["search"]).conditions()
 
 
 def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from repro.data.corpora import GENERATED, load_pairs, task_of
 from repro.errors import InputError
 from repro.evaluation import Comparison
 from repro.published import published_for
-from repro.records import compare_records, score_of
+from repro.records import compare_records, score_of, search_of
 from repro.scales import conditions_of
 
 NUMBER = re.compile(r"[-+]?\d(?:[^A-Za-z]| to | of |e[-+]\d)*[kK]?")
@@ -142,8 +142,8 @@ def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
 
 
 def label_of(record: dict[str, Any]) -> str:
-    """Return the system of a record, with what is unusual for its corpus."""
-    conditions = conditions_of(from_dict(RunConfig, record["config"]))
+    """Return the system of a record, with what is unusual for its corpus and what is unusual in its search."""
+    conditions = conditions_of(from_dict(RunConfig, record["config"])) + search_of(record)
     return f"{record['system']} ({', '.join(conditions)})" if conditions else record["system"]
 
 

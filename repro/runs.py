@@ -213,8 +213,9 @@ def provenance(device: str, threads: int, data_fingerprint: str) -> dict[str, An
     }
 
 
-IDENTITY = ("data_fingerprint", "device", "threads")
-"""The parts of the provenance without which a resumed run is another run; the torch version is compared as well."""
+IDENTITY = ("data_fingerprint", "device")
+"""The parts of the provenance without which a resumed run is another run; the torch version is compared as well. The number of threads
+is one more, but training sets it to what it was."""
 
 
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

@@ -55,7 +55,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         config: a `RunConfig`.
         root: folder of all runs; default `runs_root()`.
         device: "cpu", "cuda" ...; default: the GPU if there is one.
-        allow_inexact: resume even on another device, thread count or torch version; noted in the provenance for good.
+        allow_inexact: resume even on another device or torch version, or with other data; noted in the provenance for good.
         quiet: no progress bar.
 
     Raises:
@@ -66,7 +66,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
     if run.is_finished:
         run.remove_checkpoints()  # in case the process died between the last two steps
         return run
-    with run.lock(), _stop_requests() as stop:
+    with run.lock(), _threads_of(run), _stop_requests() as stop:
         run.remove_leftovers()
         keep_freed_memory()
         device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -273,6 +273,18 @@ def _note_provenance(run: Run, device: torch.device, corpus: ParallelCorpus, all
         raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(changes)}", "restore it, or add --allow-inexact")
     if changes:
         write_json(path, old | {"inexact": old.get("inexact", []) + changes})
+
+
+@contextlib.contextmanager
+def _threads_of(run: Run) -> Iterator[None]:
+    """Go on with as many threads as a run began with, whatever this process has: other sums end in other bits."""
+    before = torch.get_num_threads()
+    if (run.path / "provenance.json").exists():
+        torch.set_num_threads(run.provenance()["threads"])
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import sacrebleu
 from scipy import stats
 
 from repro.data.corpora import load_corpus, load_pairs
+from repro.decoding import SearchConfig
 from repro.errors import InputError, MachineError
 from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.arms import Arm
@@ -41,6 +42,7 @@ def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) 
         "config": asdict(config),
         "config_digest": config.digest(),
         "training": {"parameters": parameters, "seconds": 60.0, "update": 600, "target_tokens_per_second": 1000},
+        "search": asdict(SearchConfig()),
         "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
         "provenance": {"threads": 1, "device": "cpu", "processor": "p"},
         "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],

@@ -6,9 +6,9 @@ import pytest
 
 from repro.errors import DamagedFileError, InputError
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
-from repro.records import VERDICTS, load_record, load_records, rescore, score_of
-from repro.report import check_comparable, render, render_results
+from repro.papers.evidence import Evidence, NotMeasured
+from repro.records import VERDICTS, load_record, load_records, publish, rescore, score_of
+from repro.report import check_comparable, label_of, render, render_results
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 RECORDS = sorted(path for path in RESULTS.glob("*/*.json") if path.parent.name != VERDICTS)
@@ -74,6 +74,20 @@ def test_records_of_different_references_are_not_compared():
     records = [{"run": name, "references_sha256": name} for name in "ab"]
     with pytest.raises(InputError, match="a and b: have different references. Fix: compare runs of the same corpus"):
         check_comparable(records)
+
+
+def test_another_search_has_a_file_and_a_label_of_its_own_and_no_say_in_claims(tmp_path):
+    usual = load_records(RESULTS / "minigerman.en-de")[0]
+    greedy = usual | {"search": usual["search"] | {"beam": 1, "alpha": 0.6}}
+    paths = [publish(record, tmp_path) for record in (usual, greedy)]
+    assert [load_record(path)["search"]["beam"] for path in paths] == [5, 1]
+    assert paths[1].name == f"{paths[0].stem}.beam=1.alpha=0.6.json"
+    assert label_of(usual) in label_of(greedy) and "beam=1, alpha=0.6)" in label_of(greedy)
+    arm = Arm(usual["system"])
+    assert usual["config_digest"] == arm.config("smoke", usual["seed"]).digest()
+    assert Evidence("smoke", [greedy, usual]).scores(arm, usual["seed"]) == usual
+    with pytest.raises(NotMeasured):
+        Evidence("smoke", [greedy]).scores(arm, usual["seed"])
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', ""])

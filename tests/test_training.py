@@ -17,6 +17,7 @@ from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
 from repro.data.subwords import PAD_ID
 from repro.errors import BusyError, InputError
+from repro.files import write_json
 from repro.runs import Run, load_state
 from repro.scales import resolve
 from repro.training import DivergedError, Stopped, apply_update, batch_loss, evaluate_nll, learning_rate, train
@@ -132,11 +133,28 @@ def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, m
     with pytest.raises(Stopped):
         train(tiny(), tmp_path, quiet=True)
     monkeypatch.undo()
-    monkeypatch.setattr("torch.get_num_threads", lambda: 77)
-    with pytest.raises(InputError, match="cannot resume exactly: threads was .*, is 77"):
+    run = Run.create(tiny(), tmp_path)
+    write_json(run.path / "provenance.json", run.provenance() | {"device": "cuda"})
+    with pytest.raises(InputError, match="cannot resume exactly: device was cuda, is cpu"):
         train(tiny(), tmp_path, quiet=True)
-    run = train(tiny(), tmp_path, quiet=True, allow_inexact=True)
-    assert run.provenance()["inexact"][0].startswith("threads was")
+    assert train(tiny(), tmp_path, quiet=True, allow_inexact=True).provenance()["inexact"] == ["device was cuda, is cpu"]
+
+
+def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypatch):
+    """A sum over another number of threads is another sum; `repro run --jobs` gives a run more or fewer than `repro train`."""
+    before, counts = torch.get_num_threads(), []
+    stop_after(monkeypatch, 10)
+    with pytest.raises(Stopped):
+        train(tiny(), tmp_path, quiet=True)
+    monkeypatch.undo()
+    monkeypatch.setattr("repro.training.apply_update", lambda *args: (counts.append(torch.get_num_threads()), apply_update(*args))[1])
+    torch.set_num_threads(before + 2)
+    try:
+        run = train(tiny(), tmp_path, quiet=True)
+        assert set(counts) == {before} and run.provenance()["threads"] == before
+        assert torch.get_num_threads() == before + 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def stop_after(monkeypatch, update: int) -> None:

@@ -13,6 +13,7 @@ from repro.errors import ReproError
 from repro.evaluation import cased_metrics, score_of_sums, sentence_statistics
 from repro.papers.arms import Arm
 from repro.papers.statistics import NUM_SAMPLES, Estimate, bleu_of_resamples, estimate
+from repro.records import kind_of, search_of
 from repro.scales import SCALES
 
 MAX_SEEDS = 9
@@ -39,7 +40,8 @@ class Evidence:
         self.scale, self.split = scale, split
         self._records: dict[tuple[str, str], list[Record]] = {}
         for record in records:
-            self._records.setdefault((record.get("kind", "scores"), record["config_digest"]), []).append(record)
+            if kind_of(record) != "scores" or not search_of(record):  # the papers' systems are compared under one search
+                self._records.setdefault((kind_of(record), record["config_digest"]), []).append(record)
 
     def find(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> list[Record]:
         """Return the records of a kind about an arm, those only whose keys have the given values."""
