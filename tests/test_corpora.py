@@ -503,12 +503,37 @@ def test_no_network_is_one_line(monkeypatch) -> None:
         raise ConnectionError("Name or service not known\nand more")
 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", refuse)
+    monkeypatch.setattr("repro.data.hub._unanswered", {})
     monkeypatch.delenv("REPRO_DATA", raising=False)
     expected = (
         "iwslt14 (huggingface.co/datasets/bbaaaa/iwslt14-de-en): cannot be loaded (ConnectionError: Name or service not known). "
         "Fix: connect to the network, or set REPRO_DATA to a folder that holds iwslt14/"
     )
     assert message(MachineError, "iwslt14") == expected
+
+
+def test_a_hub_that_does_not_answer_is_not_asked_again_for_a_minute(monkeypatch) -> None:
+    """With a network that swallows questions each one takes ten seconds."""
+    import huggingface_hub
+
+    asked, now = [], 0.0
+
+    def swallow(*_, **__):
+        asked.append(now)
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", swallow)
+    monkeypatch.setattr("repro.data.hub._unanswered", {})
+    monkeypatch.setattr("repro.data.hub.time.monotonic", lambda: now)
+    monkeypatch.delenv("REPRO_DATA", raising=False)
+    messages = set()
+    for second in (0.0, 10.0, 59.0, 60.0, 61.0):
+        now = second
+        messages.add(message(MachineError, "iwslt14"))
+    assert asked == [0.0, 60.0]
+    assert len(messages) == 1 and "TimeoutError: timed out" in messages.pop()
+    message(MachineError, "iwslt17")
+    assert asked == [0.0, 60.0, 61.0]
 
 
 def test_what_is_on_no_hub_says_where_to_get_it(monkeypatch, tmp_path) -> None:

@@ -12,9 +12,9 @@ from repro.__main__ import main
 from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.papers.summary import summary
+from repro.papers.summary import commands_to_go_on, summary
 from repro.papers.verdicts import claims_of, load
-from repro.records import load_records
+from repro.records import kind_of, load_records
 from repro.report import check_comparable
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -163,3 +163,14 @@ def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
 @pytest.mark.real_data
 def test_the_readme_holds_the_summary_of_the_results(real_data):
     assert summary(RESULTS) in (RESULTS.parent / "README.md").read_text()
+
+
+@pytest.mark.real_data
+def test_the_commands_to_go_on_name_the_papers_that_have_something_left(real_data):
+    records = load_records(RESULTS, None)
+    assert commands_to_go_on([Evidence("smoke", records)]) == ""
+    parts = Evidence("smoke", [record for record in records if kind_of(record) != "pruning"])
+    assert commands_to_go_on([parts, Evidence("enja", [])]).split("\n") == [
+        "- `repro run voita2019 --scale smoke`",
+        "- `repro run raganato2020 you2020 voita2019 zeng2021 cui2019 --scale enja`",
+    ]

@@ -7,7 +7,7 @@ https://arxiv.org/abs/1706.03762
 
 Paper -> here: Q, K after projection -> `q`, `key`; d_k -> `head_dim`; h -> `num_heads`; d_model -> `embed_dim`.
 With `heads=1` it is the single cross attention head of full width of You et al. 2020 (sh-x), scaled by its own width.
-Differs from the paper: the projections have no bias, as in the code of You et al. 2020.
+The projections have no bias, as in the paper's formulas and the code of You et al. 2020; many implementations add one.
 Learned parameters in the weights: 2 embed_dim * num_heads * head_dim per layer, which is 2 embed_dim^2 unless `head_dim` is given.
 """
 

@@ -15,7 +15,7 @@ Differs from the paper, or settles what it leaves open (no code was released):
    reflection of the left context, which falls.
 2. `empty`: a pattern without a target (the token before the first) is a row of zeros; "self" looks at itself, "wrap" goes round to
    the other end, and to the near end for a context.
-3. `spread`: a word target of k pieces gets 1/k a piece, so that rows sum to one; "copy" gives each piece the word's weight.
+3. `spread`: each piece has the weight of its word, and rows are divided by their sum; "copy" leaves them undivided.
 4. A head is 1/`heads` of the width, so 1L is one narrow head; `dot-product(heads=1)` is one wide head.
 5. In a decoder, patterns end where the future begins: n is the number of tokens that are visible. Word ends are not known there.
 6. No attention dropout on fixed weights, unless `drop_fixed`.

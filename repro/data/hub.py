@@ -3,6 +3,8 @@
 A table of translations has a column per language. Tables of articles and of dialogues are turned into two columns here.
 """
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ HISTORY = 3  # last turns of a dialogue that a reply is written to, besides the 
 SEPARATOR = " | "  # between persona and turns
 DEV_SHARE = 20  # one conversation in so many is held out where there is no dev set
 TIMEOUT = 10.0  # seconds; without this first question, `datasets` tries for minutes when there is no network
+PATIENCE = 60.0  # seconds for which a Hub that did not answer is not asked again: a report may ask for dozens of tables
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,30 @@ def load_from_hub(name: str, source: HubSource, languages: Sequence[str], max_ch
     config = source.config.format(other=other)
     try:
         if not huggingface_hub.constants.HF_HUB_OFFLINE:
-            huggingface_hub.HfApi().dataset_info(source.id, revision=source.revision, timeout=TIMEOUT)
+            _ask(source)
         files = {split: f"{config}/{split}/*.parquet" for split in source.splits}
         tables = datasets.load_dataset(source.id, data_files=files, revision=source.revision)
     except Exception as error:  # the client, its HTTP library and `datasets` each raise classes of their own
         raise MachineError(where, f"cannot be loaded ({_reason(error)})", mend) from error
     return _sides(where, tables, source, languages, max_chars)
+
+
+_unanswered: dict[str, tuple[float, Exception]] = {}
+"""Data set -> when it was last asked for in vain, in seconds of the process's clock, and what came instead of an answer."""
+
+
+def _ask(source: HubSource) -> None:
+    """Ask the Hub whether it has a data set."""
+    import huggingface_hub
+
+    asked, error = _unanswered.get(source.id, (-math.inf, None))
+    if error is not None and time.monotonic() - asked < PATIENCE:
+        raise error
+    try:
+        huggingface_hub.HfApi().dataset_info(source.id, revision=source.revision, timeout=TIMEOUT)
+    except Exception as error:
+        _unanswered[source.id] = time.monotonic(), error
+        raise
 
 
 def read_tables(source: HubSource, folder: Path, languages: Sequence[str], max_chars: int) -> Sides:

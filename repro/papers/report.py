@@ -59,8 +59,11 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
     return Section(title + text, figures, name)
 
 
+UNFINISHED = ("in part", "not run")
+
+
 def status_of(experiment: Experiment, evidence: Evidence) -> str:
-    """Return `done`, `in part`, `not run` or `not at this scale`."""
+    """Return `done`, `not at this scale`, or one of `UNFINISHED`."""
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
     try:

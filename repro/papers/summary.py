@@ -1,10 +1,12 @@
 """What the stored results say in short: verdicts by scale, and which table or figure has been run where. The README holds this text."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from repro.papers import PAPERS, load_paper
 from repro.papers.claims import STATUSES
 from repro.papers.evidence import Evidence
-from repro.papers.report import coverage_table
+from repro.papers.report import UNFINISHED, coverage_table, status_of
 from repro.papers.verdicts import as_verdict, counts, load, scales_with_verdicts
 from repro.records import load_records
 from repro.report import table
@@ -20,14 +22,26 @@ def summary(folder: Path) -> str:
     for scale in scales_with_verdicts(folder):
         found = counts(as_verdict(verdict) for verdict in load(folder, scale).values())
         rows.append([scale, *(str(found[status]) for status in STATUSES)])
-    coverage = coverage_table(Evidence(scale, records) for scale in SCALES)
+    evidences = [Evidence(scale, records) for scale in SCALES]
     parts = [
         BEGIN,
         "Verdicts on the fifty claims, computed from stored results:",
         table(["scale", *STATUSES], rows),
         "<details><summary>Which table or figure has been run at which scale</summary>",
-        coverage,
+        coverage_table(evidences),
+        "What is missing, these commands run. They go on with what is there; `--seeds 3` makes three runs of each system.",
+        commands_to_go_on(evidences),
         "</details>",
         END,
     ]
     return "\n\n".join(parts)
+
+
+def commands_to_go_on(evidences: Iterable[Evidence]) -> str:
+    """Return a list of the commands that run what is not done, one a scale, with the papers that have something left there."""
+    lines = []
+    for evidence in evidences:
+        left = [paper.name for paper in map(load_paper, PAPERS) if any(status_of(e, evidence) in UNFINISHED for e in paper.experiments)]
+        if left:
+            lines.append(f"- `repro run {' '.join(left)} --scale {evidence.scale}`")
+    return "\n".join(lines)
