@@ -17,7 +17,7 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(BIN)/repro verify
 	$(BIN)/python tests/seeded_faults.py
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks tutorials
 
 # The widgets and notebook 08 in a real JupyterLab; needs the system's Chromium.
 browser: $(INSTALLED)
@@ -30,7 +30,7 @@ lint: $(INSTALLED)
 
 # Run every notebook from a fresh kernel and save what it shows.
 notebooks: $(INSTALLED)
-	$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb tutorials/*/*.ipynb
 
 # Speed against other toolkits, in an environment of its own; leave the machine alone meanwhile.
 bench:

@@ -41,7 +41,7 @@ from repro.transformer import Transformer, count_parameters
 
 GATE_INIT, GATE_RATE = 2.0, 10.0
 GATE_RULES = ("sign", "soft")
-UNDECIDED = math.log((1 + EPSILON) / EPSILON)  # the gate without noise is exactly 0 or 1 from this |log_alpha| on: 2.398
+UNDECIDED = math.log((1 + EPSILON) / EPSILON)  # the soft gate at test time is exactly 0 or 1 from this |log_alpha| on: 2.398
 PLACES = {
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
@@ -123,7 +123,7 @@ def gate_table(model: Transformer, rule: str | None = None) -> list[GateState]:
 
 
 def undecided(rows: Sequence[GateState]) -> int:
-    """Count the gates that are neither 0 nor 1 without noise, |log_alpha| < 2.398: on them, the two rules disagree in size."""
+    """Count the gates that the soft rule leaves between 0 and 1, |log_alpha| < 2.398: on them, the two rules disagree in size."""
     return sum(abs(row.log_alpha) < UNDECIDED for row in rows)
 
 

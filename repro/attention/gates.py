@@ -11,7 +11,7 @@ Paper -> here: g_k -> what the module returns; log alpha -> `log_alpha`. One dra
 Constants from the authors' code, which the paper does not print: temperature 0.33, epsilon 0.1, u within [1e-6, 1 - 1e-6].
 
 At test time a gate is open or shut, whichever is likelier (`rule="sign"`, the paper; exactly the sign of log_alpha), or what it is without
-noise (`rule="soft"`, the code), which is neither 0 nor 1 where |log_alpha| < 2.398.
+noise and temperature (`rule="soft"`, the code), which is neither 0 nor 1 where |log_alpha| < 2.398.
 `init`: the code's is Glorot uniform, U(-b, b) with b = sqrt(3 / num_heads), so gates start half shut in a trained model; a number opens
 them further. The code averages the penalty over the attention modules; here, as in the paper, it is their sum.
 """

@@ -3,7 +3,7 @@
 - Over sentences: paired bootstrap (Koehn 2004), the same resamples for all systems.
 - Over seeds: Student's t on one value a seed. A "no loss" claim is a test of non-inferiority, the side of two one-sided tests
   (Schuirmann 1987) that the claim is about; an "equal" claim takes both sides. With it comes the minimum detectable difference: how
-  large a true difference must be to be seen with a chance of 80 %.
+  large a true difference must be for the interval over seeds to show it with a chance of 80 %.
 
 Both together: the interval of a mean over seeds adds both variances, since another test set and other seeds would change it independently.
 """
@@ -32,7 +32,7 @@ class Estimate:
         per_seed: its value for each seed.
         low, high: 95 % interval of the mean: over sentences and seeds, or over sentences alone where there is one seed.
         seed_lows, seed_highs: for each seed, the 95 % interval over sentences.
-        detectable: the smallest true difference that so many seeds would show with a chance of 80 %; None for one seed.
+        detectable: the smallest true difference that so many seeds would show with a chance of 80 %, sentences aside; None for one seed.
     """
 
     per_seed: tuple[float, ...]
@@ -79,8 +79,8 @@ def estimate(per_seed: Sequence[float], resampled: np.ndarray) -> Estimate:
 
 
 def minimum_detectable(num_seeds: int) -> float:
-    """Return the smallest difference, in standard deviations over seeds, that a one-sided t test at 5 % finds four times in five."""
-    return float(TTestPower().solve_power(nobs=num_seeds, alpha=0.05, power=POWER, alternative="larger"))
+    """Return the smallest difference, in standard deviations over seeds, that four times in five puts a 95 % interval wholly above 0."""
+    return float(TTestPower().solve_power(nobs=num_seeds, alpha=(1 - LEVEL) / 2, power=POWER, alternative="larger"))
 
 
 @cache

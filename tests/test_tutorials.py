@@ -1,0 +1,165 @@
+"""Tutorials, both ways: the solution passes every check, the untouched exercise none, and each foreseen mistake gets its explanation."""
+
+import ast
+import importlib.util
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from repro.exercises import Exercise, exercise
+
+ROOT = Path(__file__).resolve().parents[1] / "tutorials"
+FOLDERS = sorted(path.parent for path in ROOT.glob("*/check.py"))
+
+
+def cells_of(folder, name):
+    return json.loads((folder / f"{name}.ipynb").read_text())["cells"]
+
+
+def exercises_of(folder):
+    """Return the exercises of a tutorial by name."""
+    spec = importlib.util.spec_from_file_location(f"check_{folder.name}", folder / "check.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {name: value for name, value in vars(module).items() if isinstance(value, Exercise)}
+
+
+def answers_in(folder, name):
+    """Return the functions that a notebook defines in cells marked as exercises, run after the cells that import."""
+    namespace = {}
+    for cell in cells_of(folder, name):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            imports = [node for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+            kept = [node for node in imports if not any(alias.name == "check" for alias in node.names)]
+            exec(compile(ast.Module(kept, []), name, "exec"), namespace)
+            if "exercise" in cell["metadata"].get("tags", []):
+                exec(source, namespace)
+    return namespace
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: folder.name)
+def folder(request):
+    return request.param
+
+
+def test_there_are_tutorials():
+    assert FOLDERS, "no folder of tutorials/ holds a check.py"
+
+
+def test_every_exercise_is_solved_by_the_solution_and_by_nothing_else(folder):
+    exercises, solution, starter = exercises_of(folder), answers_in(folder, "solution"), answers_in(folder, "exercise")
+    assert exercises
+    for name, task in exercises.items():
+        assert task.name == name
+        assert task.problem(solution[name]) is None
+        assert task.problem(starter[name]) == "not written yet"
+
+
+def test_every_mistake_is_seen_and_explained(folder):
+    for name, task in exercises_of(folder).items():
+        assert len(task.mistakes) >= 2, f"{name}: what do students get wrong?"
+        for mistake in task.mistakes:
+            said = task.problem(mistake)
+            assert said is not None, f"{name}: the mistake {mistake.__name__} passes"
+            assert said.startswith(inspect.getdoc(mistake)), f"{name}: {mistake.__name__} is taken for another mistake"
+
+
+def test_a_definition_takes_what_the_reader_is_asked_to_take(folder):
+    solution = answers_in(folder, "solution")
+    for name, task in exercises_of(folder).items():
+        assert list(inspect.signature(solution[name]).parameters) == list(inspect.signature(task.definition).parameters)
+        assert all(len(inspect.signature(task.definition).parameters) == len(case) for case in task.cases)
+
+
+def test_solution_and_exercise_differ_in_the_answers_only(folder):
+    pairs = list(zip(cells_of(folder, "exercise"), cells_of(folder, "solution"), strict=True))
+    asked = []
+    for starter, solved in pairs:
+        before, after = ("".join(cell["source"]) for cell in (starter, solved))
+        if "exercise" in starter["metadata"].get("tags", []):
+            head = before.removesuffix("    raise NotImplementedError")
+            assert before != head and after.startswith(head) and after != head
+            asked.append(ast.parse(before).body[0].name)
+        else:
+            assert before == after
+    assert asked == list(exercises_of(folder))
+    sources = ["".join(starter["source"]) for starter, _ in pairs]
+    assert all(f"check.{name}({name})" in sources for name in asked)
+
+
+def test_a_table_at_the_top_names_every_exercise_with_its_minutes(folder):
+    first = "".join(cells_of(folder, "exercise")[0]["source"])
+    rows = [line for line in first.split("\n") if line.startswith("| ") and "`" in line]
+    assert [row.split("`")[1] for row in rows] == list(exercises_of(folder))
+    assert all(row.split("|")[2].strip() in ("easy", "medium", "hard") and int(row.split("|")[3]) > 0 for row in rows)
+
+
+def test_notebooks_were_run_and_the_teachers_guide_names_them(folder):
+    for name in ("exercise", "solution"):
+        cells = [cell for cell in cells_of(folder, name) if cell["cell_type"] == "code"]
+        assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert f"]({folder.name}/exercise.ipynb)" in (ROOT / "README.md").read_text()
+
+
+@exercise(cases=[(torch.tensor([1.0, 2.0]), 3)], hint="Think of the sum.")
+def scaled(vector, factor):
+    return vector * factor
+
+
+@scaled.mistake
+def added(vector, factor):
+    """You added."""
+    return vector + factor
+
+
+def test_a_right_answer_of_another_type_of_number_is_right():
+    assert scaled.problem(lambda vector, factor: (vector * factor).double()) is None
+    assert scaled.problem(lambda vector, factor: (vector * factor).clone().requires_grad_()) is None
+    half = exercise(cases=[(1.0,)], hint="")(lambda x: x / 2)
+    assert half.problem(lambda x: torch.tensor(x / 2)) is None
+    assert half.problem(lambda x: torch.tensor([x / 2])) is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda vector, factor: None, "returns nothing; is there a `return`?"),
+        (lambda vector, factor: vector + factor, "You added."),
+        (lambda vector, factor: vector, "not right yet. Hint: Think of the sum."),
+        (lambda vector, factor: (vector * factor)[None], "yours = tensor of shape (1, 2)"),
+        (lambda vector, factor: vector * float("nan"), "nan"),
+        (lambda vector, factor: [3.0, 6.0], "yours = [3.0, 6.0]"),
+        (lambda vector, factor: vector.mul_(factor), "changes what it is given; work on a copy"),
+        (lambda vector: vector, "stops with TypeError"),
+        (lambda vector, factor: vector @ torch.ones(3), "stops in line 1 with RuntimeError"),
+        (lambda vector, factor: {}[factor], "stops in line 1 with KeyError: 3"),
+    ],
+    ids=["nothing", "mistake", "unforeseen", "shape", "nan", "type", "changed", "arguments", "in torch", "in Python"],
+)
+def test_any_other_answer_becomes_an_explanation(answer, said, capsys):
+    scaled(answer)
+    printed = capsys.readouterr().out
+    assert printed.startswith("scaled: ") and said in printed
+    assert "when called with\n  vector = tensor of shape (2,)\n    [1. 2.]\n  factor = 3" in printed
+    assert scaled.or_definition(answer) is scaled.definition
+
+
+def test_a_right_answer_is_said_to_be_right_and_used(capsys):
+    def answer(vector, factor):
+        return factor * vector
+
+    scaled(answer)
+    assert capsys.readouterr().out == "scaled: right\n"
+    assert scaled.or_definition(answer) is answer
+
+
+def test_an_answer_not_written_yet_is_no_error(capsys):
+    def answer(vector, factor):
+        raise NotImplementedError
+
+    scaled(answer)
+    assert capsys.readouterr().out == "scaled: not written yet\n"

@@ -1,0 +1,204 @@
+"""What these exercises ask for, from its definition: Vaswani et al. (NeurIPS 2017), sections 3.2.1 and 3.2.2."""
+
+import math
+
+import torch
+
+from repro.exercises import exercise
+
+
+def table(num_rows, num_columns, number):
+    """Return a matrix of `number(i, j)`."""
+    return torch.tensor([[float(number(i, j)) for j in range(num_columns)] for i in range(num_rows)])
+
+
+def normal(num_rows, num_columns, seed):
+    """Return random numbers, rounded so that they can be read."""
+    return torch.randn(num_rows, num_columns, generator=torch.Generator().manual_seed(seed)).round(decimals=1)
+
+
+@exercise(
+    cases=[
+        (
+            torch.tensor([[1.0, 0.0, 2.0, 0.0], [0.0, 1.0, 0.0, -1.0], [3.0, 1.0, 0.0, 2.0]]),
+            torch.tensor([[2.0, 0.0, 1.0, 0.0], [0.0, 4.0, 0.0, 2.0]]),
+        ),
+        (torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.0, 1.0], [2.0, 2.0]])),
+    ],
+    hint="Work out one number on paper: query 0 and key 0 of the first case give 1 * 2 + 2 * 1 = 4, divided by the root of the width 4.",
+)
+def scaled_scores(query, key):
+    products = [[sum(q * k for q, k in zip(row, other, strict=True)) for other in key.tolist()] for row in query.tolist()]
+    return table(len(query), len(key), lambda i, j: products[i][j] / math.sqrt(query.shape[1]))
+
+
+@scaled_scores.mistake
+def not_scaled(query, key):
+    """The products are not divided. The wider a head, the larger they get, and the softmax after them settles on one key."""
+    return query @ key.T
+
+
+@scaled_scores.mistake
+def root_forgotten(query, key):
+    """You divided by the width itself; it is the square root of the width."""
+    return query @ key.T / query.shape[1]
+
+
+@scaled_scores.mistake
+def root_of_the_length(query, key):
+    """You divided by the root of the number of words. It is the width of a query: how many numbers are added up in a product."""
+    return query @ key.T / math.sqrt(len(query))
+
+
+@scaled_scores.mistake
+def keys_in_rows(query, key):
+    """Rows and columns are exchanged: a row belongs to a query, a column to a key."""
+    return scaled_scores.definition(key, query)
+
+
+@scaled_scores.mistake
+def softmax_too_early(query, key):
+    """These are weights already: the softmax comes in the next exercise."""
+    return scaled_scores.definition(query, key).softmax(dim=-1)
+
+
+@exercise(
+    cases=[
+        (torch.tensor([[1.0, 0.0, 2.0], [3.0, 1.0, 0.0]]), torch.tensor([[False, False, True], [True, False, False]])),
+        (torch.tensor([[2.0, -1.0], [0.0, 1.0], [3.0, 2.0]]), torch.tensor([[True, True], [False, False], [False, True]])),
+    ],
+    hint="A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a row with every key blocked is all zeros.",
+)
+def masked_softmax(scores, blocked):
+    result = torch.zeros_like(scores)
+    for i in range(len(scores)):
+        allowed = [j for j in range(scores.shape[1]) if not blocked[i, j]]
+        total = sum(math.exp(scores[i, j]) for j in allowed)
+        for j in allowed:
+            result[i, j] = math.exp(scores[i, j]) / total
+    return result
+
+
+@masked_softmax.mistake
+def inverted(scores, blocked):
+    """You kept the blocked keys and removed the others: True means may not attend. (In `F.scaled_dot_product_attention` it means may.)"""
+    return masked_softmax.definition(scores, ~blocked)
+
+
+@masked_softmax.mistake
+def score_of_zero(scores, blocked):
+    """A score of 0 is not a weight of 0: exp(0) is 1. The score that gives no weight is minus infinity, or a very large negative number."""
+    return scores.masked_fill(blocked, 0).softmax(dim=-1)
+
+
+@masked_softmax.mistake
+def crossed_out(scores, blocked):
+    """You set weights to 0 after the softmax, so what blocked keys got is lost. Block before it, and the others share all of it."""
+    return scores.softmax(dim=-1).masked_fill(blocked, 0)
+
+
+@masked_softmax.mistake
+def nothing_by_nothing(scores, blocked):
+    """A row with every key blocked became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next layer spreads it to all words."""
+    return scores.masked_fill(blocked, -math.inf).softmax(dim=-1)
+
+
+@masked_softmax.mistake
+def shared_by_the_blocked(scores, blocked):
+    """A row with every key blocked shares its weight among them, since all have the same lowest score. Set them to 0 afterwards."""
+    return scores.masked_fill(blocked, -1e9).softmax(dim=-1)
+
+
+WORDS = table(4, 6, lambda i, c: 10 * i + c)
+
+
+@exercise(
+    cases=[(WORDS, 2), (WORDS, 3)],
+    hint="The tens say which word a number comes from, the ones which place in it. With 2 heads, head 0 has places 0, 1 and 2.",
+)
+def split_heads(x, num_heads):
+    head_dim = x.shape[1] // num_heads
+    return torch.stack([table(len(x), head_dim, lambda i, c, first=head * head_dim: x[i, first + c]) for head in range(num_heads)])
+
+
+@split_heads.mistake
+def only_reshaped(x, num_heads):
+    """The shape is right, the numbers are not: a head got all of some words, not a part of each. `reshape` cannot swap two axes."""
+    return x.reshape(num_heads, len(x), -1)
+
+
+@split_heads.mistake
+def dealt_out(x, num_heads):
+    """You dealt the numbers out like cards. Head 0 takes the first head_dim numbers of each word, head 1 the next ones."""
+    return x.reshape(len(x), -1, num_heads).permute(2, 0, 1)
+
+
+@split_heads.mistake
+def words_first(x, num_heads):
+    """The parts are right, but words come first. Swap the first two axes: the head comes first, so that `heads[h]` is a matrix of words."""
+    return x.reshape(len(x), num_heads, -1)
+
+
+@split_heads.mistake
+def words_in_columns(x, num_heads):
+    """The parts are right, but inside each head words stand in columns; they belong in rows, as in x."""
+    return x.T.reshape(num_heads, -1, len(x))
+
+
+def read(weights, value):
+    """Return the weighted sum of the values for each query."""
+    return table(len(weights), value.shape[1], lambda i, c: sum(weights[i, j] * value[j, c] for j in range(len(value))))
+
+
+def heads_of(query, key, value, num_heads, blocked):
+    """Return what each head reads, a list of `(query_len, head_dim)`."""
+    found, head_dim = [], query.shape[1] // num_heads
+    for head in range(num_heads):
+        part = slice(head * head_dim, (head + 1) * head_dim)
+        weights = masked_softmax.definition(scaled_scores.definition(query[:, part], key[:, part]), blocked)
+        found.append(read(weights, value[:, part]))
+    return found
+
+
+QUERY, KEY, VALUE = normal(4, 6, seed=1), normal(5, 6, seed=4), table(5, 6, lambda j, c: 10 * j + c)
+
+
+@exercise(
+    cases=[
+        (QUERY, KEY, VALUE, 2, torch.zeros(4, 5, dtype=torch.bool)),
+        (QUERY, KEY, VALUE, 3, table(4, 5, lambda i, j: j >= 2 * i).bool()),
+    ],
+    hint="Column c of the output comes from column c of the values, read with the weights of the head that owns this column.",
+)
+def multi_head(query, key, value, num_heads, blocked):
+    return torch.cat(heads_of(query, key, value, num_heads, blocked), dim=1)
+
+
+@multi_head.mistake
+def one_wide_head(query, key, value, num_heads, blocked):
+    """All columns were read with the same weights, as by one wide head. Every head has its own, from its slice of the vectors."""
+    return multi_head.definition(query, key, value, 1, blocked)
+
+
+@multi_head.mistake
+def not_swapped_back(query, key, value, num_heads, blocked):
+    """The heads are right, but `reshape` alone mixed the words when it joined them. Swap the axes back first, or use `torch.cat`."""
+    return torch.stack(heads_of(query, key, value, num_heads, blocked)).reshape(len(query), -1)
+
+
+@multi_head.mistake
+def added_up(query, key, value, num_heads, blocked):
+    """You added the heads up. They are put side by side, so that the output is as wide as the input."""
+    return sum(heads_of(query, key, value, num_heads, blocked))
+
+
+@multi_head.mistake
+def scaled_by_the_whole(query, key, value, num_heads, blocked):
+    """You divided by the root of the whole width; each head divides by the root of its own, head_dim."""
+    return multi_head.definition(query / math.sqrt(num_heads), key, value, num_heads, blocked)
+
+
+@multi_head.mistake
+def blocked_forgotten(query, key, value, num_heads, blocked):
+    """Every query sees every key: `blocked` holds in each head."""
+    return multi_head.definition(query, key, value, num_heads, torch.zeros_like(blocked))

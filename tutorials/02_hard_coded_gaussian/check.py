@@ -1,0 +1,171 @@
+"""What these exercises ask for, from its definition: You, Sun and Iyyer (ACL 2020), sections 3.1, 3.2 and 5 (Table 5)."""
+
+import math
+
+import torch
+
+from repro.exercises import exercise
+
+
+def table(num_rows, num_columns, number):
+    """Return a matrix of `number(i, j)`."""
+    return torch.tensor([[float(number(i, j)) for j in range(num_columns)] for i in range(num_rows)])
+
+
+def density(distance):
+    """Return the standard normal density at a distance from the mean."""
+    return math.exp(-(distance**2) / 2) / math.sqrt(2 * math.pi)
+
+
+def sum_to_one(weights):
+    """Divide every row by its sum."""
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
+@exercise(
+    cases=[(4, 4, 0.0), (3, 5, -1.0), (5, 3, 1.0)],
+    hint="Work out one number on paper: with center 0, query 0 is at distance 0 from key 0, where the density is 1 / sqrt(2 pi) = 0.399.",
+)
+def gaussian_weights(query_len, key_len, center):
+    return table(query_len, key_len, lambda i, j: density(j - (i + center)))
+
+
+@gaussian_weights.mistake
+def normalized(query_len, key_len, center):
+    """Your rows sum to one, as after a softmax. The paper's do not: weights are densities, and what falls outside the sentence is lost."""
+    return sum_to_one(gaussian_weights.definition(query_len, key_len, center))
+
+
+@gaussian_weights.mistake
+def wrong_side(query_len, key_len, center):
+    """The curve stands on the wrong side of the query: the mean is i + center, so -1 is the word before. Or is a row not a query?"""
+    return gaussian_weights.definition(query_len, key_len, -center)
+
+
+@gaussian_weights.mistake
+def no_half(query_len, key_len, center):
+    """The 2 in the exponent is missing: it is -distance^2 / (2 std^2)."""
+    return table(query_len, key_len, lambda i, j: math.exp(-((j - i - center) ** 2)) / math.sqrt(2 * math.pi))
+
+
+@gaussian_weights.mistake
+def no_factor(query_len, key_len, center):
+    """The factor 1 / sqrt(2 pi) before the exponential is missing."""
+    return table(query_len, key_len, lambda i, j: math.exp(-((j - i - center) ** 2) / 2))
+
+
+@exercise(
+    cases=[(gaussian_weights.definition(4, 4, -1.0),), (gaussian_weights.definition(3, 3, 0.0),)],
+    hint="Query i may look at keys 0 to i, itself included. The others get 0, and nothing else changes.",
+)
+def mask_future(weights):
+    return table(*weights.shape, lambda i, j: weights[i, j] if j <= i else 0)
+
+
+@mask_future.mistake
+def divided_again(weights):
+    """You divided by the sum after masking. The paper does not: what the mask takes is gone, and a head with center 0 keeps 0.7 at most."""
+    return sum_to_one(weights.tril())
+
+
+@mask_future.mistake
+def divided_before(weights):
+    """You divided by the sum before masking; the paper's weights never sum to one."""
+    return sum_to_one(weights).tril()
+
+
+@mask_future.mistake
+def not_itself(weights):
+    """The query may look at itself: only keys after it are masked."""
+    return weights.tril(-1)
+
+
+@mask_future.mistake
+def past(weights):
+    """You masked the past and kept the future: keys with j > i are the ones to go."""
+    return weights.triu()
+
+
+VALUE = torch.tensor([[1.0, 0.0], [2.0, 0.5], [4.0, 0.0], [8.0, -1.0], [16.0, 3.0]])
+
+
+@exercise(
+    cases=[(VALUE, 0), (VALUE, -1), (VALUE[:2], 1)],
+    hint="Position i reads i + center - 1, i + center and i + center + 1, weighted by the density at distance 1, 0, 1.",
+)
+def window_attention(value, center):
+    result = torch.zeros_like(value)
+    for i in range(len(value)):
+        for tap in (-1, 0, 1):
+            j = i + center + tap
+            if 0 <= j < len(value):
+                result[i] += density(tap) * value[j]
+    return result
+
+
+@window_attention.mistake
+def ring(value, center):
+    """Your sentence is bent into a ring: `torch.roll` puts the last word before the first. What lies outside counts nothing."""
+    return sum(density(tap) * torch.roll(value, -(center + tap), dims=0) for tap in (-1, 0, 1))
+
+
+@window_attention.mistake
+def ignores_center(value, center):
+    """The window stands around the query; it belongs around the head's center, i + center."""
+    return window_attention.definition(value, 0)
+
+
+@window_attention.mistake
+def all_the_same(value, center):
+    """All three words count the same; they are weighted by the density at their distance from the mean."""
+    return table(len(value), len(value), lambda i, j: abs(j - i - center) <= 1) @ value / 3
+
+
+@window_attention.mistake
+def sums_to_one(value, center):
+    """Your three weights sum to one; the paper's are densities and sum to 0.883."""
+    return window_attention.definition(value, center) / sum(map(density, (-1, 0, 1)))
+
+
+@window_attention.mistake
+def whole_curve(value, center):
+    """You read the whole sentence. That is the full curve again, and its cost grows with the square of the length."""
+    return gaussian_weights.definition(len(value), len(value), center) @ value
+
+
+@exercise(
+    cases=[(5, 0.0, 1.3), (6, 1.0, 0.5), (4, -1.0, 0.8)],
+    hint="Target position i is expected at source position gamma * i; the center is added, and the sum is rounded down.",
+)
+def cross_means(tgt_len, center, gamma):
+    return torch.tensor([math.floor(gamma * i + center) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def towards_zero(tgt_len, center, gamma):
+    """`int`, `trunc` and `.long()` cut towards zero: -0.3 becomes 0. Rounded down it is -1, outside the sentence."""
+    return torch.tensor([int(gamma * i + center) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def upside_down(tgt_len, center, gamma):
+    """gamma is source length / target length, so a target position is multiplied by it, not divided."""
+    return torch.tensor([math.floor(i / gamma + center) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def nearest(tgt_len, center, gamma):
+    """You rounded to the nearest position; the paper rounds down."""
+    return torch.tensor([round(gamma * i + center) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def not_rounded(tgt_len, center, gamma):
+    """The means are not rounded; the paper rounds them down to a position."""
+    return torch.tensor([gamma * i + center for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def center_scaled(tgt_len, center, gamma):
+    """The center counts source tokens: add it after multiplying by gamma, not before."""
+    return torch.tensor([math.floor(gamma * (i + center)) for i in range(tgt_len)])

@@ -1,0 +1,184 @@
+"""What these exercises ask for, from its definition: Cui et al. (WNGT 2019), section 3 (equations 7 to 11), section 4.2 and Table 4."""
+
+import math
+
+import torch
+
+from repro.exercises import exercise
+
+
+def mask(length, allowed):
+    """Return True where `allowed(i, j)` does not hold: where a query may not attend."""
+    return torch.tensor([[not allowed(i, j) for j in range(length)] for i in range(length)])
+
+
+@exercise(
+    cases=[(5, 1), (6, 2), (3, 0)],
+    hint="Row i is query i. With window 1 the middle rows have three keys that may be seen (False), the first and the last row two.",
+)
+def local_mask(length, window):
+    return mask(length, lambda i, j: i - window <= j <= i + window)
+
+
+@local_mask.mistake
+def inverted(length, window):
+    """Right, but the other way round: in this package True means may not attend."""
+    return ~local_mask.definition(length, window)
+
+
+@local_mask.mistake
+def added_to_scores(length, window):
+    """These are the 0 and minus infinity that the paper adds to scores. Here a mask is True where a key may not be seen, else False."""
+    return torch.zeros(length, length).masked_fill(local_mask.definition(length, window), -math.inf)
+
+
+@local_mask.mistake
+def too_narrow(length, window):
+    """Your window is too narrow: it reaches as many tokens to either side as it says, and the outermost ones may be seen."""
+    return mask(length, lambda i, j: abs(j - i) < window)
+
+
+@local_mask.mistake
+def one_side(length, window):
+    """Your window reaches to the left only; a local head looks to both sides."""
+    return mask(length, lambda i, j: i - window <= j <= i)
+
+
+@local_mask.mistake
+def without_itself(length, window):
+    """A word may look at itself: the diagonal belongs to the window."""
+    return mask(length, lambda i, j: 1 <= abs(j - i) <= window)
+
+
+@exercise(
+    cases=[(4, "forward"), (5, "backward")],
+    hint="Row i is query i. In a forward head the first word sees all words, the last word only itself; backward is the mirror image.",
+)
+def directional_mask(length, direction):
+    if direction == "forward":
+        return mask(length, lambda i, j: j >= i)
+    return mask(length, lambda i, j: j <= i)
+
+
+@directional_mask.mistake
+def exchanged(length, direction):
+    """Forward and backward are exchanged: a forward head reads what follows and blocks what came before. Or is a row not a query?"""
+    return directional_mask.definition(length, "backward" if direction == "forward" else "forward")
+
+
+@directional_mask.mistake
+def allowed_marked(length, direction):
+    """You marked the keys that may be seen. True means may not attend: a forward head blocks what came before."""
+    return ~directional_mask.definition(length, direction)
+
+
+@directional_mask.mistake
+def not_itself(length, direction):
+    """A word may look at itself in either direction. Without that the last word of a forward head has nothing to look at."""
+    return mask(length, lambda i, j: j > i if direction == "forward" else j < i)
+
+
+@exercise(
+    cases=[("GLFB", 8, "all"), ("GL", 4, "last"), ("GLB", 8, "all")],
+    hint="Return one string with a letter for each head: the types in turn, from the beginning again after the last, or the last one only.",
+)
+def head_types(types, num_heads, repeat):
+    letters = ""
+    for head in range(num_heads):
+        if head < len(types):
+            letters += types[head]
+        elif repeat == "last":
+            letters += types[-1]
+        else:
+            letters += types[head % len(types)]
+    return letters
+
+
+@head_types.mistake
+def in_blocks(types, num_heads, repeat):
+    """A model with these heads is as good, but the package deals the types out in turn: the fifth of eight heads is global again."""
+    return "".join(sorted(head_types.definition(types, num_heads, repeat), key=types.index))
+
+
+@head_types.mistake
+def rest_global(types, num_heads, repeat):
+    """You gave each type one head and left the others global. In the paper each type has two of eight heads."""
+    return types + "G" * (num_heads - len(types))
+
+
+@head_types.mistake
+def repeat_ignored(types, num_heads, repeat):
+    """You repeat all types. With "last" only the last one is repeated: one global head, and all others of one type."""
+    return head_types.definition(types, num_heads, "all")
+
+
+@head_types.mistake
+def heads_left_over(types, num_heads, repeat):
+    """Some heads have no type: the number of types need not divide the number of heads. Begin again and stop in the middle."""
+    return head_types.definition(types, num_heads - num_heads % len(types), repeat)
+
+
+NO_PADDING = torch.zeros(3, dtype=torch.bool)
+
+
+@exercise(
+    cases=[
+        (
+            torch.tensor([[[1.0, 0.0, 2.0], [0.0, 1.0, 3.0], [2.0, -1.0, 0.0]], [[0.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 1.0]]]),
+            torch.stack([local_mask.definition(3, 1), directional_mask.definition(3, "forward")]),
+            NO_PADDING,
+        ),
+        (
+            torch.tensor([[0.0, 1.0, 2.0, 1.0], [1.0, 0.0, 3.0, 2.0], [2.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, 3.0]]).repeat(2, 1, 1),
+            torch.stack([directional_mask.definition(4, "forward"), directional_mask.definition(4, "backward")]),
+            torch.tensor([False, False, False, True]),
+        ),
+        (
+            torch.tensor([[[1.0, 0.0, 2.0], [200.0, 0.0, 1.0], [0.0, 1.0, 2.0]]]),
+            directional_mask.definition(3, "forward")[None],
+            NO_PADDING,
+        ),
+    ],
+    hint="For each head and query: a softmax over the keys that neither the head's mask nor padding blocks; all zeros where none is left.",
+)
+def mixed_weights(scores, masks, is_padding):
+    result = torch.zeros_like(scores)
+    num_heads, length, _ = scores.shape
+    for head in range(num_heads):
+        for i in range(length):
+            allowed = [j for j in range(length) if not masks[head, i, j] and not is_padding[j]]
+            total = sum(math.exp(scores[head, i, j]) for j in allowed)
+            for j in allowed:
+                result[head, i, j] = math.exp(scores[head, i, j]) / total
+    return result
+
+
+@mixed_weights.mistake
+def blocked_by_both(scores, masks, is_padding):
+    """You block a key only where mask and padding both say so; one of them is enough."""
+    return mixed_weights.definition(scores, masks & is_padding, torch.zeros_like(is_padding))
+
+
+@mixed_weights.mistake
+def crossed_out(scores, masks, is_padding):
+    """You set weights to 0 after the softmax, so that rows no longer sum to one. The paper's mask comes before it."""
+    return scores.softmax(dim=-1).masked_fill(masks | is_padding, 0)
+
+
+@mixed_weights.mistake
+def padded_queries(scores, masks, is_padding):
+    """You blocked the rows of padding; what nobody may look at is padding as a key, so it is a column."""
+    return mixed_weights.definition(scores, masks | is_padding[:, None], torch.zeros_like(is_padding))
+
+
+@mixed_weights.mistake
+def nothing_by_nothing(scores, masks, is_padding):
+    """A row with nothing left to look at became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next layer spreads it to words."""
+    return scores.masked_fill(masks | is_padding, -math.inf).softmax(dim=-1)
+
+
+@mixed_weights.mistake
+def too_late(scores, masks, is_padding):
+    """A blocked key with a huge score took all the weight before you crossed it out; nothing was left. Block scores instead."""
+    kept = scores.softmax(dim=-1).masked_fill(masks | is_padding, 0)
+    return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()

@@ -1,0 +1,234 @@
+"""What these exercises ask for, from its definition: Voita et al. (ACL 2019), sections 4, 5.1 and 5.2, with the package's choices."""
+
+import torch
+
+from repro.exercises import exercise
+
+SENTENCES = (
+    torch.tensor(
+        [
+            [[0.1, 0.6, 0.1, 0.2], [0.3, 0.1, 0.1, 0.5], [0.2, 0.3, 0.1, 0.4], [0.7, 0.1, 0.1, 0.1]],
+            [[0.05, 0.05, 0.1, 0.8], [0.9, 0.0, 0.0, 0.1], [0.0, 0.0, 0.1, 0.9], [0.1, 0.2, 0.3, 0.4]],
+        ]
+    ),
+    torch.tensor([[[0.5, 0.4, 0.1], [0.2, 0.2, 0.6], [0.0, 0.9, 0.1]]]),
+)
+
+
+@exercise(
+    cases=[(weights,) for weights in SENTENCES],
+    hint="Cross out the last row and the last column on paper. Of what is left, take the largest number of each row, then their mean.",
+)
+def confidence(weights):
+    words = range(weights.shape[-1] - 1)  # the last position is the end mark
+    return torch.stack([sum(max(head[i, j] for j in words) for i in words) / len(words) for head in weights])
+
+
+@confidence.mistake
+def nothing_left_out(weights):
+    """The end mark is still in, as query and as key. A head that parks there looks sure although it says nothing about words."""
+    return weights.amax(dim=-1).mean(dim=-1)
+
+
+@confidence.mistake
+def end_as_key(weights):
+    """The end mark still counts as a key. Looking there is no statement about a word: leave out its column too."""
+    return weights[:, :-1].amax(dim=-1).mean(dim=-1)
+
+
+@confidence.mistake
+def end_as_query(weights):
+    """The end mark still counts as a query: leave out its row too, and divide by the number of words."""
+    return weights[:, :, :-1].amax(dim=-1).mean(dim=-1)
+
+
+@confidence.mistake
+def renormalized(weights):
+    """You divided the rows by their sum again after leaving out the end mark. Here weights stay as they are: a parked head is not sure."""
+    inside = weights[:, :-1, :-1]
+    return (inside / inside.sum(dim=-1, keepdim=True)).amax(dim=-1).mean(dim=-1)
+
+
+@confidence.mistake
+def over_queries(weights):
+    """You took the largest weight of each column. A row is a query: how sure is it of its own best key?"""
+    return weights[:, :-1, :-1].amax(dim=-2).mean(dim=-1)
+
+
+MOSTLY_BEFORE = torch.tensor(
+    [
+        [0.1, 0.2, 0.1, 0.0, 0.6],
+        [0.7, 0.1, 0.0, 0.1, 0.1],
+        [0.0, 0.5, 0.2, 0.2, 0.1],
+        [0.1, 0.0, 0.8, 0.0, 0.1],
+        [0.2, 0.1, 0.4, 0.0, 0.3],
+    ]
+)
+MOSTLY_AFTER = torch.tensor([[0.2, 0.7, 0.1, 0.0], [0.1, 0.2, 0.5, 0.2], [0.6, 0.1, 0.1, 0.2], [0.4, 0.3, 0.2, 0.1]])
+
+
+def shares(weights):
+    """Return for each offset how many queries point there, and how many could."""
+    length = len(weights)
+    targets = [max(range(length), key=lambda j, i=i: weights[i, j]) for i in range(length)]
+    return {
+        offset: (sum(targets[i] == i + offset for i in range(length)), sum(0 <= i + offset < length for i in range(length)))
+        for offset in range(1 - length, length)
+    }
+
+
+@exercise(
+    cases=[(MOSTLY_BEFORE,), (MOSTLY_AFTER,)],
+    hint="Write down key minus query for every row. Which number is most frequent?",
+)
+def favourite_offset(weights):
+    found = shares(weights)
+    best = max(found, key=lambda offset: found[offset][0])
+    hits, possible = found[best]
+    return best, hits / possible
+
+
+@favourite_offset.mistake
+def border_misses(weights):
+    """You divided by all words. The first word has no word before it: a place counts only for the words that have one there."""
+    offset, _ = favourite_offset.definition(weights)
+    return offset, shares(weights)[offset][0] / len(weights)
+
+
+@favourite_offset.mistake
+def largest_share(weights):
+    """You took the offset with the largest share. A far place exists for one word only, so one hit makes 100 %: count hits first."""
+    found = shares(weights)
+    best = max(found, key=lambda offset: found[offset][0] / found[offset][1])
+    return best, found[best][0] / found[best][1]
+
+
+@favourite_offset.mistake
+def from_key_to_query(weights):
+    """The sign is wrong: an offset is key minus query, so that -1 is the word before. Or is a row not a query?"""
+    offset, share = favourite_offset.definition(weights)
+    return -offset, share
+
+
+@favourite_offset.mistake
+def mean_weight(weights):
+    """Your share is the mean weight at that place. Only where a row is largest counts here, not by how much."""
+    best = max(shares(weights), key=lambda offset: weights.diagonal(offset).sum())
+    return best, weights.diagonal(best).mean().item()
+
+
+PIECES = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.3, 0.1, 0.5, 0.1], [0.2, 0.2, 0.1, 0.5], [0.4, 0.3, 0.2, 0.1]])
+MORE_PIECES = torch.tensor(
+    [
+        [0.1, 0.3, 0.2, 0.1, 0.3],
+        [0.6, 0.1, 0.1, 0.1, 0.1],
+        [0.4, 0.2, 0.2, 0.1, 0.1],
+        [0.2, 0.0, 0.0, 0.5, 0.3],
+        [0.0, 0.2, 0.1, 0.3, 0.4],
+    ]
+)
+
+
+def merged(weights, words, query_share, key_share):
+    """Add all weights between two words, each times a share that depends on how many pieces the query word and the key word have."""
+    result = torch.zeros(max(words) + 1, max(words) + 1)
+    for query, query_word in enumerate(words):
+        for key, key_word in enumerate(words):
+            weight = weights[query, key]
+            result[query_word, key_word] += weight * query_share(words.count(query_word)) * key_share(words.count(key_word))
+    return result
+
+
+def all_of_it(_count):
+    return 1
+
+
+def mean_of_it(count):
+    return 1 / count
+
+
+@exercise(
+    cases=[(PIECES, [0, 0, 1]), (MORE_PIECES, [0, 1, 1, 1, 2])],
+    hint="Work out one number: what the first word gives to itself. Which weights lie between its pieces, and of how many queries?",
+)
+def merge_pieces(weights, words):
+    return merged(weights, words, mean_of_it, all_of_it)
+
+
+@merge_pieces.mistake
+def mean_of_keys(weights, words):
+    """You averaged over the pieces of the key word too. Whoever looks at two pieces of a word looks at the word with both: add them."""
+    return merged(weights, words, mean_of_it, mean_of_it)
+
+
+@merge_pieces.mistake
+def sum_of_queries(weights, words):
+    """You added over the pieces of the query word too, so a word of two pieces gives away twice what others give: average there."""
+    return merged(weights, words, all_of_it, all_of_it)
+
+
+@merge_pieces.mistake
+def swapped(weights, words):
+    """Sum and mean are swapped: add over the pieces of the word that is looked at (columns), average over those that look (rows)."""
+    return merged(weights, words, all_of_it, mean_of_it)
+
+
+@merge_pieces.mistake
+def first_piece(weights, words):
+    """You let the first piece stand for its word. That is the package's other way, `merge="first piece"`; here all pieces count."""
+    first = [words.index(word) for word in range(max(words) + 1)]
+    return weights[first][:, first]
+
+
+@merge_pieces.mistake
+def end_mark_kept(weights, words):
+    """What comes after the pieces, such as the end mark, belongs to no word: leave out its row and column."""
+    rest = range(max(words) + 1, max(words) + 1 + len(weights) - len(words))
+    return merge_pieces.definition(weights, [*words, *rest])
+
+
+NO_ZERO_ROW = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.5, 0.1, 0.3, 0.1], [0.2, 0.3, 0.1, 0.4], [0.7, 0.1, 0.2, 0.0]])
+ZERO_ROW = torch.tensor([[0.2, 0.3, 0.5], [0.0, 0.0, 0.0], [0.9, 0.1, 0.0]])
+
+
+def points_to(weights, query, key):
+    """Return whether no key has a larger weight, and whether there is any weight."""
+    return weights[query, key] > 0 and all(weights[query, key] >= weight for weight in weights[query])
+
+
+@exercise(
+    cases=[(NO_ZERO_ROW, [(1, 0), (2, 3), (3, 2)]), (ZERO_ROW, [(1, 0), (2, 0)])],
+    hint="Go through the pairs one by one: where is the largest weight in the row of the first word? Return a plain number.",
+)
+def relation_accuracy(weights, pairs):
+    return sum(1 for query, key in pairs if points_to(weights, query, key)) / len(pairs)
+
+
+@relation_accuracy.mistake
+def other_direction(weights, pairs):
+    """You looked from the second word to the first. A head may follow a relation in one direction only, so each is counted by itself."""
+    return relation_accuracy.definition(weights, [(key, query) for query, key in pairs])
+
+
+@relation_accuracy.mistake
+def either_direction(weights, pairs):
+    """You counted a pair if either word points to the other. The paper counts each direction by itself."""
+    return sum(1 for query, key in pairs if points_to(weights, query, key) or points_to(weights, key, query)) / len(pairs)
+
+
+@relation_accuracy.mistake
+def per_word(weights, pairs):
+    """You divided by the number of words. Most words are in no pair of this relation: divide by the number of pairs."""
+    return relation_accuracy.definition(weights, pairs) * len(pairs) / len(weights)
+
+
+@relation_accuracy.mistake
+def mean_of_weights(weights, pairs):
+    """You averaged the weights on the pairs. The paper counts how often the largest weight is on the right word."""
+    return sum(weights[query, key].item() for query, key in pairs) / len(pairs)
+
+
+@relation_accuracy.mistake
+def zero_row_points(weights, pairs):
+    """A row of zeros points nowhere, but `argmax` says 0 for it. Count it as a miss."""
+    return sum(1 for query, key in pairs if weights[query].argmax() == key) / len(pairs)

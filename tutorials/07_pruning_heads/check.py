@@ -1,0 +1,197 @@
+"""What these exercises ask for, from its definition: Voita et al. (ACL 2019), section 6.1; constants and the soft rule from their code."""
+
+import math
+
+import torch
+
+from repro.exercises import exercise
+
+TEMPERATURE, EPSILON = 0.33, 0.1
+
+
+def table(num_rows, num_columns, number):
+    """Return a matrix of `number(i, j)` that has a gradient if the numbers have."""
+    return torch.stack([torch.stack([number(i, j) for j in range(num_columns)]) for i in range(num_rows)])
+
+
+def noise(uniform):
+    """Return logistic noise: uniform numbers between 0 and 1, spread over the whole line."""
+    return torch.log(uniform) - torch.log(1 - uniform)
+
+
+def stretch(s):
+    """Stretch from (0, 1) to (-0.1, 1.1)."""
+    return (1 + 2 * EPSILON) * s - EPSILON
+
+
+def squeeze(uniform, log_alpha):
+    """Return s of one draw, between 0 and 1."""
+    return 1 / (1 + torch.exp(-(noise(uniform) + log_alpha) / TEMPERATURE))
+
+
+@exercise(
+    cases=[
+        (torch.tensor([-1.0, 0.0, 2.0]), torch.tensor([[0.1, 0.05, 0.3], [0.5, 0.5, 0.5], [0.8, 0.6, 0.02], [0.99, 0.45, 0.9]])),
+        (torch.tensor([0.7, -2.5]), torch.tensor([[0.2, 0.9], [0.35, 0.95], [0.5, 0.97], [0.7, 0.4], [0.3, 0.99]])),
+    ],
+    hint="Work out one draw on paper: u = 1/2 and log alpha = 0 have no noise, s = 1/2, and the gate is 1/2. Then add one thing at a time.",
+)
+def hard_concrete(log_alpha, uniform):
+    return table(*uniform.shape, lambda i, j: stretch(squeeze(uniform[i, j], log_alpha[j])).clamp(0, 1))
+
+
+@hard_concrete.mistake
+def not_clipped(log_alpha, uniform):
+    """Your gates leave [0, 1]. Clip after stretching: what stands outside falls on exactly 0 or 1, and these lumps are the point of it."""
+    return stretch(squeeze(uniform, log_alpha))
+
+
+@hard_concrete.mistake
+def not_stretched(log_alpha, uniform):
+    """The stretch is missing. A sigmoid never reaches 0 or 1, so without it no gate is ever shut."""
+    return squeeze(uniform, log_alpha)
+
+
+@hard_concrete.mistake
+def no_temperature(log_alpha, uniform):
+    """The temperature is missing: divide by 0.33 before the sigmoid. Without it, far more draws fall between 0 and 1."""
+    return stretch(torch.sigmoid(noise(uniform) + log_alpha)).clamp(0, 1)
+
+
+@hard_concrete.mistake
+def temperature_of_noise(log_alpha, uniform):
+    """You divided the noise by the temperature, but not log alpha: the sum of both is divided."""
+    return stretch(torch.sigmoid(noise(uniform) / TEMPERATURE + log_alpha)).clamp(0, 1)
+
+
+@hard_concrete.mistake
+def half_the_noise(log_alpha, uniform):
+    """The noise is log u - log(1 - u). With log u alone it is never positive, and gates shut too often."""
+    return stretch(torch.sigmoid((torch.log(uniform) + log_alpha) / TEMPERATURE)).clamp(0, 1)
+
+
+@exercise(
+    cases=[(torch.tensor([-3.0, -1.0, 0.0, 0.5]),), (torch.tensor([2.0, -0.4]),)],
+    hint="The gate is 0 while s <= epsilon / (1 + 2 epsilon) = 1/12. Solve the formula of s for u; the chance of a larger u is 1 - u.",
+)
+def chance_open(log_alpha):
+    edge = EPSILON / (1 + 2 * EPSILON)  # of s: below it, the gate is 0
+    noise_at_edge = [TEMPERATURE * math.log(edge / (1 - edge)) - a for a in log_alpha]
+    return torch.stack([1 - 1 / (1 + torch.exp(-value)) for value in noise_at_edge])
+
+
+@chance_open.mistake
+def without_stretch(log_alpha):
+    """This is the chance that s > 1/2. A gate is open in part from s > 1/12 on, which the stretch makes: see the shift by 0.791."""
+    return torch.sigmoid(log_alpha)
+
+
+@chance_open.mistake
+def exactly_one(log_alpha):
+    """This is P(g = 1), the chance of a gate that is wholly open. What costs is every gate that is not 0: mind the sign of the shift."""
+    return torch.sigmoid(log_alpha + TEMPERATURE * math.log(EPSILON / (1 + EPSILON)))
+
+
+@chance_open.mistake
+def chance_shut(log_alpha):
+    """This is P(g = 0), the chance of a shut gate. Asked for is the rest, 1 minus it."""
+    return 1 - chance_open.definition(log_alpha)
+
+
+@chance_open.mistake
+def edge_without_temperature(log_alpha):
+    """The temperature is missing: it multiplies the logarithm."""
+    return torch.sigmoid(log_alpha - math.log(EPSILON / (1 + EPSILON)))
+
+
+@exercise(
+    cases=[
+        ([torch.tensor([1.5, -2.0, 0.3]), torch.tensor([-0.5, 3.0])], 0.1),
+        ([torch.tensor([0.4]), torch.tensor([-1.0, 2.0]), torch.tensor([0.0, 0.8, -3.0])], 2.0),
+    ],
+    hint="Every head pays price times its chance to be open, P(g != 0), whichever module it stands in. Is `chance_open` right already?",
+)
+def penalty(log_alphas, price):
+    total = torch.tensor(0.0)
+    for log_alpha in log_alphas:
+        for chance in chance_open.definition(log_alpha):
+            total = total + price * chance
+    return total
+
+
+@penalty.mistake
+def mean_of_modules(log_alphas, price):
+    """You averaged over the attention modules. The released code does that; the paper adds, so that the price is that of one head."""
+    return penalty.definition(log_alphas, price) / len(log_alphas)
+
+
+@penalty.mistake
+def mean_of_heads(log_alphas, price):
+    """You averaged over the heads. The penalty is a sum: a model with more open heads pays more."""
+    return penalty.definition(log_alphas, price) / sum(map(len, log_alphas))
+
+
+@penalty.mistake
+def counted(log_alphas, price):
+    """You counted the open heads. A count does not change when a parameter moves a little, so no gradient tells it where to go."""
+    return price * sum((log_alpha > 0).sum() for log_alpha in log_alphas)
+
+
+@penalty.mistake
+def sum_of_gates(log_alphas, price):
+    """You added the gates themselves. A model could halve its gates, double the next matrix, and pay half without losing a head."""
+    return price * sum(stretch(torch.sigmoid(log_alpha)).clamp(0, 1).sum() for log_alpha in log_alphas)
+
+
+@penalty.mistake
+def price_forgotten(log_alphas, price):
+    """The price is missing: this is the expected number of open heads."""
+    return penalty.definition(log_alphas, 1.0)
+
+
+LOG_ALPHA = torch.tensor([-3.0, -0.4, 0.4, 1.0, 2.8])
+
+
+@exercise(
+    cases=[(LOG_ALPHA, "sign"), (LOG_ALPHA[:4], "soft"), (LOG_ALPHA[2:], "soft")],
+    hint="sign: 1 where log alpha is positive, else 0. soft: sigmoid, stretch, clip, and nothing else.",
+)
+def test_gate(log_alpha, rule):
+    gates = []
+    for a in log_alpha.tolist():
+        if rule == "sign":
+            gates.append(1.0 if a > 0 else 0.0)
+        else:
+            gates.append(min(1.0, max(0.0, stretch(1 / (1 + math.exp(-a))))))
+    return torch.tensor(gates)
+
+
+@test_gate.mistake
+def minus_one(log_alpha, rule):
+    """`torch.sign` says -1 for a negative number, and a head with gate -1 is turned round. A shut gate is 0."""
+    return torch.sign(log_alpha) if rule == "sign" else test_gate.definition(log_alpha, rule)
+
+
+@test_gate.mistake
+def likelier_than_not(log_alpha, rule):
+    """You opened gates with P(g != 0) > 1/2. The paper asks which is larger, P(g = 1) or P(g = 0), and leaves out what lies between."""
+    return (chance_open.definition(log_alpha) > 0.5).float() if rule == "sign" else test_gate.definition(log_alpha, rule)
+
+
+@test_gate.mistake
+def over_one_half(log_alpha, rule):
+    """You compared log alpha with 1/2. P(g = 1) and P(g = 0) are equal at 0."""
+    return (log_alpha > 0.5).float() if rule == "sign" else test_gate.definition(log_alpha, rule)
+
+
+@test_gate.mistake
+def with_temperature(log_alpha, rule):
+    """You divided by the temperature, as a draw with u = 1/2 does. At test time the released code leaves it out together with the noise."""
+    soft = stretch(torch.sigmoid(log_alpha / TEMPERATURE)).clamp(0, 1)
+    return soft if rule == "soft" else test_gate.definition(log_alpha, rule)
+
+
+@test_gate.mistake
+def sigmoid_alone(log_alpha, rule):
+    """The soft gate is stretched and clipped like a draw; a sigmoid alone is never 0 or 1."""
+    return torch.sigmoid(log_alpha) if rule == "soft" else test_gate.definition(log_alpha, rule)

@@ -1,0 +1,187 @@
+"""What these exercises ask for, from its definition: Koehn (2004), Schuirmann (1987), and the package's rule for a claim of no loss."""
+
+import math
+
+import numpy as np
+
+from repro.exercises import exercise
+
+
+def mean(numbers):
+    return float(sum(numbers)) / len(numbers)
+
+
+def percentile(numbers, percent):
+    """Return the number below which so many percent lie, between two numbers in proportion, as `np.percentile` does."""
+    ordered = sorted(numbers)
+    place = percent / 100 * (len(ordered) - 1)
+    below = min(int(place), len(ordered) - 2)
+    return ordered[below] + (place - below) * (ordered[below + 1] - ordered[below])
+
+
+def resampled(first, second, samples):
+    """Return the difference of each resample, and the true one."""
+    differences = [mean([second[i] for i in sample]) - mean([first[i] for i in sample]) for sample in samples]
+    return differences, mean(second) - mean(first)
+
+
+def interval(differences):
+    return percentile(differences, 2.5), percentile(differences, 97.5)
+
+
+@exercise(
+    cases=[
+        (
+            np.array([30.0, 42.0, 18.0, 51.0]),
+            np.array([34.0, 41.0, 25.0, 50.0]),
+            np.array([[0, 0, 2, 3], [1, 1, 3, 0], [2, 2, 1, 0], [3, 1, 1, 3], [0, 0, 0, 1]]),
+        ),
+        (
+            np.array([0.2, 0.9, 0.4]),
+            np.array([0.5, 0.1, 0.3]),
+            np.array([[0, 0, 1], [2, 2, 2], [1, 0, 2], [1, 1, 0]]),
+        ),
+    ],
+    hint="Compare number by number: the difference, the two ends, p. The first one that is wrong says where to look.",
+)
+def paired_bootstrap(first, second, samples):
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if abs(difference - mean(differences)) >= abs(observed))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
+def first_minus_second(first, second, samples):
+    """You subtracted the second from the first. Here a positive difference means that the second system is better."""
+    return paired_bootstrap.definition(second, first, samples)
+
+
+@paired_bootstrap.mistake
+def not_centered(first, second, samples):
+    """For p, you compared the resampled differences with 0. They scatter around the true one, not around 0: subtract their mean."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if abs(difference) >= abs(observed))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
+def one_tail(first, second, samples):
+    """Your p counts one side only. A difference as large in the other direction counts too: take absolute values."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if difference - mean(differences) >= abs(observed))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
+def without_one(first, second, samples):
+    """Your p is the bare share. Add one above and below the line: the test set itself is one of the samples, and no p is 0."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if abs(difference - mean(differences)) >= abs(observed))
+    return observed, *interval(differences), far / len(samples)
+
+
+@paired_bootstrap.mistake
+def ninety_percent(first, second, samples):
+    """You cut 5 % off on each side, which leaves 90 %. For 95 %, cut off 2.5 % on each side."""
+    differences, _ = resampled(first, second, samples)
+    observed, _, _, p = paired_bootstrap.definition(first, second, samples)
+    return observed, percentile(differences, 5), percentile(differences, 95), p
+
+
+def deviation(numbers, lost=1):
+    """Return the standard deviation, dividing by one less than there are numbers."""
+    return math.sqrt(sum((number - mean(numbers)) ** 2 for number in numbers) / (len(numbers) - lost))
+
+
+@exercise(
+    cases=[
+        (np.array([0.5, 0.52, 0.48]), 1.0, 2.920),
+        (np.array([-2.0, 1.5, -0.5, 1.2]), 1.0, 2.353),
+        (np.array([1.9, 2.1, 2.0, 1.95, 2.05]), 0.7, 2.132),
+        (np.array([0.6, -0.6, 0.0, 0.7, -0.5]), 1.0, 2.132),
+        (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
+    ],
+    hint="Write down mean - quantile * error and mean + quantile * error. Both must lie between -margin and +margin.",
+)
+def is_equivalent(differences, margin, quantile):
+    error = deviation(differences) / math.sqrt(len(differences))
+    not_below = (mean(differences) + margin) / error > quantile
+    not_above = (margin - mean(differences)) / error > quantile
+    return not_below and not_above
+
+
+@is_equivalent.mistake
+def divided_by_all(differences, margin, quantile):
+    """Your standard deviation divides by n, as `np.std` does unless told otherwise. For a sample it is n - 1: `ddof=1`."""
+    half = quantile * deviation(differences, lost=0) / math.sqrt(len(differences))
+    return abs(mean(differences)) + half < margin
+
+
+@is_equivalent.mistake
+def mean_alone(differences, margin, quantile):
+    """You looked at the mean alone. Seeds that scatter widely may have a mean near 0 by chance."""
+    return abs(mean(differences)) < margin
+
+
+@is_equivalent.mistake
+def not_significant(differences, margin, quantile):
+    """You asked whether the difference is *not* significant. That is no proof of equality: with few, noisy seeds nothing ever is."""
+    return abs(mean(differences)) < quantile * deviation(differences) / math.sqrt(len(differences))
+
+
+@is_equivalent.mistake
+def one_side(differences, margin, quantile):
+    """You looked at one side only: not much worse. "Equal" also means not much better."""
+    return mean(differences) - quantile * deviation(differences) / math.sqrt(len(differences)) > -margin
+
+
+@is_equivalent.mistake
+def single_values(differences, margin, quantile):
+    """You took the standard deviation of single seeds. The mean of n seeds is surer: divide by the root of n."""
+    return abs(mean(differences)) + quantile * deviation(differences) < margin
+
+
+def decided(low, high, bound):
+    if low >= bound:
+        return "reproduced"
+    return "not reproduced" if high < bound else "undecided"
+
+
+@exercise(
+    cases=[(-0.4, 0.9, 1.0), (-0.8, -0.2, 1.0), (-2.1, 1.3, 1.0), (0.2, 2.5, 0.5), (-3.0, -1.6, 1.0), (-1.9, -0.3, 0.7)],
+    hint="Draw a line with a mark at -margin and lay the interval over it. Is all of it to the right, all of it to the left, or neither?",
+)
+def verdict(low, high, margin):
+    return decided(low, high, -margin)
+
+
+@verdict.mistake
+def middle(low, high, margin):
+    """You looked at the middle of the interval, or at nothing but one number. The ends say whether the data can tell."""
+    return "reproduced" if (low + high) / 2 >= -margin else "not reproduced"
+
+
+@verdict.mistake
+def contains_zero(low, high, margin):
+    """You asked whether 0 is in the interval. The claim is that the loss is at most the margin: look at -margin, not at 0."""
+    return "not reproduced" if high < 0 else "reproduced"
+
+
+@verdict.mistake
+def better(low, high, margin):
+    """You tested whether the system is better: the bound of that claim is 0. A claim of no loss has its bound at -margin."""
+    return decided(low, high, 0.0)
+
+
+@verdict.mistake
+def two_answers(low, high, margin):
+    """You have no third answer. An interval on both sides of the bound does not refute the claim: it leaves it undecided."""
+    return "reproduced" if low >= -margin else "not reproduced"
+
+
+@verdict.mistake
+def equality(low, high, margin):
+    """You also asked that the gain is small. A claim of no loss does not mind a gain: only the lower bound counts."""
+    if -margin <= low and high <= margin:
+        return "reproduced"
+    return "not reproduced" if high < -margin or low > margin else "undecided"
