@@ -1,6 +1,7 @@
 """Tutorials, both ways: the solution passes every check, the untouched exercise none, and each foreseen mistake gets its explanation."""
 
 import ast
+import copy
 import importlib.util
 import inspect
 import json
@@ -63,6 +64,8 @@ def test_every_mistake_is_seen_and_explained(folder):
     for name, task in exercises_of(folder).items():
         assert len(task.mistakes) >= 2, f"{name}: what do students get wrong?"
         for mistake in task.mistakes:
+            for case in task.cases:
+                mistake(*copy.deepcopy(case))  # whatever is wrong with an answer, a check does not stop
             said = task.problem(mistake)
             assert said is not None, f"{name}: the mistake {mistake.__name__} passes"
             assert said.startswith(inspect.getdoc(mistake)), f"{name}: {mistake.__name__} is taken for another mistake"
