@@ -58,7 +58,7 @@ class Hypothesis(NamedTuple):
     cut: bool
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[Hypothesis]:
     """Translate a batch of padded source ids `(batch, src_len)`.
 
@@ -177,12 +177,19 @@ def quantized(model: Transformer) -> Transformer:
     """
     from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
-    places = ("query_proj", "key_proj", "value_proj", "out_proj", "sublayer.0", "sublayer.2", "output")
+    engines = torch.backends.quantized
+    usual = engines.engine
+    places = ("query_proj", "key_proj", "value_proj", "out_proj", "sublayer.0", "sublayer.2")
     chosen = {name: per_channel_dynamic_qconfig for name, _ in model.named_modules() if name.endswith(places)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", category=DeprecationWarning)  # its successor is a package of its own; torch is pinned here
         warnings.filterwarnings("ignore", message=".*quantized tensor creation functions", category=UserWarning)
-        return quantize_dynamic(model.eval(), chosen, dtype=torch.qint8)
+        rounded = quantize_dynamic(model.eval(), chosen, dtype=torch.qint8)
+        try:  # a layer keeps the engine that it was made with; thousands of outputs are oneDNN's strength
+            engines.engine = "onednn" if "onednn" in engines.supported_engines else usual
+            return quantize_dynamic(rounded, {"output": per_channel_dynamic_qconfig}, dtype=torch.qint8, inplace=True)
+        finally:
+            engines.engine = usual
 
 
 class Translator:
