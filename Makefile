@@ -6,7 +6,7 @@ SHELL = /bin/bash
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test browser install lint notebooks bench clean
+.PHONY: demo test browser cluster install lint notebooks bench clean
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -23,6 +23,11 @@ test: lint
 browser: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
 	$(BIN)/python -m pytest -m browser tests/browser
+
+# Runs on Ray workers.
+cluster: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cluster]'
+	$(BIN)/python -m pytest tests/test_cluster.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -16,6 +16,8 @@ from repro.errors import InputError, MachineError, ReproError
 
 Outcome = dict[str, Any] | ReproError
 Work = Callable[..., dict[str, Any]]
+HandOut = Callable[[list[tuple[Any, ...]], Work, int, Callable[[int, int, Outcome], None]], list[Outcome]]
+"""What gives work to workers: `run_all`, or another with its arguments."""
 
 
 def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]:

@@ -18,7 +18,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"records", "catalogue"},
     {"analysis.head_records"},
     {"report", "jobs"},
-    {"analysis.tables"},
+    {"analysis.tables", "cluster"},
     {"pruning", "pruning_sweep", "gallery"},
     {"papers", "widgets"},
     {"commands"},

@@ -1,6 +1,7 @@
 """Run the papers' experiments, judge their claims, report, verify."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -31,11 +32,12 @@ def papers(name: str | None) -> None:
 @click.argument("names", nargs=-1, required=True)
 @SCALE
 @click.option("--seeds", default=1, show_default=True, help="Train with the seeds 1 .. N.")
-@click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
+@click.option("--jobs", default=2, show_default=True, help="Runs at a time, on each machine.")
+@click.option("--cluster", metavar="ADDRESS", help="Use a Ray cluster, such as auto, or all GPUs of this machine: local.")
 @RESULTS
 @click.option("--out", type=click.Path(path_type=Path), default=Path("reports/run.md"), show_default=True)
 @click.option("--dry-run", is_flag=True, help="Say what is missing and how long it will take, and do nothing.")
-def run(names, scale, seeds, jobs, results, out, dry_run) -> None:
+def run(names, scale, seeds, jobs, cluster, results, out, dry_run) -> None:
     """Train and measure what NAMES need and is not in the results yet, and write their tables.
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants` (hc-sa), or `all`: every experiment of
@@ -64,12 +66,18 @@ def run(names, scale, seeds, jobs, results, out, dry_run) -> None:
         return
 
     from repro.files import write_atomic
+    from repro.jobs import run_all
     from repro.papers.report import as_markdown, experiment_section
     from repro.report import render
     from repro.training import Stopped
 
+    hand_out = run_all
+    if cluster is not None:
+        from repro.cluster import run_all_on_cluster
+
+        hand_out = partial(run_all_on_cluster, cluster)
     try:
-        errors = carry_out(missing, results, jobs, lambda line: click.echo(line, err=True))
+        errors = carry_out(missing, results, jobs, lambda line: click.echo(line, err=True), hand_out)
     except Stopped as stopped:
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)

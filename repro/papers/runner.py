@@ -8,7 +8,7 @@ from typing import Any
 
 from repro.config import RunConfig
 from repro.errors import ReproError
-from repro.jobs import Outcome, describe_outcome, run_all, train_and_evaluate
+from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_evaluate
 from repro.papers import Experiment
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
@@ -69,8 +69,15 @@ def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | N
     return sum(seconds) / jobs / 60
 
 
-def carry_out(found: Plan, folder: Path, jobs: int, report: Report) -> list[ReproError]:
+def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: HandOut = run_all) -> list[ReproError]:
     """Do what is missing and keep every record as soon as it is there; return what went wrong.
+
+    Args:
+        found: what is missing.
+        folder: of the records.
+        jobs: pieces of work at a time on a machine.
+        report: called with a line about each as it ends.
+        hand_out: what gives the work to workers.
 
     Raises:
         Stopped: a stop was asked for.
@@ -85,11 +92,11 @@ def carry_out(found: Plan, folder: Path, jobs: int, report: Report) -> list[Repr
             publish(outcome, folder)
 
     if found.trainings:
-        run_all([(config,) for config in found.trainings], train_and_evaluate, jobs, ended)
+        hand_out([(config,) for config in found.trainings], train_and_evaluate, jobs, ended)
     if found.measures:
-        run_all(found.measures, measure, jobs, ended)
+        hand_out(found.measures, measure, jobs, ended)
     for kind, configs in found.sittings:
-        outcome = run_all([(kind, configs)], measure_together, 1, lambda *_: None)[0]
+        outcome = hand_out([(kind, configs)], measure_together, 1, lambda *_: None)[0]
         outcomes = [outcome] if isinstance(outcome, ReproError) else outcome["records"]
         for number, one in enumerate(outcomes, start=1):
             ended(number, len(outcomes), one)

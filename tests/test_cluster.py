@@ -1,0 +1,91 @@
+"""Work on Ray: evenly divided, what fails stops nothing else, and a stop loses nothing."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from test_training import tiny
+
+from repro.cluster import Share, run_all_on_cluster, share_of
+from repro.errors import InputError, MachineError
+from repro.jobs import train_and_evaluate
+from repro.runs import Run
+
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed; `make cluster` installs it")
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "machines, jobs, expected",
+    [
+        ([(16, 0)], 2, Share(8, 0)),
+        ([(2, 0)], 3, Share(1, 0)),  # the third waits
+        ([(16, 1)], 4, Share(4, 0.25)),
+        ([(16, 4)], 2, Share(8, 1)),  # a run uses one GPU
+        ([(16, 2)], 3, Share(5, 0.5)),  # three of four halves
+        ([(16, 2), (8, 4)], 2, Share(4, 1)),  # what every machine can give
+        ([(64, 0), (8, 1)], 2, Share(4, 0.5)),  # nothing trains beside the GPUs
+    ],
+)
+def test_machines_are_shared_evenly(machines, jobs, expected):
+    assert share_of(machines, jobs) == expected
+
+
+def test_no_jobs_and_a_missing_package_are_refused(monkeypatch):
+    with pytest.raises(InputError, match=r"--jobs: must be at least 1, found 0\. Fix: use 1 or more"):
+        run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 0, lambda *end: None)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MachineError, match=r"--cluster: Ray is not installed\. Fix: pip install -e '\.\[cluster\]'"):
+        run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 1, lambda *end: None)
+
+
+@needs_ray
+@pytest.mark.parametrize("address", ["auto", "127.0.0.1:1", "ray://127.0.0.1:1", "nonsense", "host:port"])
+def test_a_cluster_that_is_not_there_is_one_line(address, monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(InputError, match=f"--cluster: no cluster answers at '{address}'. Fix: `ray start --head` starts one"):
+        run_all_on_cluster(address, [(tiny(),)], train_and_evaluate, 1, lambda *end: None)
+
+
+@needs_ray
+def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
+    configs = [tiny(), tiny("model.encoder_self=recurrent(max_len=3)"), tiny(variant="hc-sa")]
+    tasks, ends = [(config, "dev") for config in configs], []
+    base, refused, hard_coded = run_all_on_cluster("local", tasks, train_and_evaluate, 2, lambda *end: ends.append(end[:2]))
+    assert (base["system"], hard_coded["system"]) == ("base", "hc-sa")
+    assert isinstance(refused, InputError) and "an attention is defined for 3" in str(refused)
+    assert ends == [(1, 3), (2, 3), (3, 3)]
+    assert {path.name for path in root.iterdir() if Run(path).is_finished} == {base["run"], hard_coded["run"]}
+    assert train_and_evaluate(*tasks[0]) == base  # what the workers left is what this process finds
+
+
+@needs_ray
+def test_a_fault_of_the_program_is_raised_as_it_is(root):
+    with pytest.raises(AttributeError, match="'str' object has no attribute"):
+        run_all_on_cluster("local", [("no configuration",)], train_and_evaluate, 1, lambda *end: None)
+
+
+@needs_ray
+def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory):
+    results = str(tmp_path_factory.mktemp("results"))
+    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1", "--cluster", "local", "--results", results]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 240
+    while not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    time.sleep(1)
+    os.kill(process.pid, signal.SIGTERM)
+    _, message = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert message.endswith("stopped; the same command goes on where the runs were\n")
+    (folder,) = root.iterdir()  # the others were waiting, and must not have begun
+    assert len(Run(folder).checkpoints()) == 1
