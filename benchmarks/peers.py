@@ -63,7 +63,8 @@ def x_transformer(shape: Shape):
     from x_transformers import XTransformer
 
     side = {"num_tokens": VOCAB, "depth": shape.layers, "heads": shape.heads, "max_seq_len": 512, "emb_dropout": DROPOUT}
-    side |= {"attn_dim_head": shape.width // shape.heads, "ff_mult": shape.ffn / shape.width, "layer_dropout": 0.0}
+    side |= {"attn_dim_head": shape.width // shape.heads, "ff_mult": shape.ffn / shape.width}
+    side |= {"attn_sublayer_dropout": DROPOUT, "ff_sublayer_dropout": DROPOUT}  # `attn_dropout`, `ff_dropout` are inside
     sides = {f"{part}_{option}": value for part in ("enc", "dec") for option, value in side.items()}
     return XTransformer(dim=shape.width, tie_token_emb=True, **sides)
 
