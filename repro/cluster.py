@@ -71,8 +71,7 @@ def run_all_on_cluster(
     from repro.training import Stopped
 
     with _cluster(address) as ray:
-        machines = [(int(node["Resources"].get("CPU", 0)), int(node["Resources"].get("GPU", 0))) for node in ray.nodes() if node["Alive"]]
-        share = share_of([machine for machine in machines if machine[0]], jobs)
+        share = share_of(_machines(ray), jobs)
         piece = ray.remote(**share._asdict())(_piece)
         folders = _folders()
         pending = {piece.remote(work, task, share.num_cpus, folders): index for index, task in enumerate(tasks)}
@@ -114,6 +113,15 @@ def _cluster(address: str) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _machines(ray: Any) -> list[tuple[int, int]]:
+    """Return processors and GPUs of every machine that takes work."""
+    given = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    found = [(int(resources["CPU"]), int(resources.get("GPU", 0))) for resources in given if resources.get("CPU", 0) >= 1]
+    if not found:
+        raise InputError("--cluster", "no machine there takes work", "add one: `ray start --address=HEAD:PORT`")
+    return found
 
 
 def _folders() -> dict[str, str]:
