@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from repro.config import RunConfig, from_dict
@@ -95,24 +95,59 @@ def scores_table(records: list[dict[str, Any]]) -> str:
     return table(["system", "seed", *names], rows)
 
 
+TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target tokens/s in training", "threads"]
+
+
 def costs_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of parameters, time and speed of each record."""
+    """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
+    speeds = [f"{record['decoding']['sentences_per_second']:,}" for record in records]
+    rows = [[label_of(record), *costs, speed] for record, costs, speed in zip(records, training_costs(records), speeds, strict=True)]
+    return table(["system", *TRAINING_COSTS, "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
+
+
+def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
+    """Return the cells below `TRAINING_COSTS` for each record."""
+    by_run = {record["run"]: record for record in records}
     rows = []
     for record in records:
-        training, decoding = record["training"], record["decoding"]
-        rows.append(
-            [
-                label_of(record),
-                f"{training['parameters']:,}",
-                f"{training['update']:,}",
-                f"{training['seconds']:,.0f}",
-                energy_of(training),
-                f"{training['target_tokens_per_second']:,}",
-                f"{decoding['sentences_per_second']:,}",
-            ]
+        training, cut = record["training"], record["config"]["train"].get("cut_from")
+        spent = (_spent(record, by_run, number) for number in (_updates_of, _seconds_of, energy_of))
+        rate = "-" if cut else f"{training['target_tokens_per_second']:,}"
+        rows.append([f"{training['parameters']:,}", *spent, rate, str(record["provenance"]["threads"])])
+    return rows
+
+
+def _spent(record: dict[str, Any], by_run: dict[str, dict[str, Any]], number: Callable[[dict[str, Any]], str]) -> str:
+    """Return what a training took, plus what was spent before on the run that it starts from; a dash for a model that was cut out."""
+    train, own = record["config"]["train"], number(record["training"])
+    if train.get("cut_from") or own == "-":  # a model that was cut out holds the numbers of the run that it comes from
+        return "-"
+    start = train.get("start_from")
+    if start is None:
+        return own
+    return f"{own} + {_spent(by_run[start], by_run, number) if start in by_run else '?'}"
+
+
+def _updates_of(training: dict[str, Any]) -> str:
+    return f"{training['update']:,}"
+
+
+def _seconds_of(training: dict[str, Any]) -> str:
+    return f"{training['seconds']:,.0f}"
+
+
+def costs_note(records: list[dict[str, Any]]) -> str:
+    """Say where costs come from, and what a sum and a dash among them mean."""
+    lines = [
+        "The machine may have had other work meanwhile, and numbers of threads differ: compare no speeds by these seconds and rates. "
+        "For that there are the records below `speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
+    ]
+    if any(record["config"]["train"].get("start_from") for record in records):
+        lines.append(
+            "a + b: a after the b of the run that it starts from (`train.start_from`), ? where no record of that run is here. "
+            "A model that was cut out (`train.cut_from`) was not trained after that: a dash."
         )
-    header = ["system", "parameters", "updates", "training seconds", "joules", "target tokens/s in training", "sentences/s in decoding"]
-    return table(header, rows) + f"\n\n{energy_note(records)}"
+    return "\n\n".join([*lines, energy_note(records)])
 
 
 def energy_of(training: dict[str, Any]) -> str:
@@ -184,7 +219,8 @@ def _made_with(records: list[dict[str, Any]]) -> str:
     for record in records:
         origin = record["provenance"]
         versions = ", ".join(f"{name} {number}" for name, number in origin["versions"].items())
-        lines.append(f"- {record['run']}: commit {origin['commit']}, {origin['device']}, {origin['processor']}, {versions}")
+        machine = f"{origin['device']}, threads {origin['threads']}, {origin['processor']}"
+        lines.append(f"- {record['run']}: commit {origin['commit']}, {machine}, {versions}")
     return "\n".join(lines)
 
 

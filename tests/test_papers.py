@@ -14,14 +14,25 @@ from repro.decoding import SearchConfig
 from repro.errors import InputError, MachineError
 from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.arms import Arm
-from repro.papers.claims import Check, Claim, Contrast, better, decide, loss, not_worse
+from repro.papers.claims import POSITIVE, Check, Claim, Contrast, Verdict, better, decide, loss, not_worse
 from repro.papers.evidence import Evidence, NotMeasured, equal_parts, last_minus_first, reference_length, slope_weights
 from repro.papers.heads import rare_table
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed
-from repro.papers.report import experiment_section
+from repro.papers.pruned import PRUNED, roles_table
+from repro.papers.raganato2020 import SHALLOW, TOKEN
+from repro.papers.report import experiment_section, status_of
 from repro.papers.runner import plan
-from repro.papers.statistics import estimate, minimum_detectable
+from repro.papers.speed import speed_ratio, speed_table
+from repro.papers.statistics import (
+    Undefined,
+    difference,
+    estimate,
+    median,
+    minimum_detectable,
+    paired_difference,
+    rank_correlation,
+)
 from repro.papers.tables import Row, score_table
 from repro.papers.verdicts import claims_of, counts, load, update, verdict_table
 
@@ -113,6 +124,50 @@ def test_the_minimum_detectable_difference_is_found_four_times_in_five(num_seeds
     assert np.mean(samples.mean(axis=1) - half > 0) == pytest.approx(0.8, abs=0.01)
 
 
+def test_a_difference_of_independent_estimates_has_the_interval_of_their_joint_resamples():
+    random = np.random.default_rng(2)
+    first, second = random.normal(2, 0.3, size=(1, 20_000)), np.exp(random.normal(0, 0.2, size=(1, 20_000)))  # the second is skewed
+    found = difference(estimate([2.0], first), estimate([1.0], second), "1,000 sentences")
+    assert found.value == 1.0
+    assert (found.low, found.high) == pytest.approx(tuple(np.percentile(first - second, [2.5, 97.5])), abs=0.03)
+    assert str(found).startswith("1.00, 95 % 0.") and str(found).endswith(", 1,000 sentences")
+
+
+def test_a_difference_over_pairs_has_the_interval_of_resampled_pairs():
+    random = np.random.default_rng(3)
+    first, second = random.random(1000) < 0.8, random.random(1000) < 0.7
+    drawn = random.integers(1000, size=(4000, 1000))
+    found = paired_difference(first.tolist(), second.tolist(), "1,000 pairs")
+    assert found.value == pytest.approx(100 * (first.mean() - second.mean()))
+    expected = np.percentile(100 * (first[drawn].mean(axis=1) - second[drawn].mean(axis=1)), [2.5, 97.5])
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.3)
+    same = paired_difference([True] * 200, [True] * 200, "200 pairs")
+    assert same.value == 0 and same.high == -same.low == pytest.approx(1.37, abs=0.01)  # about three in 200, as for a share of none
+
+
+def test_a_median_of_few_values_says_how_sure_it_is():
+    five = median([1.3, 0.9, 1.0, 1.1, 1.2], "5 rounds")
+    assert (five.value, five.low, five.high) == (1.1, 0.9, 1.3)
+    assert five.level == 1 - 2 / 2**5 and str(five) == "1.10, 94 % 0.90 to 1.30, 5 rounds"
+    nine = median(list(range(9)), "9 rounds")
+    assert (nine.low, nine.high) == (1, 7) and nine.level == pytest.approx(1 - 2 * (1 + 9) / 2**9)
+
+
+def test_a_rank_correlation_of_few_heads_has_a_wide_interval():
+    random = np.random.default_rng(4)
+    true, inside = 6 / math.pi * math.asin(0.6 / 2), []
+    for pair in random.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=(1000, 12)):
+        found = rank_correlation(pair[:, 0], pair[:, 1], "heads")
+        inside.append(found.low <= true <= found.high)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
+    with_gap = rank_correlation(np.array([1.0, 2, 3, 4, np.nan]), np.array([1.0, 2, 4, 3, 5]), "heads")
+    assert (with_gap.value, with_gap.over) == (pytest.approx(0.8), "4 heads") and with_gap.low < -0.5
+    with pytest.raises(Undefined, match="3 heads give no correlation"):
+        rank_correlation(np.arange(3.0), np.arange(3.0), "heads")
+    with pytest.raises(Undefined, match="4 heads give no correlation"):
+        rank_correlation(np.arange(4.0), np.ones(4), "heads")
+
+
 @pytest.mark.parametrize(
     ("low", "high", "at_least", "at_most", "outcome"),
     [
@@ -122,7 +177,7 @@ def test_the_minimum_detectable_difference_is_found_four_times_in_five(num_seeds
         (-0.4, 0.4, -0.5, 0.5, "holds"),
         (-0.6, 0.4, -0.5, 0.5, "open"),
         (0.6, 0.9, -0.5, 0.5, "fails"),
-        (math.nan, math.nan, 0.0, None, "open"),
+        (math.nan, math.nan, 0.0, None, "void"),
     ],
 )
 def test_an_interval_decides_only_if_it_lies_on_one_side(low, high, at_least, at_most, outcome):
@@ -149,6 +204,21 @@ def holding(value: bool) -> Check:
 )
 def test_a_verdict_combines_its_conditions(evidence, conditions, status):
     assert claim_of(*conditions).judge(evidence).status == status
+
+
+def test_a_verdict_speaks_of_an_interval_only_where_one_is_open(evidence):
+    def nothing(_):
+        raise Undefined("no head is positional")
+
+    void = Check("a share", nothing, (), at_least=POSITIVE)
+    verdict = claim_of(holding(True), void).judge(evidence)
+    assert (verdict.status, verdict.reason) == ("undecided", "1 of 2 conditions hold, 0 fail; a number does not exist")
+    assert verdict.evidence[1] == "void: a share > 0: no head is positional"
+    assert claim_of(holding(False), void).judge(evidence).status == "not reproduced"
+    wide = Check("a median", lambda _: median([0.0, 1.0, 2.0], "3 rounds"), (), at_least=0.5)
+    verdict = claim_of(wide).judge(evidence)
+    assert verdict.reason == "0 of 1 conditions hold, 0 fail; the interval is too wide for the bound"
+    assert claim_of(Check("parameters", lambda _: 624128, (), at_most=-1)).judge(evidence).evidence == ("fails: parameters <= -1: 624,128",)
 
 
 def test_margins_decide(evidence):
@@ -204,12 +274,158 @@ def test_bins_hold_all_sentences_and_weights_give_slope_and_difference(evidence,
     assert evidence.trend([(1, HARD), (-1, BASE)], reference_length, edges, last_minus_first).mean == pytest.approx(gaps[-1] - gaps[0])
 
 
+SHORT, MIDDLE, LONG = ("a " * words for words in (5, 15, 45))
+
+
+def bins_of(monkeypatch, references: list[str], edges: list[float]) -> list[tuple[str, list[int]]]:
+    monkeypatch.setattr("repro.papers.evidence.load_pairs", lambda *_: (references, references))
+    return [(name, inside) for name, _, inside in Evidence("smoke", []).bins(BASE, reference_length, edges)]
+
+
+def test_bins_of_a_handful_are_joined_with_a_neighbour_and_no_sentence_is_left_out(monkeypatch):
+    found = bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 50 + [LONG], [0, 10, 20, 30, 40, 1000])
+    assert found == [("0 to 9", list(range(40))), ("10 or more", list(range(40, 91)))]
+    found = bins_of(monkeypatch, [SHORT] * 2 + [MIDDLE] * 50 + [LONG] * 30, [0, 10, 20, 30, 40, 1000])
+    assert found == [("0 to 19", list(range(52))), ("20 or more", list(range(52, 82)))]
+    assert bins_of(monkeypatch, [SHORT] * 3 + [LONG] * 3, [0, 10, 1000]) == [("0 or more", list(range(6)))]
+
+
+def test_the_names_of_bins_between_fractions_are_whole_numbers(monkeypatch):
+    found = bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40 + [LONG] * 40, [5.0, 7.4, 15.0, 15.6, 46.0])
+    assert [name for name, _ in found] == ["5 to 7", "8 to 15", "16 or more"]
+    assert bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40, [4.6, 6.0, 46.0])[0][0] == "5"
+
+
+def test_there_is_no_trend_over_a_single_bin(evidence):
+    with pytest.raises(NotMeasured, match="there are no two bins of 30 sentences"):
+        evidence.trend([(1, HARD), (-1, BASE)], reference_length, [0, 1000], last_minus_first)
+
+
 def test_masking_a_head_is_compared_on_the_same_sentences(evidence, refs):
     changed = {str(i): "nichts" for i in range(0, 100)}
     record = score_record(HARD, []) | {"kind": "masks", "masks": {"2": {"changed": changed}}}
     both = Evidence("smoke", [score_record(HARD, damaged(refs, 8)), record])
     masked = ["nichts"] * 100 + damaged(refs, 8)[100:]
     assert both.masked(HARD, "2").mean == pytest.approx(bleu(damaged(refs, 8), refs) - bleu(masked, refs))
+
+
+def verdict_on(name: str, records: list[dict]) -> Verdict:
+    (claim,) = [claim for claim in claims_of() if claim.name == name]
+    return claim.judge(Evidence("smoke", records))
+
+
+def masked_record(arm: Arm, refs: list[str], sentences) -> list[dict]:
+    """Return the records of a model that is perfect, and loses these sentences without its eighth head."""
+    changed = {str(i): "nichts" for i in sentences}
+    return [score_record(arm, refs), score_record(arm, []) | {"kind": "masks", "masks": {"8": {"changed": changed}}}]
+
+
+@pytest.mark.parametrize(("lost", "status"), [(101, "undecided"), (300, "reproduced"), (10, "not reproduced")])
+def test_two_losses_are_compared_by_the_interval_of_their_difference(refs, lost, status):
+    shallow = masked_record(Arm(TOKEN.system, SHALLOW), refs, range(lost))
+    verdict = verdict_on("R-06", [*shallow, *masked_record(TOKEN, refs, range(100))])
+    assert verdict.status == status
+    assert verdict.evidence[0].endswith(", 1,000 sentences")
+
+
+@pytest.mark.parametrize(
+    ("unsure", "status", "end"),
+    [
+        (1, "reproduced", ": 1.00, 95 % 0.80 to 1.00, 5 bins"),
+        (2, "undecided", ": 1.00, 95 % 0.60 to 1.00, 5 bins"),
+        (0, "not reproduced", ": 0.60, 95 % 0.60 to 0.60, 5 bins"),
+    ],
+)
+def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):
+    """One sentence alone is not in every resample of its bin; in no sentence there is nothing to lose."""
+    bins = [inside for _, _, inside in Evidence("smoke", []).bins(TOKEN, reference_length, equal_parts([len(r.split()) for r in refs], 5))]
+    sure = {0: 3, 1: 4, 2: 3}[unsure]
+    lost = [i for inside in bins[:sure] for i in inside[::2]] + [inside[0] for inside in bins[sure : sure + unsure]]
+    verdict = verdict_on("R-10", masked_record(TOKEN, refs, lost))
+    assert (verdict.status, verdict.evidence[0][-len(end) :]) == (status, end)
+
+
+def speed_records(**speeds: list[float]) -> list[dict]:
+    """Return the records of one sitting."""
+    common = {"kind": "speed", "sitting": list(speeds), "sentences": 256, "batch_size": 64, "steps": 25, "threads": 1}
+    return [
+        common | {"config_digest": Arm(system.replace("_", "-")).config("smoke").digest(), "sentences_per_second": speed}
+        for system, speed in speeds.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sh_x", "outcome", "low", "high"),
+    [
+        ([13, 26, 52, 13, 26], "holds", 1.3, 1.3),
+        ([13, 26, 40, 13, 26], "open", 1.0, 1.3),
+        ([9, 20, 40, 9, 20], "fails", 0.9, 1.0),
+    ],
+)
+def test_a_speed_is_judged_over_the_rounds_of_its_sitting(sh_x, outcome, low, high):
+    base = [10.0, 20.0, 40.0, 10.0, 20.0]  # a machine that is four times as fast in one round
+    records = speed_records(base=base, hc_sa=base, sh_x=sh_x)
+    assert verdict_on("Y-12", records).evidence[0].startswith(f"{outcome}: speed of sh-x / base")
+    ratio = speed_ratio(Evidence("smoke", records), Arm("sh-x"), BASE)
+    assert (ratio.low, ratio.high, ratio.over) == (low, high, "5 rounds")
+    lines = speed_table(Evidence("smoke", records), (BASE, Arm("sh-x"))).splitlines()
+    assert lines[2].endswith("| 1.00 |") and lines[3].endswith(f"({low:.2f} to {high:.2f}) |")
+
+
+def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> dict:
+    """Return two layers of encoder heads; one to three of the second layer look to an offset, if it is not 0."""
+    positional = [[0.0] * heads, [1.0 if offset and head < 3 else 0.0 for head in range(heads)]]
+    rising = [[float(head + 8 * layer) for head in range(heads)] for layer in range(2)]
+    site = {
+        "positional": positional,
+        "main_offset": [[offset] * heads] * 2,
+        "confidence": [[confidence] * heads, [confidence + head / 100 for head in range(heads)]],
+        "roles": [[["positional"] if share else ["unknown"] for share in layer] for layer in positional],
+        "relevance": rising,
+        "two_rarest": [[0.1] * (heads - 1) + [0.159], [0.0] * heads],
+    }
+    return {"kind": "heads", "config_digest": PRUNED.config("smoke").digest(), "sites": {"encoder_self": site}}
+
+
+def pruning_record(kept: list[list[int]]) -> dict:
+    point = {"heads": sum(map(len, kept)), "kept_heads": {"encoder_self": kept}}
+    series = {"encoder": {"heads": 16, "points": [point]}}
+    return {"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}
+
+
+def test_without_a_positional_head_nothing_is_said_of_such_heads():
+    verdict = verdict_on("V-07", [heads_record()])
+    assert (verdict.status, verdict.reason) == ("not reproduced", "0 of 2 conditions hold, 1 fail")
+    assert verdict.evidence[1] == "void: lowest confidence of such a head >= 0.7: no head is positional"
+    assert verdict_on("V-07", [heads_record(offset=-1)]).status == "reproduced"
+    assert verdict_on("V-07", [heads_record(offset=-1, confidence=0.6)]).status == "partly"
+    verdict = verdict_on("V-09", [heads_record(), pruning_record([[], [0, 1, 2]])])
+    assert (verdict.status, verdict.evidence[0].split(": ", 2)[2]) == (
+        "undecided",
+        "share of positional heads kept minus share of the others > 0: no head is positional",
+    )
+    assert verdict_on("V-09", [heads_record(offset=1), pruning_record([[], [0, 1, 2]])]).status == "reproduced"
+    assert verdict_on("V-09", [heads_record(offset=1), pruning_record([[], [3, 4, 5]])]).status == "not reproduced"
+
+
+def test_a_correlation_of_eight_heads_says_so_and_a_share_is_in_points():
+    verdict = verdict_on("V-08", [heads_record()])
+    assert verdict.evidence[0].endswith(", 8 heads") and verdict_on("V-08", [heads_record(heads=3)]).status == "undecided"
+    assert verdict_on("V-10", [heads_record()]).evidence[0].endswith("or the next head's, points >= 0: -24.1")
+
+
+def test_a_pruned_model_is_named_by_what_was_done_to_it():
+    texts = {claim.name: claim.conditions[0].describe() for claim in claims_of("voita2019")}
+    assert "nearest a quarter of all heads" in texts["V-03"]
+    assert all("and training on" in texts[name] for name in ("V-01", "V-02"))
+    assert any("V-01 and V-02" in deviation.topic for deviation in load_paper("voita2019").deviations)
+
+
+@pytest.mark.parametrize(("every", "status"), [(8, "reproduced"), (4, "undecided"), (2, "partly")])
+def test_no_gain_is_not_that_of_attention_dropout_unless_there_is_one(refs, every, status):
+    gain, base, control = damaged(refs, every, 1), damaged(refs, 4), damaged(refs, 1)
+    records = [score_record(Arm("ran-d"), gain), score_record(BASE, base), score_record(Arm("base-attention-dropout"), control)]
+    assert verdict_on("Z-10", records).status == status
 
 
 def test_printed_cells_stand_beside_ours_and_gaps_stay_gaps(evidence):
@@ -281,9 +497,49 @@ def test_the_printed_shares_of_rare_words_are_written_once():
     assert [line.split(" | ")[-1] for line in text.split("\n")[-3:]] == ["66 % |", "83 % |", "50 % |"]
 
 
+def test_the_page_says_that_no_head_meets_a_criterion():
+    prune = PRUNED.config("smoke").digest()
+
+    def text(role: str) -> str:
+        heads = {"kind": "heads", "config_digest": prune, "sites": {"encoder_self": {"roles": [[[role], ["unknown"]]]}}}
+        series = {"encoder": {"heads": 2, "points": [{"heads": 1, "kept_heads": {"encoder_self": [[1]]}}]}}
+        return roles_table(Evidence("smoke", [heads, {"kind": "pruning", "config_digest": prune, "series": series}]))
+
+    assert "\n\nOurs: no head meets the criterion of any role.\n\n" in text("unknown")
+    assert "no head meets" not in text("rare") and "| 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
+
+
+def test_what_needs_no_run_is_not_called_done(evidence):
+    statuses = {
+        status_of(find_experiments(name)[0][1], evidence) for name in ("raganato2020.figure1", "you2020.figure1", "voita2019.figure6")
+    }
+    assert statuses == {"needs no run"}
+    assert status_of(find_experiments("cui2019.table2")[0][1], evidence) == "in part"
+    assert status_of(find_experiments("cui2019.table2")[0][1], Evidence("smoke", [])) == "not run"
+
+
+def test_every_difference_of_mixed_heads_says_against_what(evidence):
+    ((_, experiment),) = find_experiments("cui2019.table3")
+    text = experiment.render(evidence)
+    assert "| printed difference to base | ours: BLEU | ours: difference to base |" in text
+    assert "Δ, as printed: MMA minus the Transformer, both with or both without the embedding." in text
+
+
 def test_an_arm_says_its_conditions_and_knows_its_part_of_the_data():
     arm = Arm("7Ftoken+1L", ("model.decoder_layers=1",), part=0.25)
     assert str(arm) == "7Ftoken+1L (model.decoder_layers=1, 25% of the data)"
     assert (arm.config("smoke").data.train_pairs, arm.config("smoke").model.decoder_layers) == (5000, 1)
     assert Arm("sh-x", ("model.cross=none; last: dot-product(heads={layers})",)).config("smoke").model.cross.endswith("heads=2)")
     assert (Arm("base", reverse=True).config("smoke").data.source, Arm("base").config("smoke").data.source) == ("de", "en")
+
+
+def test_an_arm_is_named_in_words_where_it_has_them_and_no_name_holds_a_blank():
+    plain, named = (Arm("sh-x", ("model.cross=dot-product(heads={layers})",), label=label) for label in ("", "all heads"))
+    assert str(named) == "sh-x (all heads)" and plain == named
+    arms = {arm for paper in map(load_paper, PAPERS) for experiment in paper.experiments for arm in experiment.arms}
+    assert not [str(arm) for arm in arms if "{" in str(arm)]
+    (claim,) = [claim for claim in claims_of() if claim.name == "Y-11"]
+    assert [str(arm) for arm in claim.arms()] == [
+        "sh-x (one cross head in every layer)",
+        "sh-x (as many cross heads, all in the last layer)",
+    ]

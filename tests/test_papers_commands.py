@@ -18,6 +18,7 @@ from repro.records import kind_of, load_records
 from repro.report import check_comparable
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
+BROKEN = Path(__file__).parent / "broken_variants"  # records of systems that are wrong on purpose: no results
 FEW = ("base", "hc-sa", "hc-all")
 
 
@@ -113,7 +114,7 @@ def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
 
 @pytest.fixture(scope="module")
 def evidence():
-    return Evidence("smoke", load_records(RESULTS, None))
+    return Evidence("smoke", load_records(RESULTS, None) + load_records(BROKEN))
 
 
 def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
@@ -137,6 +138,11 @@ def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
 def test_a_broken_variant_flips_its_verdict(evidence, name, right, wrong):
     assert verdict_with(evidence, name, {}) != verdict_with(evidence, name, {right: wrong})
     assert verdict_with(evidence, name, {right: wrong}) in ("not reproduced", "partly")
+
+
+def test_no_broken_variant_stands_among_the_results():
+    broken = {record["config_digest"] for record in load_records(BROKEN)}
+    assert broken and not broken & {record["config_digest"] for record in load_records(RESULTS)}
 
 
 def test_another_tokeniser_is_refused(results):

@@ -239,6 +239,15 @@ def test_heads_are_grouped_by_role_and_heads_with_several_are_counted_once():
     }
 
 
+def test_bars_of_one_role_have_a_legend_and_say_that_no_head_meets_a_criterion():
+    counts = {"8": {"unknown": 8}, "4": {"unknown": 4, "positional": 0}}
+    figure = plots.role_counts(counts, "heads kept")
+    assert figure.layout.showlegend and [bar.name for bar in figure.data] == [f"unknown: {plots.NO_ROLE}"]
+    assert [text.get_text() for text in draw(figure).legends[0].get_texts()] == [f"unknown: {plots.NO_ROLE}"]
+    (bar,) = plots.role_counts({"8": {"rare": 1}}, "heads kept").data
+    assert bar.name == "rare"
+
+
 def test_a_large_cloud_labels_the_most_relevant_head_of_each_layer():
     relevance = np.arange(24).reshape(3, 8) / 100
     labels = plots.confidence_against_relevance(np.full((3, 8), 0.5), relevance).data[0].text

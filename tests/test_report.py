@@ -2,17 +2,19 @@
 
 import re
 import shlex
+from dataclasses import asdict
 
 import pytest
 
 from repro.attention import VARIANTS, build_weights
 from repro.config import SITES
+from repro.decoding import SearchConfig
 from repro.papers import find_experiments
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.papers.report import Section, as_html, as_markdown, sections
+from repro.papers.report import Section, _costs, as_html, as_markdown, sections
 from repro.papers.tables import Row, score_table
-from repro.report import table
+from repro.report import _made_with, costs_table, table
 from repro.scales import SCALES, SYSTEMS, resolve
 
 NUMBERS = ["30.3", "1,234", "-1.20 to +0.40", "57.12 ± 0.3", "+7.85 (+6.31 to +9.43)", "12%", "23.6 %", "3 of 8", "3e-05", "9.2K"]
@@ -42,6 +44,60 @@ def test_the_page_aligns_as_markdown_says():
     (rule,) = re.findall(r"th, td \{([^}]*)\}", html)
     assert "text-align: left" in rule  # what Markdown leaves open
     assert "text-align: right" not in html[html.index("<style>") : html.index("</style>")]
+
+
+# Costs
+
+
+def costed(name: str, seconds: float, threads: int = 1, **train: str | None) -> dict:
+    """Return what the tables of costs read of a record."""
+    config = asdict(Arm("base").config("smoke"))
+    return {
+        "run": name,
+        "system": "base",
+        "seed": 1,
+        "split": "test",
+        "config": config | {"train": config["train"] | train},
+        "config_digest": name,
+        "training": {"parameters": 9, "update": 700, "seconds": seconds, "target_tokens_per_second": 8000, "joules": {"package-0": 5.0}},
+        "search": asdict(SearchConfig()),
+        "decoding": {"sentences_per_second": 300.0},
+        "provenance": {"threads": threads, "device": "cpu", "processor": "p", "commit": "c", "versions": {"torch": "2"}},
+    }
+
+
+DONOR = costed("donor", 50, threads=2)
+PRUNED = costed("pruned", 20, start_from="donor")
+CUT = costed("cut", 20, start_from="donor", cut_from="pruned")
+
+
+def cells(text: str) -> list[str]:
+    """Return the lines of the first table of a text, without the name of the system."""
+    return [line.partition(" | ")[2] for line in text.split("\n\n")[0].split("\n")[2:]]
+
+
+def test_costs_say_how_many_threads_and_where_speeds_are_compared():
+    text = costs_table([DONOR, costed("alone", 60)])
+    assert cells(text) == ["9 | 700 | 50 | 5 | 8,000 | 2 | 300.0 |", "9 | 700 | 60 | 5 | 8,000 | 1 | 300.0 |"]
+    assert "| target tokens/s in training | threads |" in text
+    assert "compare no speeds by these seconds" in text and "`benchmarks/RESULTS.md`" in text and "you2020.table3" in text
+    assert "train.start_from" not in text
+    assert _made_with([DONOR, PRUNED]).split("\n") == [
+        f"- {name}: commit c, cpu, threads {n}, p, torch 2" for name, n in (("donor", 2), ("pruned", 1))
+    ]
+
+
+def test_what_was_pruned_costs_what_it_started_from_too_and_what_was_cut_out_no_training():
+    text = costs_table([DONOR, PRUNED, CUT])
+    assert cells(text)[1:] == ["9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 300.0 |", "9 | - | - | - | - | 1 | 300.0 |"]
+    assert "a + b: a after the b of the run that it starts from" in text
+    assert cells(costs_table([PRUNED])) == ["9 | 700 + ? | 20 + ? | 5 + ? | 8,000 | 1 | 300.0 |"]
+
+
+def test_the_costs_of_a_scale_are_told_in_the_same_way():
+    text = _costs(Evidence("smoke", [DONOR, PRUNED, CUT]))
+    assert "| pruned | 1 | 9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 1 |" in text and "| cut | 1 | 9 | - | - | - | - | 1 | 1 |" in text
+    assert "- machine 1: cpu, p\n" in text and "a + b: a after" in text and "compare no speeds" in text
 
 
 @pytest.fixture(scope="module")

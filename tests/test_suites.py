@@ -11,7 +11,7 @@ from repro.papers import find_experiments
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.raganato2020 import BOTH_WAYS, LEARNED, TOKEN
-from repro.papers.suites import accuracies_by_distance, accuracy_of, arm_with, suite_of
+from repro.papers.suites import accuracies_by_distance, accuracy_difference, arm_with, suite_of
 from repro.papers.verdicts import claims_of
 from repro.runs import Run
 from repro.scales import resolve
@@ -75,19 +75,21 @@ def test_captions_are_tested_on_nearly_all_of_the_real_mucow(real_data, tmp_path
 # Which direction a claim is tested in
 
 
-def contrastive_record(arm: Arm, scale: str, error: str, right: int, masked_right: int, distance: int | None = None) -> dict:
-    """Return a record about ten pairs of a type; with and without head 8 so many are decided right."""
+def contrastive_record(
+    arm: Arm, scale: str, error: str, right: int, masked_right: int, distance: int | None = None, suite: str = "0"
+) -> dict:
+    """Return a record about a hundred pairs of a type; with and without head 8 so many are decided right."""
 
     def result(masked: str | None, number: int) -> dict:
         items = {
-            "type": {"names": [error], "of": [0] * 10},
-            "origin": {"names": ["ted"], "of": [0] * 10},
-            "distance": [distance] * 10,
-            "reference": [1.0] * 10,
-            "contrastive": [[2.0 if place < number else 0.5] for place in range(10)],
+            "type": {"names": [error], "of": [0] * 100},
+            "origin": {"names": ["ted"], "of": [0] * 100},
+            "distance": [distance] * 100,
+            "reference": [1.0] * 100,
+            "contrastive": [[2.0 if place < number else 0.5] for place in range(100)],
         }
-        suite = {"name": "mucow", "source": "de", "target": "en", "items": 10, "skipped": {}, "sha256": "0"}
-        found = {"masked": masked, "kind": "contrastive", "suite": suite, "metric": METRIC, "seconds": 1.0, "items": items}
+        about = {"name": "mucow", "source": "de", "target": "en", "items": 100, "skipped": {}, "sha256": suite}
+        found = {"masked": masked, "kind": "contrastive", "suite": about, "metric": METRIC, "seconds": 1.0, "items": items}
         return found | {"accuracy": _stored(found)}
 
     config = arm.config(scale)
@@ -105,9 +107,9 @@ def evidence_at(scale: str) -> Evidence:
     for arm in BOTH_WAYS:
         into_english = arm.config(scale).data.target == "en"
         records.append(
-            contrastive_record(arm, scale, "word_sense", 8, 5)
+            contrastive_record(arm, scale, "word_sense", 80, 50)
             if into_english
-            else contrastive_record(arm, scale, "subj_verb_agreement", 9 if arm.system == "8L" else 6, 6, distance=2)
+            else contrastive_record(arm, scale, "subj_verb_agreement", 90 if arm.system == "8L" else 60, 60, distance=2)
         )
     return Evidence(scale, records)
 
@@ -118,13 +120,54 @@ def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     assert arm_with(evidence, "word_sense", TOKEN).config(scale).data.target == "en"
     assert arm_with(evidence, "subj_verb_agreement", TOKEN).config(scale).data.target == "de"
     verdicts = {claim.name: claim.judge(evidence) for claim in claims_of("raganato2020") if claim.name in ("R-08", "R-09")}
-    assert verdicts["R-08"].status == "reproduced" and verdicts["R-08"].evidence[0].endswith(": 30")
-    assert verdicts["R-09"].status == "not reproduced" and verdicts["R-09"].evidence[0].endswith(": 30")
+    assert verdicts["R-08"].status == "reproduced" and verdicts["R-08"].evidence[0].endswith(
+        ": 30.00, 95 % 20.16 to 38.66, 100 pairs, de-en"
+    )
+    assert verdicts["R-09"].status == "not reproduced" and verdicts["R-09"].evidence[0].endswith("to -20.16, 100 pairs, en-de")
     (_, table6), (_, figure3) = (find_experiments(f"raganato2020.{name}")[0] for name in ("table6", "figure3"))
     other = " (other direction)" if scale == "multi30k" else ""
-    assert "| word_sense | 10 | 80.0 | 80.0 | 50.0 | 50.0 |" in table6.render(evidence)
+    assert "| word_sense | 100 | 80.0 | 80.0 | 50.0 | 50.0 |" in table6.render(evidence)
     assert f"| pairs | 8L{other} | 7Ftoken+1L{other} |" in table6.render(evidence)
-    assert "| 2 | 10 | 90.0 (" in figure3.render(evidence) and list(figure3.figures(evidence))
+    assert "| 2 | 100 | 90.0 (" in figure3.render(evidence) and list(figure3.figures(evidence))
+
+
+def verdict_on(name: str, records: list[dict]) -> str:
+    (claim,) = [claim for claim in claims_of("raganato2020") if claim.name == name]
+    return claim.judge(Evidence("smoke", records)).status
+
+
+@pytest.mark.parametrize(("masked_right", "status"), [(50, "reproduced"), (77, "undecided"), (80, "undecided"), (95, "not reproduced")])
+def test_a_drop_is_judged_by_its_interval_over_the_pairs(masked_right, status):
+    assert verdict_on("R-08", [contrastive_record(TOKEN, "smoke", "word_sense", 80, masked_right)]) == status
+
+
+@pytest.mark.parametrize(("right", "status"), [(60, "not reproduced"), (88, "undecided"), (90, "undecided"), (100, "not reproduced")])
+def test_equal_is_what_lies_wholly_within_the_margins(right, status):
+    learned, token = (contrastive_record(arm, "smoke", "subj_verb_agreement", n, 0) for arm, n in ((LEARNED, 90), (TOKEN, right)))
+    assert verdict_on("R-09", [learned, token]) == status
+    alike = [record | {"results": [many_times(result, 10) for result in record["results"]]} for record in (learned, token)]
+    assert verdict_on("R-09", alike) == ("reproduced" if right == 90 else "undecided" if right == 88 else "not reproduced")
+
+
+def many_times(result: dict, times: int) -> dict:
+    """Return a result on a suite in which every pair stands so many times."""
+    items = result["items"]
+    of = {"names": items["type"]["names"], "of": items["type"]["of"] * times}
+    return result | {"items": items | {"type": of, **{side: items[side] * times for side in ("reference", "contrastive")}}}
+
+
+def test_only_pairs_of_the_type_are_compared():
+    record = contrastive_record(TOKEN, "smoke", "word_sense", 80, 50)
+    for result in record["results"]:
+        result["items"]["type"] = {"names": ["other", "word_sense"], "of": [1] * 80 + [0] * 20}
+    found = accuracy_difference(Evidence("smoke", [record]), "word_sense", TOKEN, TOKEN, masked="8")
+    assert (found.value, found.over) == (37.5, "80 pairs, en-de")
+
+
+def test_pairs_of_two_suites_are_not_compared():
+    records = [contrastive_record(arm, "smoke", "word_sense", 80, 50, suite=arm.system) for arm in (LEARNED, TOKEN)]
+    with pytest.raises(NotMeasured, match="contrastive pairs of 7Ftoken.1L and 8L: they were scored on two suites"):
+        accuracy_difference(Evidence("smoke", records), "word_sense", TOKEN, LEARNED)
 
 
 def test_a_type_that_no_suite_has_is_named():
@@ -132,7 +175,7 @@ def test_a_type_that_no_suite_has_is_named():
     with pytest.raises(NotMeasured, match="contrastive pairs of 8L: mucow has none of compound"):
         arm_with(evidence, "compound", LEARNED)
     with pytest.raises(NotMeasured, match="contrastive pairs of 7Ftoken.1L: mucow has none of word_sense"):
-        accuracy_of(evidence, TOKEN, "word_sense")
+        accuracy_difference(evidence, "word_sense", TOKEN, TOKEN, masked="8")
     with pytest.raises(NotMeasured, match="mucow has none of word_sense with distances"):
         accuracies_by_distance(evidence, "word_sense", Arm(TOKEN.system, reverse=True))
 

@@ -1,6 +1,6 @@
 """An arm of an experiment: a system under the conditions that it is trained in, the same for every seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from repro.config import RunConfig
@@ -19,12 +19,14 @@ class Arm:
         overrides: `key=value` on top of it; `{layers}` stands for the scale's number of decoder layers.
         part: share of the training pairs, the first ones.
         reverse: translate in the other direction.
+        label: the overrides in words, for tables; it makes no other arm.
     """
 
     system: str
     overrides: tuple[str, ...] = ()
     part: float = 1.0
     reverse: bool = False
+    label: str = field(default="", compare=False)
 
     def config(self, scale: str, seed: int = 1) -> RunConfig:
         """Return the run of this arm at a scale.
@@ -43,7 +45,7 @@ class Arm:
         return resolve(scale, self.system, direction, seed, tuple(overrides))
 
     def __str__(self) -> str:
-        conditions = [*self.overrides]
+        conditions = [self.label] if self.label else [*self.overrides]
         conditions += [f"{self.part:.0%} of the data"] if self.part < 1 else []
         conditions += ["other direction"] if self.reverse else []
         return f"{self.system} ({', '.join(conditions)})" if conditions else self.system

@@ -1,8 +1,9 @@
 """Claims of the papers, each with a test that was fixed before the runs, and verdicts computed from records.
 
 A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval of a weighted sum of scores: it holds if the
-whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. A condition on another number (heads,
-speed, accuracies) is decided by the number.
+whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. So is a condition on another number that has
+an interval (speed, accuracies); one without (counts of heads, of parameters) is decided by the number. A condition whose number does not
+exist, such as a mean over no heads, is void: it neither holds nor fails.
 
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
 """
@@ -14,11 +15,13 @@ from typing import Literal, Protocol
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.statistics import Estimate
+from repro.papers.statistics import Estimate, Interval, Undefined
 
-Outcome = Literal["holds", "fails", "open"]
+Outcome = Literal["holds", "fails", "open", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
 STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")  # as a report lists them
+POSITIVE = 1e-9
+"""The bound of what must be more than 0, not 0 itself."""
 
 
 class Condition(Protocol):
@@ -69,24 +72,28 @@ class Check:
 
     Args:
         what: the number in words.
-        number: computes it, with an interval where it has one.
+        number: computes it, with an interval where it has one; raises `Undefined` where there is no such number.
         arms: of these.
         measures: kinds of records that it reads.
         at_least, at_most: the bounds; None = none.
     """
 
     what: str
-    number: Callable[[Evidence], float | Estimate]
+    number: Callable[[Evidence], float | Estimate | Interval]
     arms: tuple[Arm, ...]
     measures: tuple[str, ...] = ()
     at_least: float | None = None
     at_most: float | None = None
 
     def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
-        found = self.number(evidence)
-        if isinstance(found, Estimate):
+        try:
+            found = self.number(evidence)
+        except Undefined as reason:
+            return "void", f"{self.describe()}: {reason}"
+        if isinstance(found, Estimate | Interval):
             return decide(found.low, found.high, self.at_least, self.at_most), f"{self.describe()}: {found}"
-        return decide(found, found, self.at_least, self.at_most), f"{self.describe()}: {found:.4g}"
+        written = f"{found:,}" if isinstance(found, int) else f"{found:.4g}"
+        return decide(found, found, self.at_least, self.at_most), f"{self.describe()}: {written}"
 
     def describe(self) -> str:
         return f"{self.what} {_bounds(self.at_least, self.at_most)}"
@@ -157,7 +164,7 @@ class Claim:
 def decide(low: float, high: float, at_least: float | None, at_most: float | None) -> Outcome:
     """Compare an interval with bounds; a number is an interval of one point. What is not a number decides nothing."""
     if low != low or high != high:
-        return "open"
+        return "void"
     if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
         return "fails"
     if (at_least is None or low >= at_least) and (at_most is None or high <= at_most):
@@ -187,10 +194,11 @@ def _combine(outcomes: Sequence[Outcome]) -> tuple[Status, str]:
         return "reproduced", counts
     if fails:
         return ("partly" if holds else "not reproduced"), counts
-    return "undecided", f"{counts}; the interval is too wide for the bound"
+    reasons = {"open": "the interval is too wide for the bound", "void": "a number does not exist"}
+    return "undecided", "; ".join([counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)])
 
 
 def _bounds(at_least: float | None, at_most: float | None) -> str:
-    bounds = [f">= {at_least:g}"] if at_least is not None else []
+    bounds = ["> 0" if at_least == POSITIVE else f">= {at_least:g}"] if at_least is not None else []
     bounds += [f"<= {at_most:g}"] if at_most is not None else []
     return " and ".join(bounds)

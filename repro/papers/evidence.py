@@ -1,5 +1,6 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -17,10 +18,11 @@ from repro.records import kind_of, search_of
 from repro.scales import SCALES
 
 MAX_SEEDS = 9
+MIN_SENTENCES = 30  # of a bin: an interval from a handful says nothing
 
 Record = dict[str, Any]
 Key = Callable[[str, str], float]
-"""Source and reference -> the number that sorts a sentence into a bin."""
+"""Source and reference -> the whole number that sorts a sentence into a bin."""
 
 
 class NotMeasured(ReproError):
@@ -126,10 +128,10 @@ class Evidence:
         Args:
             terms: see `contrast`.
             key: source and reference -> the number that puts a sentence into a bin.
-            edges: bins are from one edge, included, to the next, excluded.
+            edges: see `bins`.
 
         Returns:
-            For every bin with at least two sentences its name, its number of sentences, and the contrast.
+            For every bin its name, its number of sentences, and the contrast.
         """
         found = self.bins(terms[0][1], key, edges)
         return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
@@ -142,8 +144,13 @@ class Evidence:
         Args:
             terms, key, edges: see `gap_by`.
             weigh: the mean number of each bin, `(num_bins,)` -> the weight of each bin.
+
+        Raises:
+            NotMeasured: an arm has no scores, or the test set is too small for two bins.
         """
         bins = self.bins(terms[0][1], key, edges)
+        if len(bins) < 2:
+            raise NotMeasured(f"a trend at {self.scale}", f"there are no two bins of {MIN_SENTENCES} sentences", "use a larger test set")
         weights = weigh(np.array([centre for _, centre, _ in bins]))
         parts = [self._values(terms, inside) for _, _, inside in bins]
         return estimate(*(sum(weight * part[place] for weight, part in zip(weights, parts, strict=True)) for place in range(2)))
@@ -190,14 +197,39 @@ class Evidence:
         return estimate(values, np.array(resampled))
 
     def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[tuple[str, float, list[int]]]:
-        """Return name, mean number and sentences of each bin that has at least two sentences."""
-        numbers = [key(source, reference) for source, reference in zip(*self.pairs(arm), strict=True)]
+        """Return name, mean number and sentences of each bin.
+
+        Args:
+            arm: any that translates the test set.
+            key: see `gap_by`.
+            edges: bins are from one edge, included, to the next, excluded; those of fewer than `MIN_SENTENCES` are joined with a neighbour.
+        """
+        numbers = np.array([key(source, reference) for source, reference in zip(*self.pairs(arm), strict=True)])
         bins = []
-        for low, high in pairwise(edges):
-            inside = [i for i, number in enumerate(numbers) if low <= number < high]
-            if len(inside) > 1:
-                bins.append((f"{low:g} to {high:g}", float(np.mean([numbers[i] for i in inside])), inside))
+        for low, high in pairwise(_joined(numbers, edges)):
+            inside = np.flatnonzero((low <= numbers) & (numbers < high))
+            bins.append((_name(low, None if high == edges[-1] else high), float(numbers[inside].mean()), inside.tolist()))
         return bins
+
+
+def _joined(numbers: np.ndarray, edges: Sequence[float]) -> list[float]:
+    """Return the edges without those that begin a bin of too few sentences, or would leave too few before or after them."""
+    first, *inner, last = edges
+    kept = [first]
+    for edge in inner:
+        before, after = (((low <= numbers) & (numbers < high)).sum() for low, high in ((kept[-1], edge), (edge, last)))
+        if min(before, after) >= MIN_SENTENCES:
+            kept.append(edge)
+    return [*kept, last]
+
+
+def _name(low: float, high: float | None) -> str:
+    """Say which whole numbers are in a bin; None = it has no end."""
+    least = math.ceil(low)
+    if high is None:
+        return f"{least} or more"
+    most = math.ceil(high) - 1
+    return f"{least} to {most}" if most > least else str(least)
 
 
 def source_length(source: str, _reference: str) -> int:

@@ -14,7 +14,7 @@ from repro.jobs import train_and_evaluate
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
-from repro.papers.statistics import Estimate
+from repro.papers.statistics import Estimate, Undefined
 from repro.pruning import from_scratch_config, kept_heads, save_pruned
 from repro.pruning_sweep import PruningPoint, nearest, sweep
 from repro.records import evaluate_run
@@ -29,7 +29,9 @@ DRAWN_GATES = 20_000
 
 
 def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Prune each run, encoder heads alone and heads of all sites, to several sizes; and train the sparsest shape from scratch.
+    """Prune each run, encoder heads alone and heads of all sites, to several sizes; and train one shape of all sites from scratch.
+
+    That is the shape nearest to a quarter of all heads, which need not be the sparsest.
 
     Returns:
         For each run its series of pruned models, and under `records` their score records.
@@ -81,7 +83,7 @@ def change_at(share: float) -> Callable[[Evidence], Estimate]:
 
 
 def pruned_minus_scratch(evidence: Evidence) -> Estimate:
-    """Return by how much the sparsest pruned model of all sites is better than its shape from scratch."""
+    """Return by how much the model pruned at all sites to nearest a quarter of its heads is better than its shape from scratch."""
     pair = evidence.one("pruning", PRUNED)["series"]["scratch"]
     return evidence.difference(pair["pruned"], pair["scratch"], PRUNED)
 
@@ -116,11 +118,15 @@ def binary_share(evidence: Evidence) -> float:
 
 
 def survival_difference(evidence: Evidence) -> float:
-    """Return, near three tenths of the encoder's heads, the share of positional heads that are kept minus that of the other heads."""
+    """Return, near three tenths of the encoder's heads, the share of positional heads that are kept minus that of the other heads.
+
+    Raises:
+        Undefined: one of the two has no heads.
+    """
     kept = _mask(_at(evidence, "encoder", 0.3)["kept_heads"]["encoder_self"], _roles(evidence))
     positional = np.array([["positional" in roles for roles in layer] for layer in _roles(evidence)])
     if not positional.any() or positional.all():
-        return float("nan")
+        raise Undefined("every head is positional" if positional.any() else "no head is positional")
     return float(kept[positional].mean() - kept[~positional].mean())
 
 
@@ -154,14 +160,18 @@ def all_sites_table(evidence: Evidence) -> str:
 
 def roles_table(evidence: Evidence) -> str:
     """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
-    rows = [[label, *(str(counts.get(role, 0)) for role in plots.ROLES)] for label, counts in _role_counts(evidence).items()]
+    found = _role_counts(evidence)
+    rows = [[label, *(str(counts.get(role, 0)) for role in plots.ROLES)] for label, counts in found.items()]
     theirs = printed("voita2019", "Figure 8")
     columns = list(dict.fromkeys(cell.column for cell in theirs))
     theirs_rows = [
         [row, *(next((c.as_printed for c in theirs if (c.row, c.column) == (row, column)), "-") for column in columns)]
         for row in dict.fromkeys(cell.row for cell in theirs)
     ]
-    return table(["encoder heads kept", *plots.ROLES], rows) + "\n\n" + table(["printed (read off a plot)", *columns], theirs_rows)
+    parts = [table(["encoder heads kept", *plots.ROLES], rows), table(["printed (read off a plot)", *columns], theirs_rows)]
+    if not any(counts[role] for counts in found.values() for role in plots.ROLES if role != "unknown"):
+        parts.insert(1, f"Ours: {plots.NO_ROLE}.")
+    return "\n\n".join(parts)
 
 
 def sites_table(evidence: Evidence) -> str:

@@ -14,7 +14,7 @@ from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.tables import status_line
 from repro.papers.verdicts import as_verdict, claims_of, counts, load, verdict_table
-from repro.report import energy_note, energy_of, table
+from repro.report import TRAINING_COSTS, costs_note, table, training_costs
 
 SMOKE_NOTE = (
     "The corpus is generated: what holds on it need not hold on text. Runs in the other direction are half as long as the rest, so compare "
@@ -63,9 +63,11 @@ UNFINISHED = ("in part", "not run")
 
 
 def status_of(experiment: Experiment, evidence: Evidence) -> str:
-    """Return `done`, `not at this scale`, or one of `UNFINISHED`."""
+    """Return `done`, `needs no run`, `not at this scale`, or one of `UNFINISHED`."""
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
+    if not (experiment.arms or experiment.measures):
+        return "needs no run"
     try:
         scored = [bool(evidence.find("scores", arm, split=evidence.split)) for arm in experiment.arms]
         measured = [bool(evidence.find(kind, arm)) for kind, arms in experiment.measures.items() for arm in arms]
@@ -134,19 +136,17 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
 
 
 def _costs(evidence: Evidence) -> str:
-    """Return parameters, minutes, energy, speed and machine of every run that was scored."""
+    """Return what the training of every run took that was scored, and its machine."""
     rows, machines = [], {}
-    for record in evidence.all("scores"):
-        training, origin = record["training"], record["provenance"]
-        machine = f"{origin['threads']} x {origin['device']}, {origin['processor']}"
-        minutes, speed = f"{training['seconds'] / 60:.1f}", f"{training['target_tokens_per_second']:,}"
-        costs = [f"{training['parameters']:,}", minutes, energy_of(training), speed]
+    records = evidence.all("scores")
+    for record, costs in zip(records, training_costs(records), strict=True):
+        origin = record["provenance"]
+        machine = f"{origin['device']}, {origin['processor']}"
         rows.append([record["run"], str(record["seed"]), *costs, str(machines.setdefault(machine, len(machines) + 1))])
     if not rows:
         return "No run."
     listed = "\n".join(f"- machine {number}: {name}" for name, number in machines.items())
-    header = ["run", "seed", "parameters", "minutes", "joules", "target tokens/s", "machine"]
-    return f"{table(header, sorted(rows))}\n\n{listed}\n\n{energy_note(evidence.all('scores'))}"
+    return f"{table(['run', 'seed', *TRAINING_COSTS, 'machine'], sorted(rows))}\n\n{listed}\n\n{costs_note(records)}"
 
 
 def write(parts: list[Section], title: str, path: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Decoding speed of trained models, side by side: the same sentences, the same number of steps, one model after the other, in rounds.
 
-A ratio is the median over rounds of speeds measured within the same round, so that a machine that slows down slows both.
+A ratio is the median over rounds of speeds measured within the same round, so that a machine that slows down slows both; its interval is
+over the rounds.
 """
 
 import statistics
@@ -17,6 +18,7 @@ from repro.decoding import Translator
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.printed import printed
+from repro.papers.statistics import Interval, median
 from repro.report import table
 from repro.runs import Run
 
@@ -68,7 +70,7 @@ def _sentences_per_second(translator: Translator, sources: list[str]) -> float:
     return len(encoded) / (time.perf_counter() - start)
 
 
-def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> float:
+def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Interval:
     """Return how many times as fast as another an arm decodes: the median over the rounds of their sitting.
 
     Raises:
@@ -76,7 +78,8 @@ def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> float:
     """
     second = evidence.one("speed", base)
     first = evidence.one("speed", arm, sitting=second["sitting"])
-    return statistics.median(a / b for a, b in zip(first["sentences_per_second"], second["sentences_per_second"], strict=True))
+    ratios = [a / b for a, b in zip(first["sentences_per_second"], second["sentences_per_second"], strict=True)]
+    return median(ratios, f"{len(ratios)} rounds")
 
 
 def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
@@ -85,7 +88,9 @@ def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     body = []
     for arm in arms:
         record = evidence.one("speed", arm)
-        body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", f"{speed_ratio(evidence, arm, base):.2f}"])
+        ratio = speed_ratio(evidence, arm, base)
+        times = f"{ratio.value:.2f}" if arm == base else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+        body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", times])
     note = f"{record['sentences']} sentences, batches of {record['batch_size']}, {record['steps']} steps each, greedy, "
     note += f"{record['threads']} threads; medians of {len(record['sentences_per_second'])} rounds in one sitting."
     parts = [table(["system", "sentences/s", f"times {base}"], body), note]

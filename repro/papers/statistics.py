@@ -1,4 +1,4 @@
-"""How sure a difference in BLEU is: over the sentences of the test set, and over training seeds.
+"""How sure a number is. A difference in BLEU: over the sentences of the test set, and over training seeds.
 
 - Over sentences: paired bootstrap (Koehn 2004), the same resamples for all systems.
 - Over seeds: Student's t on one value a seed. A "no loss" claim is a test of non-inferiority, the side of two one-sided tests
@@ -6,6 +6,8 @@
   large a true difference must be for the interval over seeds to show it with a chance of 80 %.
 
 Both together: the interval of a mean over seeds adds both variances, since another test set and other seeds would change it independently.
+
+Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from.
 """
 
 from collections.abc import Sequence
@@ -53,6 +55,31 @@ class Estimate:
         return f"{self.mean:+.2f}, 95 % {self.low:+.2f} to {self.high:+.2f}, {seeds}{detectable}"
 
 
+@dataclass(frozen=True)
+class Interval:
+    """A number with an interval, over something else than sentences and seeds alone.
+
+    Args:
+        value: the number.
+        low, high: ends of its interval.
+        over: what it was taken from, such as `200 pairs, en-de`.
+        level: how often such an interval holds the true number.
+    """
+
+    value: float
+    low: float
+    high: float
+    over: str
+    level: float = LEVEL
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f}, {100 * self.level:.0f} % {self.low:.2f} to {self.high:.2f}, {self.over}"
+
+
+class Undefined(Exception):
+    """What was measured gives no such number, such as a mean over no heads; the text says why."""
+
+
 def estimate(per_seed: Sequence[float], resampled: np.ndarray) -> Estimate:
     """Combine what is known of a number that was measured on the same sentences for every seed.
 
@@ -76,6 +103,62 @@ def estimate(per_seed: Sequence[float], resampled: np.ndarray) -> Estimate:
         low, high = values.mean() - half, values.mean() + half
         detectable = float(minimum_detectable(len(values)) * deviation)
     return Estimate(tuple(values.tolist()), float(low), float(high), tuple(lows.tolist()), tuple(highs.tolist()), detectable)
+
+
+def difference(first: Estimate, second: Estimate, over: str) -> Interval:
+    """Return the first minus the second of two independent estimates; the squares of what their intervals reach on each side add up.
+
+    For intervals that are not symmetric (Zou and Donner 2008).
+    """
+    value = first.mean - second.mean
+    below = np.hypot(first.mean - first.low, second.high - second.mean)
+    above = np.hypot(first.high - first.mean, second.mean - second.low)
+    return Interval(value, float(value - below), float(value + above), over)
+
+
+def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Interval:
+    """Return the share that is true in the first minus that in the second, in points, of the same items in the same order.
+
+    The interval is that of Bonett and Price (2012), with an item more of each kind that differs: it is not empty where no item differs.
+    """
+    count = len(first) + 2
+    more = (1 + sum(a and not b for a, b in zip(first, second, strict=True))) / count
+    less = (1 + sum(b and not a for a, b in zip(first, second, strict=True))) / count
+    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((more + less - (more - less) ** 2) / count)
+    middle = 100 * (more - less)
+    return Interval(100 * (sum(first) - sum(second)) / len(first), float(middle - 100 * half), float(middle + 100 * half), over)
+
+
+def median(values: Sequence[float], over: str) -> Interval:
+    """Return the median and its interval between two of the values, which needs no distribution.
+
+    Five values are too few for 95 %: then the interval is from the least to the largest, and its level is said.
+    """
+    ordered = sorted(values)
+    outside = max(0, int(stats.binom.ppf((1 - LEVEL) / 2, len(ordered), 0.5)) - 1)  # values on either side
+    level = 1 - 2 * stats.binom.cdf(outside, len(ordered), 0.5)
+    return Interval(float(np.median(ordered)), ordered[outside], ordered[-1 - outside], over, float(level))
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Interval:
+    """Return Spearman's correlation, pairs with NaN left out, with the interval of Bonett and Wright (2000).
+
+    Args:
+        first, second: paired numbers.
+        what: they are of, in words.
+
+    Raises:
+        Undefined: fewer than four pairs, or all numbers of one side are equal.
+    """
+    both = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[both], second[both]
+    if len(first) < 4 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        raise Undefined(f"{len(first)} {what} give no correlation")
+    value = float(stats.spearmanr(first, second).statistic)
+    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((1 + value**2 / 2) / (len(first) - 3))
+    with np.errstate(divide="ignore"):  # a perfect correlation has an interval of one point
+        low, high = np.tanh(np.arctanh(value) + np.array([-half, half]))
+    return Interval(value, float(low), float(high), f"{len(first)} {what}")
 
 
 def minimum_detectable(num_seeds: int) -> float:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from repro.analysis.ablation import heads_of, scaled_heads
-from repro.analysis.contrastive import Accuracy, accuracies, check_record, score_suite
+from repro.analysis.contrastive import Accuracy, accuracies, check_record, decisions, score_suite
 from repro.data.contrastive import ContrastiveSuite, minigerman_suite, without_overlap
 from repro.data.corpora import load_corpus
 from repro.data.german_errors import generate_suite
@@ -16,6 +16,7 @@ from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
+from repro.papers.statistics import Interval, paired_difference
 from repro.report import table
 from repro.runs import Run
 
@@ -74,21 +75,27 @@ def check_contrastive(record: dict[str, Any]) -> None:
         check_record(result)
 
 
-def accuracy_of(evidence: Evidence, arm: Arm, error: str, masked: str | None = None) -> float:
-    """Return the share of pairs of a type of error that an arm decides right.
+def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None) -> Interval:
+    """Return by how many points more pairs of a type of error one arm decides right than another, over the same pairs.
 
     Args:
-        evidence, arm: of whom.
-        error: the type.
-        masked: number of the head that is masked in all encoder layers.
+        evidence, error: which type.
+        arm, minus: the two.
+        masked: number of the head of the second that is masked in all encoder layers.
 
     Raises:
-        NotMeasured: there is no such number.
+        NotMeasured: there are no such pairs, or the two were not scored on the same.
     """
-    found = _accuracies(evidence, arm, masked)
-    if error not in found:
+    first, second = _result(evidence, arm, None), _result(evidence, minus, masked)
+    if first["suite"]["sha256"] != second["suite"]["sha256"]:
+        raise NotMeasured(f"contrastive pairs of {arm} and {minus}", "they were scored on two suites", "repro run scores both on one")
+    types = first["items"]["type"]
+    if error not in types["names"]:
         raise _without(error, evidence, arm)
-    return found[error].value
+    chosen = [place for place, of in enumerate(types["of"]) if types["names"][of] == error]
+    right, other = ([found[place] for place in chosen] for found in (decisions(first), decisions(second)))
+    data = arm.config(evidence.scale).data
+    return paired_difference(right, other, f"{len(chosen):,} pairs, {data.source}-{data.target}")
 
 
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:

@@ -34,7 +34,8 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     cells = {row.arm: {_heading(cell, row): cell for cell in (printed(paper, place, **row.cells) if row.cells else [])} for row in rows}
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
     first = rows[0].arm
-    header = ["system", *headings, *(["printed difference"] if headings else []), "ours: BLEU", f"ours: difference to {first}", "seeds"]
+    printed_difference = [f"printed difference to {first}"] if headings else []
+    header = ["system", *headings, *printed_difference, "ours: BLEU", f"ours: difference to {first}", "seeds"]
     body = []
     for row in rows:
         line = [str(row.arm), *(cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings)]

@@ -45,7 +45,7 @@ def _long(system: str, variant: str) -> str:
     return f"`repro train --scale cnndm --variant {system} {sites}`"
 
 
-def _parameters(evidence: Evidence) -> float:
+def _parameters(evidence: Evidence) -> int:
     counts = [evidence.scores(arm)["training"]["parameters"] for arm in (RAN_ALL, BASE)]
     return counts[0] - counts[1]
 
@@ -197,7 +197,13 @@ CLAIMS = (
         "1.14 to 1.24 times",
         (
             Check("parameters of RAN-ALL minus those of base", _parameters, (RAN_ALL, BASE), at_most=-1),
-            Check("speed of RAN-ALL / base", lambda e: speed_ratio(e, RAN_ALL, BASE), (RAN_ALL, BASE), ("speed",), at_least=1.05),
+            Check(
+                "speed of RAN-ALL / base, median of rounds",
+                lambda e: speed_ratio(e, RAN_ALL, BASE),
+                (RAN_ALL, BASE),
+                ("speed",),
+                at_least=1.05,
+            ),
         ),
     ),
     Claim(
@@ -218,7 +224,7 @@ CLAIMS = (
         "Z-10",
         "the gain of RAN-D is not that of attention dropout (our control)",
         "not reported",
-        (Contrast(((1, RAN_D), (-1, DROPOUT)), at_least=0.1),),
+        (better(RAN_D, BASE), Contrast(((1, RAN_D), (-1, DROPOUT)), at_least=0.1)),
     ),
 )
 

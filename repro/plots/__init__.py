@@ -6,6 +6,7 @@
 
 from repro.plots.export import save
 from repro.plots.heads import (
+    NO_ROLE,
     ROLES,
     confidence_against_relevance,
     divergence_matrix,
@@ -35,6 +36,7 @@ from repro.plots.style import COLORS, escape
 
 __all__ = [
     "COLORS",
+    "NO_ROLE",
     "ROLES",
     "Difference",
     "Measured",

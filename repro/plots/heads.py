@@ -14,6 +14,7 @@ from repro.plots.style import COLORS, DIVERGING, INK, SYMBOLS, escape, panels, p
 
 ROLES = ("positional", "syntactic", "rare", "several", "unknown")
 ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
+NO_ROLE = "no head meets the criterion of any role"
 MAX_LABELLED = 16  # heads; in a larger cloud labels would hide heads
 
 
@@ -211,6 +212,9 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
         base = base + heights
     labels = ticks([escape(label) for label in counts])
     figure.update_xaxes(**labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False)
+    figure.update_layout(showlegend=True)  # a single role too is named
+    if [bar.name for bar in figure.data] == ["unknown"]:
+        figure.data[0].name = f"unknown: {NO_ROLE}"
     return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
 
 

@@ -209,7 +209,7 @@ class _Still:
     def _write_above(self, width: int, height: int) -> None:
         """Write the legend, if there is something to tell apart, and the title of the figure."""
         corner = self._box(0, self.layout.get("legend", {}).get("y", 1), 1, 1)
-        if len(self.legend) > 1:
+        if len(self.legend) > 1 or (self.legend and self.layout.get("showlegend")):
             place = {"loc": "lower left", "bbox_to_anchor": (corner.x0, corner.y0), "borderaxespad": 0.3}
             num_columns = len(self.legend) if sum(len(name) + 7 for name in self.legend) * 7 < width else 3
             self.figure.legend(self.legend.values(), self.legend, **place, ncols=num_columns, frameon=False, labelcolor=INK, fontsize=8)
