@@ -49,10 +49,11 @@ def mask_loss(evidence: Evidence, arm: Arm, head: str) -> Estimate:
     return evidence.masked(arm, head)
 
 
-def _local_minus_far(evidence: Evidence) -> float:
+def _local_minus_far(evidence: Evidence) -> Interval:
     """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from masking 5, 6 or 7."""
-    losses = {head: mask_loss(evidence, TOKEN, head).mean for head in MASKS}
-    return min(losses[head] for head in "234") - max(losses[head] for head in "567")
+    near, far = ([mask_loss(evidence, TOKEN, head) for head in heads] for heads in ("234", "567"))
+    least, most = min(near, key=lambda loss: loss.mean), max(far, key=lambda loss: loss.mean)
+    return difference(least, most, f"{len(evidence.pairs(TOKEN)[1]):,} sentences")
 
 
 def _depth_difference(evidence: Evidence) -> Interval:
