@@ -35,7 +35,7 @@ lint: $(INSTALLED)
 
 # Run every notebook from a fresh kernel and save what it shows.
 notebooks: $(INSTALLED)
-	$(BIN)/jupyter nbconvert --to notebook --execute --inplace notebooks/*.ipynb tutorials/*/*.ipynb
+	$(BIN)/jupyter nbconvert --to notebook --execute --ExecutePreprocessor.record_timing=False --inplace notebooks/*.ipynb tutorials/*/*.ipynb
 
 # Speed against other toolkits, in an environment of its own; leave the machine alone meanwhile.
 bench:
