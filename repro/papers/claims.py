@@ -1,4 +1,6 @@
-"""Claims of the papers, each with a test that was fixed before the runs, and verdicts computed from records.
+"""Claims of the papers, each with a test, and verdicts computed from records.
+
+Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed since, and why.
 
 A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval of a weighted sum of scores: it holds if the
 whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. So is a condition on another number that has
