@@ -331,9 +331,9 @@ def test_two_losses_are_compared_by_the_interval_of_their_difference(refs, lost,
 @pytest.mark.parametrize(
     ("unsure", "status", "end"),
     [
-        (1, "reproduced", ": 1.00, 95 % 0.80 to 1.00, 5 bins"),
-        (2, "undecided", ": 1.00, 95 % 0.60 to 1.00, 5 bins"),
-        (0, "not reproduced", ": 0.60, 95 % 0.60 to 0.60, 5 bins"),
+        (1, "reproduced", ": 1.00, from 0.80 to 1.00, 5 bins"),
+        (2, "undecided", ": 1.00, from 0.60 to 1.00, 5 bins"),
+        (0, "not reproduced", ": 0.60, from 0.60 to 0.60, 5 bins"),
     ],
 )
 def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):

@@ -87,7 +87,7 @@ def _bins_lower_without(evidence: Evidence) -> Interval:
     lower, surely, perhaps = (
         float(np.mean([end > 0 for end in ends])) for ends in zip(*((x.mean, x.low, x.high) for x in losses), strict=True)
     )
-    return Interval(lower, surely, perhaps, f"{len(losses)} bins")
+    return Interval(lower, surely, perhaps, f"{len(losses)} bins", level=None)
 
 
 EXPERIMENTS = (

@@ -63,17 +63,18 @@ class Interval:
         value: the number.
         low, high: ends of its interval.
         over: what it was taken from, such as `200 pairs, en-de`.
-        level: how often such an interval holds the true number.
+        level: how often such an interval holds the true number; None where it was put together from others, and nobody knows.
     """
 
     value: float
     low: float
     high: float
     over: str
-    level: float = LEVEL
+    level: float | None = LEVEL
 
     def __str__(self) -> str:
-        return f"{self.value:.2f}, {100 * self.level:.0f} % {self.low:.2f} to {self.high:.2f}, {self.over}"
+        between = "from" if self.level is None else f"{100 * self.level:.0f} %"
+        return f"{self.value:.2f}, {between} {self.low:.2f} to {self.high:.2f}, {self.over}"
 
 
 class Undefined(Exception):
