@@ -1,13 +1,10 @@
 """Work on Ray: evenly divided, what fails stops nothing else, and a stop loses nothing."""
 
 import importlib.util
-import os
-import signal
-import subprocess
 import sys
-import time
 
 import pytest
+from test_jobs import stop_three_runs
 from test_training import tiny
 
 from repro.cluster import Share, run_all_on_cluster, share_of
@@ -76,16 +73,5 @@ def test_a_fault_of_the_program_is_raised_as_it_is(root):
 
 @needs_ray
 def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory):
-    results = str(tmp_path_factory.mktemp("results"))
-    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1", "--cluster", "local", "--results", results]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 240
-    while not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    time.sleep(1)
-    os.kill(process.pid, signal.SIGTERM)
-    _, message = process.communicate(timeout=120)
-    assert process.returncode == 128 + signal.SIGTERM
+    message = stop_three_runs(root, tmp_path_factory.mktemp("results"), "--cluster", "local")
     assert message.endswith("stopped; the same command goes on where the runs were\n")
-    (folder,) = root.iterdir()  # the others were waiting, and must not have begun
-    assert len(Run(folder).checkpoints()) == 1
