@@ -215,13 +215,14 @@ def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]
 
 
 def _made_with(records: list[dict[str, Any]]) -> str:
-    lines = []
+    """Return commit, machine and versions, a line for all runs that share them."""
+    runs: dict[str, dict[str, None]] = {}
     for record in records:
         origin = record["provenance"]
         versions = ", ".join(f"{name} {number}" for name, number in origin["versions"].items())
         machine = f"{origin['device']}, threads {origin['threads']}, {origin['processor']}"
-        lines.append(f"- {record['run']}: commit {origin['commit']}, {machine}, {versions}")
-    return "\n".join(lines)
+        runs.setdefault(f"commit {origin['commit']}, {machine}, {versions}", {})[record["run"]] = None
+    return "\n".join(f"- {', '.join(names)}: {origin}" for origin, names in runs.items())
 
 
 def _pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -85,6 +85,9 @@ def test_costs_say_how_many_threads_and_where_speeds_are_compared():
     assert _made_with([DONOR, PRUNED]).split("\n") == [
         f"- {name}: commit c, cpu, threads {n}, p, torch 2" for name, n in (("donor", 2), ("pruned", 1))
     ]
+    assert _made_with([DONOR, PRUNED, costed("alone", 9, threads=2), DONOR]).split("\n")[0] == (
+        "- donor, alone: commit c, cpu, threads 2, p, torch 2"
+    )
 
 
 def test_what_was_pruned_costs_what_it_started_from_too_and_what_was_cut_out_no_training():

@@ -147,7 +147,7 @@ class Claim:
         return list(dict.fromkeys((kind, arm) for condition in self.conditions for kind in condition.measures for arm in condition.arms))
 
     def digest(self) -> str:
-        """Return eight hex digits that name its test: statement, inequalities, margins."""
+        """Return eight hex digits that name its test: its conditions with their bounds, not the statement."""
         text = "\n".join([self.name, *(condition.describe() for condition in self.conditions)])
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 

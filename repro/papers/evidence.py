@@ -69,17 +69,42 @@ class Evidence:
             raise NotMeasured(f"{kind} of {arm}, seed {seed}", f"not measured at {self.scale}", "repro run makes it")
         return found[0]
 
+    def having(self, kind: str, arms: Sequence[Arm]) -> list[Arm]:
+        """Return those of the arms that have a record of a kind.
+
+        Raises:
+            NotMeasured: none has.
+        """
+        found = [arm for arm in arms if self.find(kind, arm)]
+        if not found:
+            raise NotMeasured(f"{kind} of {', '.join(map(str, arms))}", f"not measured at {self.scale}", "repro run makes it")
+        return found
+
+    def scored(self, arms: Sequence[Arm]) -> list[Arm]:
+        """Return those of the arms that have scores of some seed on this test set.
+
+        Raises:
+            NotMeasured: none has.
+        """
+        found = [arm for arm in arms if self._seeds([arm])]
+        if not found:
+            raise NotMeasured(", ".join(map(str, arms)), f"not trained at {self.scale}", "repro run trains it")
+        return found
+
     def seeds(self, arms: Sequence[Arm]) -> list[int]:
         """Return the seeds that all of these arms have scores for.
 
         Raises:
             NotMeasured: no seed.
         """
-        has_all = [seed for seed in range(1, MAX_SEEDS + 1) if all(self.find("scores", arm, seed, split=self.split) for arm in arms)]
+        has_all = self._seeds(arms)
         if not has_all:
-            missing = ", ".join(str(arm) for arm in arms if not self.find("scores", arm, split=self.split)) or "a common seed"
+            missing = ", ".join(str(arm) for arm in arms if not self._seeds([arm])) or "a common seed"
             raise NotMeasured(missing, f"not trained at {self.scale}", "repro run trains it")
         return has_all
+
+    def _seeds(self, arms: Sequence[Arm]) -> list[int]:
+        return [seed for seed in range(1, MAX_SEEDS + 1) if all(self.find("scores", arm, seed, split=self.split) for arm in arms)]
 
     def scores(self, arm: Arm, seed: int = 1) -> Record:
         """Return the score record of an arm on this test set."""

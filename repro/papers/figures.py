@@ -26,7 +26,7 @@ EXAMPLE_LENGTH = 9  # tokens, of the drawn patterns
 
 def gap_figure(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> Figures:
     """Draw the difference of each arm to the first by bins of the test set, with 95 % intervals."""
-    first, *others = arms
+    first, others = arms[0], evidence.scored(arms[1:])
     systems = {}
     for arm in others:
         bins = evidence.gap_by([(1, arm), (-1, first)], key, edges)
@@ -77,6 +77,7 @@ def distance_figure(evidence: Evidence, arm: Arm) -> Figures:
 
 def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     """Draw the entropy of the heads by layer (Zeng et al. 2021, Figure 4)."""
+    arms = evidence.having("heads", arms)
     return {
         f"Entropy, {site}": plots.entropy_by_layer({str(arm): numbers(evidence, arm, site, "entropy") for arm in arms})
         for site in ("encoder_self", "decoder_self")
@@ -85,7 +86,7 @@ def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
 
 def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     """Draw how many weights are how large (Zeng et al. 2021, Figure 5)."""
-    figures = {}
+    arms, figures = evidence.having("heads", arms), {}
     for site in ("encoder_self", "decoder_self"):
         counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
         num_layers = min(map(len, counts.values()))
@@ -96,6 +97,7 @@ def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
 
 def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     """Draw how far layers are from each other (Zeng et al. 2021, Figure 7)."""
+    arms = evidence.having("heads", arms)
     return {
         f"Divergence of layers, {site}": plots.divergence_matrix({str(arm): numbers(evidence, arm, site, "divergence") for arm in arms})
         for site in ("encoder_self", "decoder_self")
@@ -128,7 +130,7 @@ def length_cost_figure(_evidence: Evidence) -> Figures:
     path = Path("benchmarks/results/scaling.json")
     if not path.exists():
         return {}
-    return {"Cost of one attention layer, 4,096 tokens": layer_cost(json.loads(path.read_bytes())["rows"])}
+    return {"Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(json.loads(path.read_bytes())["rows"])}
 
 
 def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
@@ -143,7 +145,7 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
 
 def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm]) -> Figures:
     """Draw the accuracy on one type of contrastive pair by distance."""
-    by_arm = {str(arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
+    by_arm = {str(arm): accuracies_by_distance(evidence, error, arm) for arm in evidence.having("contrastive", arms)}
     labels = list(next(iter(by_arm.values())))
     systems = {
         name: Measured(*([100 * getattr(found[label], end) for label in labels] for end in ("value", "low", "high")))

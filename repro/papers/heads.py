@@ -18,7 +18,7 @@ def numbers(evidence: Evidence, arm: Arm, site: str, name: str) -> np.ndarray:
 
 def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     """Return the mean entropy of the heads by site and layer, in nats (Zeng et al. 2021, equation 5 and Figure 4)."""
-    rows = []
+    arms, rows = evidence.having("heads", arms), []
     for site in ("encoder_self", "decoder_self"):
         entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
         rows += [[f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)] for layer in range(len(entropies[0]))]
@@ -27,7 +27,7 @@ def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
 
 def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     """Return the mean divergence of neighbouring layers, in nats (Zeng et al. 2021, Figure 7)."""
-    rows = []
+    arms, rows = evidence.having("heads", arms), []
     for site in ("encoder_self", "decoder_self"):
         means = [np.diagonal(numbers(evidence, arm, site, "divergence"), offset=1).mean() for arm in arms]
         rows.append([site, *(f"{mean:.3f}" for mean in means)])
@@ -49,7 +49,11 @@ def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str
         table(["dependent after head, words", *(f"{offset:+d}" if offset else "0" for offset in range(-5, 6))], positions),
     ]
     if cells := printed(paper, place):
-        parts.append(table(["printed", "what", "corpus", "%"], [[c.row, c.column, c.dataset, c.as_printed] for c in cells]))
+        columns = list(dict.fromkeys(cell.column for cell in cells))
+        found = {(cell.row, cell.dataset, cell.column): f"{cell.value:g}" for cell in cells}
+        pairs = dict.fromkeys((relation, corpus) for relation, corpus, _ in found)
+        theirs = [[*pair, *(found.get((*pair, column), "-") for column in columns)] for pair in pairs]
+        parts.append(table(["printed", "corpus", *(f"{column}, %" for column in columns)], theirs))
     return "\n\n".join(parts)
 
 

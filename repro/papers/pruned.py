@@ -13,8 +13,9 @@ from repro.decoding import Translator
 from repro.jobs import train_and_evaluate
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.printed import printed
+from repro.papers.printed import printed, remarks
 from repro.papers.statistics import Estimate, Undefined
+from repro.papers.tables import printed_table
 from repro.pruning import from_scratch_config, kept_heads, save_pruned
 from repro.pruning_sweep import PruningPoint, nearest, sweep
 from repro.records import evaluate_run
@@ -139,6 +140,7 @@ def encoder_table(evidence: Evidence) -> str:
         [
             table(["encoder heads kept", "penalty", "change in BLEU"], rows),
             table(["printed (read off a plot)", "heads", "BLEU"], theirs),
+            printed_table(remarks("voita2019", "Figure 7")),
         ]
     )
 

@@ -161,7 +161,10 @@ EXPERIMENTS = (
         "Table 6",
         "Word sense, with and without the learned head",
         BOTH_WAYS,
-        lambda e: accuracy_by_type_table(e, NAME, "Table 6", _two_with(e, WORD_SENSE), masked=HEAD_8),
+        lambda e: (
+            accuracy_by_type_table(e, NAME, "Table 6", _two_with(e, WORD_SENSE), masked=HEAD_8, only=WORD_SENSE)
+            + f"\n\nHead {HEAD_8} of {TOKEN} is its learned one; that of {LEARNED} is one of eight learned ones."
+        ),
         measures={"contrastive": BOTH_WAYS},
         scales=SCALES_WITH_SUITES,
         elsewhere=ELSEWHERE,

@@ -52,29 +52,38 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
         return Section(f"{title}Not at {evidence.scale}: {experiment.elsewhere}.", {}, name)
     try:
         text, figures = experiment.render(evidence), experiment.figures(evidence) if experiment.figures else {}
-    except NotMeasured as missing:
-        return Section(title + status_line(missing), {}, name)
+        rest = missing(experiment, evidence)
+    except NotMeasured as first:
+        return Section(title + status_line(first), {}, name)
     except MachineError as absent:  # a corpus without which nothing can be resampled
         return Section(f"{title}Not on this machine: {absent}.", {}, name)
+    if rest:
+        text += f"\n\nStill to run, with `repro run {name} --scale {evidence.scale}`: {'; '.join(rest)}."
     return Section(title + text, figures, name)
 
 
 UNFINISHED = ("in part", "not run")
 
 
+def missing(experiment: Experiment, evidence: Evidence) -> list[str]:
+    """Return the arms of an experiment without scores on this test set, and its measures without a record."""
+    absent = [str(arm) for arm in experiment.arms if not evidence.find("scores", arm, split=evidence.split)]
+    measures = [(kind, arm) for kind, arms in experiment.measures.items() for arm in arms]
+    return absent + [f"{kind} of {arm}" for kind, arm in measures if not evidence.find(kind, arm)]
+
+
 def status_of(experiment: Experiment, evidence: Evidence) -> str:
     """Return `done`, `needs no run`, `not at this scale`, or one of `UNFINISHED`."""
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
-    if not (experiment.arms or experiment.measures):
+    wanted = len(experiment.arms) + sum(map(len, experiment.measures.values()))
+    if not wanted:
         return "needs no run"
     try:
-        scored = [bool(evidence.find("scores", arm, split=evidence.split)) for arm in experiment.arms]
-        measured = [bool(evidence.find(kind, arm)) for kind, arms in experiment.measures.items() for arm in arms]
+        absent = missing(experiment, evidence)
     except ReproError:  # the corpus is not at hand, without which the size of a part of it is not known
         return "not run"
-    done = scored + measured
-    return "done" if all(done) else "in part" if any(done) else "not run"
+    return "done" if not absent else "in part" if len(absent) < wanted else "not run"
 
 
 def coverage_table(evidences: Iterable[Evidence]) -> str:

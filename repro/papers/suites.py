@@ -122,8 +122,11 @@ def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str
     return found
 
 
-def accuracy_by_type_table(evidence: Evidence, paper: str, place: str, arms: Sequence[Arm], masked: str | None = None) -> str:
-    """Return accuracies by type of error: printed ones, ours, and with a head masked."""
+def accuracy_by_type_table(
+    evidence: Evidence, paper: str, place: str, arms: Sequence[Arm], masked: str | None = None, only: str | None = None
+) -> str:
+    """Return accuracies by type of error, or on one type only: printed ones, ours, and with a head masked."""
+    arms = evidence.having("contrastive", arms)
     columns = {str(arm): _accuracies(evidence, arm) for arm in arms}
     if masked:
         columns |= {f"{arm}, head {masked} masked": _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
@@ -131,6 +134,8 @@ def accuracy_by_type_table(evidence: Evidence, paper: str, place: str, arms: Seq
     theirs = list(dict.fromkeys(column for _, column in cells))
     rows = []
     for error, first in next(iter(columns.values())).items():
+        if only not in (None, error):
+            continue
         values = [_percent(found[error]) if error in found else "-" for found in columns.values()]
         rows.append([error, *(cells.get((error, column), "-") for column in theirs), str(first.total), *values])
     return table(["type", *(f"printed: {column}" for column in theirs), "pairs", *columns], rows)
@@ -138,6 +143,7 @@ def accuracy_by_type_table(evidence: Evidence, paper: str, place: str, arms: Seq
 
 def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> str:
     """Return the accuracy on a type of error by distance, with 95 % intervals."""
+    arms = evidence.having("contrastive", arms)
     columns = {str(arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
     if masked:
         columns |= {

@@ -10,7 +10,7 @@ from repro.data.corpora import load_corpus
 from repro.errors import MachineError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, Key, NotMeasured, equal_parts
-from repro.papers.printed import Printed, printed
+from repro.papers.printed import Printed, printed, remarks
 from repro.papers.statistics import Estimate
 from repro.records import score_of
 from repro.report import table
@@ -29,7 +29,7 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     """Return a table of systems: the printed cells, the range of printed differences to the first row, and ours with 95 % intervals.
 
     Rows without cells are what the paper's table lacks, or holds elsewhere, such as our controls and the other direction. Where nothing of
-    the paper's table is at hand, a note says so.
+    the paper's table is at hand, what the text says about it stands below, or a note that nothing is known.
     """
     cells = {row.arm: {_heading(cell, row): cell for cell in (printed(paper, place, **row.cells) if row.cells else [])} for row in rows}
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
@@ -41,13 +41,24 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         line = [str(row.arm), *(cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings)]
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
         body.append(line + _ours(evidence, row.arm, first))
-    note = "" if printed(paper, place) else f"\n\nPrinted numbers of {place}: {NOT_PRINTED}."
-    return table([*header, "parameters"], body) + note
+    ours = table([*header, "parameters"], body)
+    return ours if printed(paper, place) else f"{ours}\n\n{_remarks_of(paper, place)}"
+
+
+def printed_table(cells: Sequence[Printed]) -> str:
+    """Return printed numbers one below the other, for those that have no row of ours beside them."""
+    rows = [[c.row, c.column, c.metric, c.dataset, f"{c.value:g}" + (" (read off a plot)" if c.approx else "")] for c in cells]
+    return table(["printed", "what", "unit", "corpus", "number"], rows)
+
+
+def _remarks_of(paper: str, place: str) -> str:
+    found = remarks(paper, place)
+    return printed_table(found) if found else f"Printed numbers of {place}: {NOT_PRINTED}."
 
 
 def length_table(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> str:
     """Return a table of the difference of each arm to the first, by bins of the test set."""
-    first, *others = arms
+    first, others = arms[0], evidence.scored(arms[1:])
     columns = [evidence.gap_by([(1, arm), (-1, first)], key, edges) for arm in others]
     body = [
         [name, str(count), *(_with_interval(column[place][2]) for column in columns)] for place, (name, count, _) in enumerate(columns[0])
@@ -56,7 +67,8 @@ def length_table(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Seque
 
 
 def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) -> str:
-    """Return a table of the change in BLEU when one head is masked in all encoder layers, a column an arm."""
+    """Return a table of the change in BLEU when one head is masked in all encoder layers, a column an arm that was measured so."""
+    arms = evidence.having("masks", arms)
     body = [[head, *(_with_interval(evidence.masked(arm, head), sign=-1) for arm in arms)] for head in heads]
     return table(["head masked", *(str(arm) for arm in arms)], body)
 
@@ -71,7 +83,7 @@ def masked_length_table(evidence: Evidence, arm: Arm, head: str, key: Key, edges
 def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     """Return BLEU of each arm by the share of tokens for which the attention of the first is strongest two or more positions away."""
     shares = evidence.one("off_diagonal", arms[0], split=evidence.split)["shares"]
-    edges = equal_parts(shares, 5)
+    edges, arms = equal_parts(shares, 5), evidence.scored(arms)
     body = []
     for low, high in pairwise(edges):
         inside = [i for i, share in enumerate(shares) if low <= share < high]

@@ -1,0 +1,116 @@
+"""Tables of experiments: printed numbers that have no row of ours, and arms that have not been run yet."""
+
+from pathlib import Path
+
+import pytest
+from test_papers import damaged, score_record, speed_records
+
+from repro.data.corpora import load_corpus
+from repro.papers import find_experiments
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence, NotMeasured, reference_length
+from repro.papers.figures import accuracy_figure, entropy_figure, gap_figure
+from repro.papers.heads import divergence_table, entropy_table, relations_table
+from repro.papers.printed import printed, remarks
+from repro.papers.pruned import PRUNED
+from repro.papers.raganato2020 import MASKS
+from repro.papers.report import experiment_section
+from repro.papers.speed import speed_table
+from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
+from repro.papers.tables import length_table, mask_table, printed_table
+from repro.records import load_records
+
+BASE, HARD, ALL = Arm("base"), Arm("hc-sa"), Arm("hc-all")
+BINS = (reference_length, [0, 5, 1000], "reference words")
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    refs = load_corpus("minigerman", "en", "de").pairs("test", "en", "de")[1]
+    return Evidence("smoke", [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))])
+
+
+def about(arm: Arm, kind: str, **numbers) -> dict:
+    """Return what tables read of a record of a kind."""
+    return {"kind": kind, "config_digest": arm.config("smoke").digest()} | numbers
+
+
+def text_of(name: str, evidence: Evidence) -> str:
+    ((paper, experiment),) = find_experiments(name)
+    return experiment_section(paper, experiment, evidence).text
+
+
+# What papers print where no row of ours stands beside it
+
+
+def test_what_the_text_says_about_a_figure_stands_below_the_table(evidence):
+    text = text_of("you2020.figure3", evidence)
+    assert "| hc-sa minus hc-sa/-ff at 4 layers | gap | BLEU difference | WMT16 En-Ro | 3.2 |" in text
+    assert "not known" not in text and "Printed numbers of Figure 7: not known." in text_of("you2020.figure7", evidence)
+
+
+def test_remarks_are_those_on_one_place():
+    assert [cell.value for cell in remarks("zeng2021", "Figure 3")] == [23.6, 1.2]
+    assert [cell.value for cell in remarks("voita2019", "Figure 7")] == [0.25, 0.15]
+    assert remarks("zeng2021", "Table 1") == [] == remarks("you2020", "Table")
+
+
+def test_a_number_that_was_read_off_a_plot_says_so():
+    row = printed_table(printed("zeng2021", "Figure 3 left")[:1]).split("\n")[-1]
+    assert row == "| batch size 20 | speed gain RAN-ALL over TransF | percent | WMT14 En-De | 15.5 (read off a plot) |"
+
+
+def test_models_that_are_not_ours_stand_below_with_their_printed_scores(evidence):
+    tables = text_of("cui2019.table2", evidence).split("\n\n")
+    assert "| Dynamic Convolution (Wu et al. 2019) | De-En | BLEU | IWSLT14 De-En | 35.2 |" in tables[3]
+    assert "Transformer" not in tables[3] and len(tables[3].split("\n")) == 2 + 5
+
+
+def test_accuracy_and_baseline_of_a_relation_have_a_column_each():
+    stored = Evidence("smoke", load_records(Path("results"), "heads"))
+    text = relations_table(stored, "voita2019", "Table 1", PRUNED)
+    assert "| printed | corpus | best head, % | positional baseline, % |" in text
+    assert "| nsubj v→s | WMT 2.5M EN-RU | 45 | 35 |" in text
+
+
+# Arms that have not been run
+
+
+def test_what_is_there_is_shown_and_the_rest_is_named_with_its_command(evidence):
+    text = text_of("you2020.figure4", evidence)
+    assert "| reference words | sentences | hc-sa - base |" in text
+    assert text.endswith("\n\nStill to run, with `repro run you2020.figure4 --scale smoke`: hc-all.")
+    assert "Still to run" not in text_of("you2020.figure1", evidence)
+
+
+def test_differences_by_length_need_the_first_system_and_one_more(evidence):
+    assert next(iter(gap_figure(evidence, (BASE, ALL, HARD), *BINS).values())).data[0].name == "hc-sa"
+    for arms in ((ALL, BASE), (BASE, ALL)):
+        with pytest.raises(NotMeasured, match="hc-all"):
+            length_table(evidence, arms, *BINS)
+
+
+def test_every_measure_shows_the_arms_that_have_it(evidence):
+    heads = {site: {"entropy": [[0.5], [0.25]], "divergence": [[0, 0.1], [0.1, 0]]} for site in ("encoder_self", "decoder_self")}
+    found = Evidence("smoke", [about(HARD, "heads", sites=heads), *speed_records(hc_sa=[1.0, 2.0])])
+    headers = {make(found, (BASE, HARD)).split("\n")[0] for make in (entropy_table, divergence_table)}
+    assert headers == {"| mean entropy, nats | hc-sa |", "| divergence of neighbouring layers, nats | hc-sa |"}
+    assert "| hc-sa | 2 | 1.00 |" in speed_table(found, (BASE, HARD))
+    assert {trace.name for trace in entropy_figure(found, (BASE, HARD))["Entropy, encoder_self"].data} == {"hc-sa"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "render"),
+    [
+        ("masks", lambda e: mask_table(e, (BASE, HARD), MASKS)),
+        ("heads", lambda e: entropy_table(e, (BASE, HARD))),
+        ("heads", lambda e: divergence_table(e, (BASE, HARD))),
+        ("speed", lambda e: speed_table(e, (BASE, HARD))),
+        ("contrastive", lambda e: accuracy_by_type_table(e, "you2020", "Table 4", (BASE, HARD))),
+        ("contrastive", lambda e: accuracy_by_distance_table(e, "agreement", (BASE, HARD))),
+        ("contrastive", lambda e: accuracy_figure(e, "agreement", (BASE, HARD))),
+    ],
+)
+def test_where_no_arm_was_measured_all_are_named(kind, render, evidence):
+    with pytest.raises(NotMeasured, match=f"{kind} of base, hc-sa: not measured at smoke"):
+        render(evidence)
