@@ -73,6 +73,12 @@ def test_accuracy_and_baseline_of_a_relation_have_a_column_each():
     assert "| nsubj v→s | WMT 2.5M EN-RU | 45 | 35 |" in text
 
 
+def test_the_table_on_word_sense_holds_nothing_else():
+    text = text_of("raganato2020.table6", Evidence("smoke", load_records(Path("results"), "contrastive")))
+    rows = text.split("\n\n")[2].split("\n")[2:]
+    assert [row.split(" | ")[0] for row in rows] == ["| word_sense"]
+
+
 # Arms that have not been run
 
 

@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.statistics import Estimate, Interval, Undefined
+from repro.papers.statistics import Estimate, Exact, Interval, Undefined
 
 Outcome = Literal["holds", "fails", "open", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
@@ -81,7 +81,7 @@ class Check:
     """
 
     what: str
-    number: Callable[[Evidence], float | Estimate | Interval]
+    number: Callable[[Evidence], float | Estimate | Interval | Exact]
     arms: tuple[Arm, ...]
     measures: tuple[str, ...] = ()
     at_least: float | None = None
@@ -92,7 +92,7 @@ class Check:
             found = self.number(evidence)
         except Undefined as reason:
             return "void", f"{self.describe()}: {reason}"
-        if isinstance(found, Estimate | Interval):
+        if isinstance(found, Estimate | Interval | Exact):
             return decide(found.low, found.high, self.at_least, self.at_most), f"{self.describe()}: {found}"
         written = f"{found:,}" if isinstance(found, int) else f"{found:.4g}"
         return decide(found, found, self.at_least, self.at_most), f"{self.describe()}: {written}"

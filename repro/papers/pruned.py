@@ -14,7 +14,7 @@ from repro.jobs import train_and_evaluate
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed, remarks
-from repro.papers.statistics import Estimate, Undefined
+from repro.papers.statistics import Estimate, Exact, Undefined
 from repro.papers.tables import printed_table
 from repro.pruning import from_scratch_config, kept_heads, save_pruned
 from repro.pruning_sweep import PruningPoint, nearest, sweep
@@ -89,46 +89,51 @@ def pruned_minus_scratch(evidence: Evidence) -> Estimate:
     return evidence.difference(pair["pruned"], pair["scratch"], PRUNED)
 
 
-def encoder_goes_first(evidence: Evidence) -> float:
+def encoder_goes_first(evidence: Evidence) -> Exact:
     """Return, near half of all heads, the smaller of the heads kept in decoder self-attention and cross attention minus the encoder's."""
-    kept = _kept(_at(evidence, "all", 0.5))
-    return min(kept["decoder_self"], kept["cross"]) - kept["encoder_self"]
+    point, size = _at(evidence, "all", 0.5)
+    kept = _kept(point)
+    return Exact(min(kept["decoder_self"], kept["cross"]) - kept["encoder_self"], size)
 
 
-def cross_goes_last(evidence: Evidence) -> float:
+def cross_goes_last(evidence: Evidence) -> Exact:
     """Return, near a quarter of all heads, the heads kept in cross attention minus those in decoder self-attention."""
-    kept = _kept(_at(evidence, "all", 0.25))
-    return kept["cross"] - kept["decoder_self"]
+    point, size = _at(evidence, "all", 0.25)
+    kept = _kept(point)
+    return Exact(kept["cross"] - kept["decoder_self"], size)
 
 
-def low_minus_high(site: str) -> Callable[[Evidence], float]:
+def low_minus_high(site: str) -> Callable[[Evidence], Exact]:
     """Return what counts the heads kept in the lower half of a site's layers minus those in the upper, near half of all heads."""
 
-    def number(evidence: Evidence) -> float:
-        layers = [len(layer) for layer in _at(evidence, "all", 0.5)["kept_heads"][site]]
+    def number(evidence: Evidence) -> Exact:
+        point, size = _at(evidence, "all", 0.5)
+        layers = [len(layer) for layer in point["kept_heads"][site]]
         half = len(layers) // 2
-        return sum(layers[:half]) - sum(layers[-half:])
+        return Exact(sum(layers[:half]) - sum(layers[-half:]), size)
 
     return number
 
 
-def binary_share(evidence: Evidence) -> float:
+def binary_share(evidence: Evidence) -> Exact:
     """Return the mean share of nearly binary gates over all pruned models."""
     series = evidence.one("pruning", PRUNED)["series"]
-    return float(np.mean([point["almost_binary"] for name in SERIES for point in series[name]["points"]]))
+    shares = [point["almost_binary"] for name in SERIES for point in series[name]["points"]]
+    return Exact(float(np.mean(shares)), f"mean of {len(shares)} pruned models")
 
 
-def survival_difference(evidence: Evidence) -> float:
+def survival_difference(evidence: Evidence) -> Exact:
     """Return, near three tenths of the encoder's heads, the share of positional heads that are kept minus that of the other heads.
 
     Raises:
         Undefined: one of the two has no heads.
     """
-    kept = _mask(_at(evidence, "encoder", 0.3)["kept_heads"]["encoder_self"], _roles(evidence))
+    point, size = _at(evidence, "encoder", 0.3)
+    kept = _mask(point["kept_heads"]["encoder_self"], _roles(evidence))
     positional = np.array([["positional" in roles for roles in layer] for layer in _roles(evidence)])
     if not positional.any() or positional.all():
         raise Undefined("every head is positional" if positional.any() else "no head is positional")
-    return float(kept[positional].mean() - kept[~positional].mean())
+    return Exact(float(kept[positional].mean() - kept[~positional].mean()), size)
 
 
 def encoder_table(evidence: Evidence) -> str:
@@ -149,7 +154,7 @@ def all_sites_table(evidence: Evidence) -> str:
     """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
     series = evidence.one("pruning", PRUNED)["series"]
     rows = [[_sites(point), _cell(_change(evidence, point)), ""] for point in series["all"]["points"]]
-    near = _sites(_at(evidence, "all", SHARES["all"][-1]))
+    near = _sites(_at(evidence, "all", SHARES["all"][-1])[0])
     rows.append([f"{near}, heads cut out", "", _cell(pruned_minus_scratch(evidence))])
     theirs = [[cell.dataset, cell.row, cell.column, cell.as_printed] for cell in printed("voita2019", "Table 2")]
     return "\n\n".join(
@@ -241,10 +246,11 @@ def layers_figure(evidence: Evidence) -> dict[str, Any]:
     return {"Heads kept by decoder layer": plots.heads_kept_by_layer(kept, [str(point["heads"]) for point in points])}
 
 
-def _at(evidence: Evidence, name: str, share: float) -> dict[str, Any]:
-    """Return the pruned model whose number of heads is nearest to a share of all."""
+def _at(evidence: Evidence, name: str, share: float) -> tuple[dict[str, Any], str]:
+    """Return the pruned model whose number of heads is nearest to a share of all, the larger of two; and how many heads that are."""
     series = evidence.one("pruning", PRUNED)["series"][name]
-    return min(series["points"], key=lambda point: abs(point["heads"] - share * series["heads"]))
+    point = min(series["points"], key=lambda point: abs(point["heads"] - share * series["heads"]))
+    return point, f"{point['heads']} of {series['heads']} heads"
 
 
 def _change(evidence: Evidence, point: dict[str, Any]) -> Estimate:

@@ -8,6 +8,7 @@
 Both together: the interval of a mean over seeds adds both variances, since another test set and other seeds would change it independently.
 
 Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from.
+A count of heads has none (`Exact`) and says of how many.
 """
 
 from collections.abc import Sequence
@@ -75,6 +76,24 @@ class Interval:
     def __str__(self) -> str:
         between = "from" if self.level is None else f"{100 * self.level:.0f} %"
         return f"{self.value:.2f}, {between} {self.low:.2f} to {self.high:.2f}, {self.over}"
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A number without an interval, and what it was taken from, such as `9 of 16 heads`."""
+
+    value: float
+    over: str
+
+    @property
+    def low(self) -> float:
+        """Return the number itself, as does `high`."""
+        return self.value
+
+    high = low
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g}, {self.over}"
 
 
 class Undefined(Exception):
