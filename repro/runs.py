@@ -96,7 +96,7 @@ class Run:
         return self.path / "lengths.json"
 
     def length_ratio(self) -> float | None:
-        """Return mean source length / mean target length of the training data, in tokens; None when the run did not note it."""
+        """Return mean source length / mean target length of the training data, in tokens without marks; None if it was not noted."""
         if not self.lengths_path.exists():
             return None
         lengths = json.loads(self.lengths_path.read_bytes())

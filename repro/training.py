@@ -246,7 +246,7 @@ def _encode_corpus(run: Run, corpus: ParallelCorpus, start: Run | None) -> tuple
     train_pairs = encode(sources, targets, data.max_tokens)
     if not len(train_pairs):
         raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
-    write_json(run.lengths_path, {"source_tokens": sum(map(len, train_pairs.src)), "target_tokens": sum(map(len, train_pairs.tgt))})
+    write_json(run.lengths_path, train_pairs.num_tokens())
     return train_pairs, encode(*corpus.pairs("dev", data.source, data.target), None)
 
 

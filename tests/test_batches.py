@@ -31,6 +31,12 @@ def test_the_same_text_gives_the_same_model(subwords):
     assert Subwords.fit(TEXTS, 60).model == subwords.model
 
 
+@pytest.mark.parametrize("end_mark", [True, False])
+def test_equal_sides_have_equally_many_tokens(end_mark):
+    rows = [[5, 6, 7], [8]]
+    assert EncodedPairs(rows, rows, end_mark).num_tokens() == {"source_tokens": 4, "target_tokens": 4}
+
+
 def test_typed_marks_are_never_control_ids(subwords):
     for ids in subwords.encode(["<s> </s> <pad>", "</s>", "<unk>"]):
         assert not {PAD_ID, BOS_ID, EOS_ID} & set(ids)

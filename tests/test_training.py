@@ -15,7 +15,8 @@ from safetensors.torch import load_file
 
 from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
-from repro.data.subwords import PAD_ID
+from repro.data.corpora import load_pairs
+from repro.data.subwords import PAD_ID, Subwords
 from repro.errors import BusyError, InputError
 from repro.files import write_json
 from repro.runs import Run, load_state
@@ -84,6 +85,15 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
     assert train(tiny(), tmp_path, quiet=True).path == run.path
     assert (run.path / "final" / "model.safetensors").stat().st_mtime_ns == before
     assert not list((run.path / "checkpoints").iterdir())
+
+
+def test_a_run_notes_the_length_ratio_of_its_data_without_marks(tmp_path):
+    config = tiny("train.max_updates=1")
+    run = train(config, tmp_path, quiet=True)
+    subwords = Subwords.load(run.subwords_path)
+    sides = [side[:400] for side in load_pairs("minigerman", "en", "de", "train")]
+    source, target = (sum(map(len, subwords.encode(side))) for side in sides)
+    assert run.length_ratio() == source / target
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others(tmp_path):

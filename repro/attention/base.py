@@ -20,7 +20,8 @@ class Stack:
         embed_dim: width of the layer input.
         num_heads: of the model; a variant may have its own number. Must divide `embed_dim`.
         dropout: probability of dropping a learned attention weight in training.
-        length_ratio: mean source length / mean target length in the training data, in tokens; None where no data is known.
+        length_ratio: mean source length / mean target length in the training data, in tokens without marks; None where no data is
+            known.
     """
 
     site: str

@@ -41,10 +41,15 @@ class EncodedPairs:
     def __init__(self, src: Sequence[list[int]], tgt: Sequence[list[int]], source_end_mark: bool) -> None:
         self.src = [mark_source(ids, source_end_mark) for ids in src]
         self.tgt = list(tgt)
+        self._source_marks = len(self.src) if source_end_mark else 0
         self.lengths = np.array([max(len(s), len(t) + 1) for s, t in zip(self.src, self.tgt, strict=True)])
 
     def __len__(self) -> int:
         return len(self.src)
+
+    def num_tokens(self) -> dict[str, int]:
+        """Return how many tokens both sides have, marks not counted: the sides of equal pairs are equally long."""
+        return {"source_tokens": sum(map(len, self.src)) - self._source_marks, "target_tokens": sum(map(len, self.tgt))}
 
     def batch(self, indices: Sequence[int]) -> Batch:
         """Put the pairs at `indices` into one padded batch."""
