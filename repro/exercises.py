@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 TOLERANCE = 1e-4
+NO_GRADIENT = "the numbers are right, but no gradient can flow back through them; use torch functions on tensors, no floats, no `detach`"
 
 
 @dataclass
@@ -74,7 +75,7 @@ class Exercise:
         if found is None:
             return "returns nothing; is there a `return`?"
         if _equal(found, expected):
-            return None
+            return NO_GRADIENT if _has_gradient(expected) and not _has_gradient(found) else None
         known = (inspect.getdoc(mistake) for mistake in self.mistakes if _equal(found, mistake(*copy.deepcopy(case))))
         said = next(known, f"not right yet. Hint: {self.hint}")
         return f"{said}\n  yours{_show(found)}\n  expected{_show(expected)}"
@@ -103,6 +104,10 @@ def _equal(found: Any, expected: Any) -> bool:
     except (TypeError, ValueError):  # not numbers
         return False
     return found.shape == expected.shape and np.allclose(found, expected, atol=TOLERANCE, equal_nan=True)
+
+
+def _has_gradient(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.requires_grad
 
 
 def _show(value: Any) -> str:

@@ -14,7 +14,7 @@ from repro.papers.heads import divergence_table, entropy_table, relations_table
 from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED
 from repro.papers.raganato2020 import MASKS
-from repro.papers.report import experiment_section
+from repro.papers.report import experiment_section, missing
 from repro.papers.speed import speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import length_table, mask_table, printed_table
@@ -79,6 +79,19 @@ def test_the_table_on_word_sense_holds_nothing_else():
     assert [row.split(" | ")[0] for row in rows] == ["| word_sense"]
 
 
+def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
+    halves = [0.0] * 500 + [0.5] * 500
+    shares = about(BASE, "off_diagonal", split="test", shares={"encoder_self": halves, "decoder_self": halves[::-1]})
+    scored = [record for arm in (BASE, HARD) for record in evidence.find("scores", arm)]
+    tables = text_of("you2020.figure6", Evidence("smoke", [*scored, shares])).split("\n\n")
+    assert [part for part in tables if part.endswith(":")] == ["en to de:", "en to de:"]
+    encoder, decoder = (part.split("\n") for part in tables if part.startswith("| tokens off"))
+    assert (encoder[0], decoder[0]) == tuple(
+        f"| tokens off the diagonal, {site} | sentences | base | hc-sa |" for site in ("encoder_self", "decoder_self")
+    )
+    assert encoder[2].partition("|")[2] != decoder[2].partition("|")[2]
+
+
 # Arms that have not been run
 
 
@@ -87,6 +100,8 @@ def test_what_is_there_is_shown_and_the_rest_is_named_with_its_command(evidence)
     assert "| reference words | sentences | hc-sa - base |" in text
     assert text.endswith("\n\nStill to run, with `repro run you2020.figure4 --scale smoke`: hc-all.")
     assert "Still to run" not in text_of("you2020.figure1", evidence)
+    ((_, experiment),) = find_experiments("zeng2021.figure3")
+    assert missing(experiment, evidence) == ["ran-all", "speed of base", "speed of ran-all"]
 
 
 def test_differences_by_length_need_the_first_system_and_one_more(evidence):

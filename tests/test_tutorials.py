@@ -160,6 +160,12 @@ def test_a_right_answer_is_said_to_be_right_and_used(capsys):
     assert scaled.or_definition(answer) is answer
 
 
+def test_an_answer_that_no_gradient_can_flow_through_is_not_right():
+    task = exercises_of(ROOT / "07_pruning_heads")["chance_open"]
+    said = task.problem(lambda log_alpha: task.definition(log_alpha).detach())
+    assert said.startswith("the numbers are right, but no gradient can flow back through them")
+
+
 def test_an_answer_not_written_yet_is_no_error(capsys):
     def answer(vector, factor):
         raise NotImplementedError

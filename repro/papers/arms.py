@@ -16,7 +16,8 @@ class Arm:
 
     Args:
         system: one of `scales.SYSTEMS`.
-        overrides: `key=value` on top of it; `{layers}` stands for the scale's number of decoder layers.
+        overrides: `key=value` on top of it; `{layers}` stands for the scale's number of decoder layers, `{narrow}` for a width of so many
+            heads where they do not divide the model's: rounded down.
         part: share of the training pairs, the first ones.
         reverse: translate in the other direction.
         label: the overrides in words, for tables; it makes no other arm.
@@ -36,9 +37,10 @@ class Arm:
         """
         direction, overrides = None, []
         if scale in SCALES:
-            data, layers = SCALES[scale].data, SCALES[scale].model.decoder_layers
+            data, layers, width = SCALES[scale].data, SCALES[scale].model.decoder_layers, SCALES[scale].model.embed_dim
+            narrow = f", head_dim={width // layers}" if width % layers else ""
             direction = f"{data.target}-{data.source}" if self.reverse else None
-            overrides = [override.format(layers=layers) for override in self.overrides]
+            overrides = [override.format(layers=layers, narrow=narrow) for override in self.overrides]
             overrides += [SMOKE_REVERSE] if self.reverse and scale == "smoke" else []
             if self.part < 1:
                 overrides.append(f"data.train_pairs={int(self.part * _train_pairs(data.corpus, data.source, data.target))}")

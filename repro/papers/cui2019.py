@@ -18,7 +18,7 @@ NO_PE, MMA_NO_PE = Arm("base/-pe"), Arm("mma/-pe")
 COMPARED = {BASE: "Transformer", MMA: "Transformer MMA"}
 TYPES = {Arm("mma-local"): "+ Local Attention", Arm("mma-forward"): "+ Forward Attention", Arm("mma-backward"): "+ Backward Attention"}
 WINDOWS = {MMA: "MMA w=1", Arm("mma-w2"): "MMA w=2", Arm("mma-w3"): "MMA w=3", Arm("mma-w4"): "MMA w=4"}
-LENGTHS = [0, 10, 20, 30, 40, 50, 1000]  # their six groups of source words
+LENGTHS = [1, 11, 21, 31, 41, 51, 1000]  # their six groups of source words, 1 to 10 and so on
 
 
 def _rows(cells: dict[Arm, str]) -> list[Row]:

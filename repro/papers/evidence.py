@@ -208,10 +208,31 @@ class Evidence:
         Raises:
             NotMeasured: there is no such record.
         """
+        return estimate(*self._masked(arm, head, self._masked_seeds([arm]), sentences))
+
+    def masked_difference(self, first: tuple[Arm, str], second: tuple[Arm, str]) -> Estimate:
+        """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
+
+        Args:
+            first, second: arm and number of the head, see `masked`.
+
+        Raises:
+            NotMeasured: there is no record of one of them.
+        """
+        seeds = self._masked_seeds([first[0], second[0]])
+        (more, more_resampled), (less, less_resampled) = (self._masked(*which, seeds, None) for which in (first, second))
+        return estimate(more - less, more_resampled - less_resampled)
+
+    def _masked_seeds(self, arms: Sequence[Arm]) -> list[int]:
+        """Return the seeds that have records of masks of all of these arms; without any, the first, which raises."""
+        seeds = range(1, MAX_SEEDS + 1)
+        return [seed for seed in seeds if all(self.find("masks", arm, seed, split=self.split) for arm in arms)] or [1]
+
+    def _masked(self, arm: Arm, head: str, seeds: Sequence[int], sentences: Sequence[int] | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is lost for each seed, `(num_seeds,)`, and for each seed and resample, `(num_seeds, num_samples)`."""
         metric, refs = _bleu(arm.config(self.scale).data.target), tuple(self.pairs(arm)[1])
-        seeds = [seed for seed in range(1, MAX_SEEDS + 1) if self.find("masks", arm, seed, split=self.split)]
         values, resampled = [], []
-        for seed in seeds or [1]:
+        for seed in seeds:
             changed = self.one("masks", arm, seed, split=self.split)["masks"][head]["changed"]
             hyps = self.scores(arm, seed)["hypotheses"]
             masked = tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps))
@@ -219,7 +240,7 @@ class Evidence:
             pair = pair if sentences is None else [sums[list(sentences)] for sums in pair]
             values.append(score_of_sums(metric, pair[0].sum(axis=0)) - score_of_sums(metric, pair[1].sum(axis=0)))
             resampled.append(bleu_of_resamples(metric, pair[0]) - bleu_of_resamples(metric, pair[1]))
-        return estimate(values, np.array(resampled))
+        return np.array(values), np.array(resampled)
 
     def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[tuple[str, float, list[int]]]:
         """Return name, mean number and sentences of each bin.

@@ -8,13 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import torch
 
 from repro.analysis.ablation import heads_of, scaled_heads
 from repro.analysis.head_records import describe_heads
 from repro.analysis.rows import off_diagonal
 from repro.analysis.weights import collect_weights
-from repro.data.batches import mark_source, pad
+from repro.data.batches import EncodedPairs, mark_source, pad
 from repro.data.corpora import load_corpus
 from repro.data.subwords import BOS_ID
 from repro.decoding import Translator
@@ -79,17 +78,22 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
 
 
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
-    """Return for each source sentence the share of its tokens whose encoder attention is strongest two or more positions away."""
+    """Return for each sentence the share of its tokens whose self-attention is strongest two or more positions away, by site.
+
+    In the encoder these are the tokens of the source, in the decoder those of the reference.
+    """
     data = run.config.data
-    sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
+    texts = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
     translator = Translator.from_run(run, "cpu")
-    encoded = [mark_source(ids, run.config.model.source_end_mark) for ids in translator.subwords.encode(sources)]
-    shares = []
-    for start in range(0, len(encoded), BATCH):
-        src = pad(encoded[start : start + BATCH])
-        layers = collect_weights(translator.model, src, torch.full((len(src), 1), BOS_ID)).encoder_self
-        shares += off_diagonal(layers, "encoder_self", src, src).nanmean(dim=1).nan_to_num().tolist()
-    return {"split": split, "shares": [round(share, 4) for share in shares]}
+    pairs = EncodedPairs(*map(translator.subwords.encode, texts), run.config.model.source_end_mark)
+    shares: dict[str, list[float]] = {"encoder_self": [], "decoder_self": []}
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs.batch(range(start, min(start + BATCH, len(pairs))))
+        weights = collect_weights(translator.model, batch.src, batch.tgt_in)
+        for site, ids in (("encoder_self", batch.src), ("decoder_self", batch.tgt_in)):
+            found = off_diagonal(getattr(weights, site), site, ids, ids).nanmean(dim=1).nan_to_num()
+            shares[site] += [round(share, 4) for share in found.tolist()]
+    return {"split": split, "shares": shares}
 
 
 MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {

@@ -11,7 +11,7 @@ from repro.papers.arms import Arm
 from repro.papers.claims import Check, Claim, Contrast, better, not_worse
 from repro.papers.evidence import Evidence, equal_parts, reference_length
 from repro.papers.figures import accuracy_figure, masked_length_figure, pattern_figure
-from repro.papers.statistics import Estimate, Interval, difference
+from repro.papers.statistics import Estimate, Interval
 from repro.papers.suites import (
     ELSEWHERE,
     SCALES_WITH_SUITES,
@@ -49,17 +49,16 @@ def mask_loss(evidence: Evidence, arm: Arm, head: str) -> Estimate:
     return evidence.masked(arm, head)
 
 
-def _local_minus_far(evidence: Evidence) -> Interval:
+def _local_minus_far(evidence: Evidence) -> Estimate:
     """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from masking 5, 6 or 7."""
-    near, far = ([mask_loss(evidence, TOKEN, head) for head in heads] for heads in ("234", "567"))
-    least, most = min(near, key=lambda loss: loss.mean), max(far, key=lambda loss: loss.mean)
-    return difference(least, most, f"{len(evidence.pairs(TOKEN)[1]):,} sentences")
+    losses = {head: mask_loss(evidence, TOKEN, head).mean for head in "234567"}
+    least, most = min("234", key=losses.__getitem__), max("567", key=losses.__getitem__)
+    return evidence.masked_difference((TOKEN, least), (TOKEN, most))
 
 
-def _depth_difference(evidence: Evidence) -> Interval:
-    """Return the loss from masking head 8 with one decoder layer minus that with all; the two losses vary independently over sentences."""
-    shallow, deep = (mask_loss(evidence, arm, HEAD_8) for arm in (Arm(TOKEN.system, SHALLOW), TOKEN))
-    return difference(shallow, deep, f"{len(evidence.pairs(TOKEN)[1]):,} sentences")
+def _depth_difference(evidence: Evidence) -> Estimate:
+    """Return the loss from masking head 8 with one decoder layer minus that with all."""
+    return evidence.masked_difference((Arm(TOKEN.system, SHALLOW), HEAD_8), (TOKEN, HEAD_8))
 
 
 def _two_with(evidence: Evidence, error: str) -> list[Arm]:

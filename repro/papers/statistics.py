@@ -125,17 +125,6 @@ def estimate(per_seed: Sequence[float], resampled: np.ndarray) -> Estimate:
     return Estimate(tuple(values.tolist()), float(low), float(high), tuple(lows.tolist()), tuple(highs.tolist()), detectable)
 
 
-def difference(first: Estimate, second: Estimate, over: str) -> Interval:
-    """Return the first minus the second of two independent estimates; the squares of what their intervals reach on each side add up.
-
-    For intervals that are not symmetric (Zou and Donner 2008).
-    """
-    value = first.mean - second.mean
-    below = np.hypot(first.mean - first.low, second.high - second.mean)
-    above = np.hypot(first.high - first.mean, second.mean - second.low)
-    return Interval(value, float(value - below), float(value + above), over)
-
-
 def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Interval:
     """Return the share that is true in the first minus that in the second, in points, of the same items in the same order.
 

@@ -80,16 +80,16 @@ def masked_length_table(evidence: Evidence, arm: Arm, head: str, key: Key, edges
     return table([what, "sentences", f"change with head {head} masked"], body)
 
 
-def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
+def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:
     """Return BLEU of each arm by the share of tokens for which the attention of the first is strongest two or more positions away."""
-    shares = evidence.one("off_diagonal", arms[0], split=evidence.split)["shares"]
+    shares = evidence.one("off_diagonal", arms[0], split=evidence.split)["shares"][site]
     edges, arms = equal_parts(shares, 5), evidence.scored(arms)
     body = []
     for low, high in pairwise(edges):
         inside = [i for i, share in enumerate(shares) if low <= share < high]
         scores = [f"{evidence.contrast([(1.0, arm)], inside).mean:.2f}" for arm in arms]
         body.append([f"{100 * low:.0f} to {100 * min(high, 1):.0f} %", str(len(inside)), *scores])
-    return table(["tokens off the diagonal", "sentences", *(str(arm) for arm in arms)], body)
+    return table([f"tokens off the diagonal, {site}", "sentences", *(str(arm) for arm in arms)], body)
 
 
 def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
@@ -103,7 +103,7 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
     data = arm.config(evidence.scale).data
     found = load_corpus(data.corpus, data.source, data.target).statistics(data.source, data.target)
     ours = [f"{found.train_pairs:,}", f"{found.test_pairs:,}", f"{found.source_length:.1f}", f"{found.target_length:.1f}"]
-    return table(["corpus", *columns], [*body, [f"ours: {data.corpus} {data.source}-{data.target}", *ours]])
+    return table(["corpus", *columns], [*body, [f"ours, lengths in words: {data.corpus} {data.source}-{data.target}", *ours]])
 
 
 def status_line(error: NotMeasured) -> str:

@@ -10,7 +10,7 @@ from repro.papers import Deviation, Experiment, Paper
 from repro.papers import pruned as p
 from repro.papers.arms import Arm
 from repro.papers.claims import POSITIVE, Check, Claim
-from repro.papers.evidence import Evidence
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import relevance_figures
 from repro.papers.heads import numbers, rare_table, relations_table
 from repro.papers.pruned import PRUNED
@@ -52,8 +52,16 @@ def _rare_head(evidence: Evidence) -> float:
 
 
 def _best_margin(evidence: Evidence, relation: str) -> float:
-    """Return by how many points the best head beats the positional baseline for a relation, in its better direction."""
-    margins = [np.array(m, dtype=float) for m in evidence.one("heads", PRUNED)["syntax"]["margin"][relation].values()]
+    """Return by how many points the best head beats the positional baseline for a relation, in its better direction.
+
+    Raises:
+        NotMeasured: there are no parses in the language of the source.
+    """
+    syntax = evidence.one("heads", PRUNED)["syntax"]
+    if syntax is None:
+        language = PRUNED.config(evidence.scale).data.source
+        raise NotMeasured(f"relations of {PRUNED}", f"no parses of '{language}' are at hand", "use a scale whose source is English")
+    margins = [np.array(m, dtype=float) for m in syntax["margin"][relation].values()]
     return 100 * float(max(np.nanmax(margin) for margin in margins))
 
 

@@ -66,6 +66,7 @@ def softmax_too_early(query, key):
     cases=[
         (torch.tensor([[1.0, 0.0, 2.0], [3.0, 1.0, 0.0]]), torch.tensor([[False, False, True], [True, False, False]])),
         (torch.tensor([[2.0, -1.0], [0.0, 1.0], [3.0, 2.0]]), torch.tensor([[True, True], [False, False], [False, True]])),
+        (torch.tensor([[200.0, 0.0, 1.0]]), torch.tensor([[True, False, False]])),
     ],
     hint="A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a row with every key blocked is all zeros.",
 )
@@ -89,6 +90,13 @@ def inverted(scores, blocked):
 def score_of_zero(scores, blocked):
     """A score of 0 is not a weight of 0: exp(0) is 1. The score that gives no weight is minus infinity, or a very large negative number."""
     return scores.masked_fill(blocked, 0).softmax(dim=-1)
+
+
+@masked_softmax.mistake
+def too_late(scores, blocked):
+    """You divided after the softmax over all keys. Where a blocked key took everything, the others are 0, and no division helps."""
+    weights = scores.softmax(dim=-1).masked_fill(blocked, 0)
+    return (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
 @masked_softmax.mistake

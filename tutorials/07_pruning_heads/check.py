@@ -14,6 +14,11 @@ def table(num_rows, num_columns, number):
     return torch.stack([torch.stack([number(i, j) for j in range(num_columns)]) for i in range(num_rows)])
 
 
+def learned(*log_alpha):
+    """Return a parameter, which an answer must pass a gradient back to."""
+    return torch.tensor(log_alpha, requires_grad=True)
+
+
 def noise(uniform):
     """Return logistic noise: uniform numbers between 0 and 1, spread over the whole line."""
     return torch.log(uniform) - torch.log(1 - uniform)
@@ -31,8 +36,8 @@ def squeeze(uniform, log_alpha):
 
 @exercise(
     cases=[
-        (torch.tensor([-1.0, 0.0, 2.0]), torch.tensor([[0.1, 0.05, 0.3], [0.5, 0.5, 0.5], [0.8, 0.6, 0.02], [0.99, 0.45, 0.9]])),
-        (torch.tensor([0.7, -2.5]), torch.tensor([[0.2, 0.9], [0.35, 0.95], [0.5, 0.97], [0.7, 0.4], [0.3, 0.99]])),
+        (learned(-1.0, 0.0, 2.0), torch.tensor([[0.1, 0.05, 0.3], [0.5, 0.5, 0.5], [0.8, 0.6, 0.02], [0.99, 0.45, 0.9]])),
+        (learned(0.7, -2.5), torch.tensor([[0.2, 0.9], [0.35, 0.95], [0.5, 0.97], [0.7, 0.4], [0.3, 0.99]])),
     ],
     hint="Work out one draw on paper: u = 1/2 and log alpha = 0 have no noise, s = 1/2, and the gate is 1/2. Then add one thing at a time.",
 )
@@ -71,7 +76,7 @@ def half_the_noise(log_alpha, uniform):
 
 
 @exercise(
-    cases=[(torch.tensor([-3.0, -1.0, 0.0, 0.5]),), (torch.tensor([2.0, -0.4]),)],
+    cases=[(learned(-3.0, -1.0, 0.0, 0.5),), (learned(2.0, -0.4),)],
     hint="The gate is 0 while s <= epsilon / (1 + 2 epsilon) = 1/12. Solve the formula of s for u; the chance of a larger u is 1 - u.",
 )
 def chance_open(log_alpha):
@@ -106,8 +111,8 @@ def edge_without_temperature(log_alpha):
 
 @exercise(
     cases=[
-        ([torch.tensor([1.5, -2.0, 0.3]), torch.tensor([-0.5, 3.0])], 0.1),
-        ([torch.tensor([0.4]), torch.tensor([-1.0, 2.0]), torch.tensor([0.0, 0.8, -3.0])], 2.0),
+        ([learned(1.5, -2.0, 0.3), learned(-0.5, 3.0)], 0.1),
+        ([learned(0.4), learned(-1.0, 2.0), learned(0.0, 0.8, -3.0)], 2.0),
     ],
     hint="Every head pays price times its chance to be open, P(g != 0), whichever module it stands in. Is `chance_open` right already?",
 )

@@ -20,7 +20,7 @@ def percentile(numbers, percent):
 
 
 def resampled(first, second, samples):
-    """Return the difference of each resample, and the true one."""
+    """Return the difference of each resample, and the observed one."""
     differences = [mean([second[i] for i in sample]) - mean([first[i] for i in sample]) for sample in samples]
     return differences, mean(second) - mean(first)
 
@@ -58,7 +58,7 @@ def first_minus_second(first, second, samples):
 
 @paired_bootstrap.mistake
 def not_centered(first, second, samples):
-    """For p, you compared the resampled differences with 0. They scatter around the true one, not around 0: subtract their mean."""
+    """For p, you compared the resampled differences with 0. They scatter around the observed one, not around 0: subtract their mean."""
     differences, observed = resampled(first, second, samples)
     far = sum(1 for difference in differences if abs(difference) >= abs(observed))
     return observed, *interval(differences), (far + 1) / (len(samples) + 1)
@@ -148,7 +148,16 @@ def decided(low, high, bound):
 
 
 @exercise(
-    cases=[(-0.4, 0.9, 1.0), (-0.8, -0.2, 1.0), (-2.1, 1.3, 1.0), (0.2, 2.5, 0.5), (-3.0, -1.6, 1.0), (-1.9, -0.3, 0.7)],
+    cases=[
+        (-0.4, 0.9, 1.0),
+        (-0.8, -0.2, 1.0),
+        (-2.1, 1.3, 1.0),
+        (0.2, 2.5, 0.5),
+        (-3.0, -1.6, 1.0),
+        (-1.9, -0.3, 0.7),
+        (-1.0, 0.4, 1.0),
+        (-2.0, -1.0, 1.0),
+    ],
     hint="Draw a line with a mark at -margin and lay the interval over it. Is all of it to the right, all of it to the left, or neither?",
 )
 def verdict(low, high, margin):
