@@ -257,7 +257,11 @@ PAPER = Paper(
         Deviation(
             "hc-all", "length ratio and floor in the text; neither in effect in the released code", "the text; `hc-all-code` is the code's"
         ),
-        Deviation("as many cross heads in one layer as there are layers", "four", "of a width that is rounded down where they do not fit"),
+        Deviation(
+            "as many cross heads in one layer as there are layers",
+            "four of four layers",
+            "as many as the scale has decoder layers, their width rounded down",
+        ),
         Deviation("subwords", "fitted on training, dev and test text together", "fitted on training text"),
         Deviation("subword count, updates, learning rate", "32,000; not said; 3e-4", "those of the scale"),
         Deviation("length of beam", "4, (5+len)/6 to the 0.6", "5, divided by the length, for all papers alike"),
