@@ -151,7 +151,8 @@ class Run:
 
     def remove_leftovers(self) -> None:
         """Remove what a killed process had begun to write; only for the owner of the lock."""
-        for path in list(self.path.rglob(f"*{UNFINISHED}")):
+        found = self.path.rglob(f"*{UNFINISHED}")
+        for path in sorted(found, key=lambda path: len(path.parts), reverse=True):  # a file that lies in an unfinished folder first
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def remove_checkpoints(self, keep: Collection[int] = ()) -> None:

@@ -207,6 +207,7 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monk
 def test_what_a_killed_process_left_is_cleared_away(tmp_path):
     run = Run.create(tiny(), tmp_path)
     (run.path / "checkpoints" / ".0000004.x1.part").mkdir(parents=True)
+    (run.path / "checkpoints" / ".0000004.x1.part" / ".state.json.99.part").write_text("{")
     (run.path / ".metrics.jsonl.99.part").write_text("half a li")
     train(tiny(), tmp_path, quiet=True)
     assert not list(run.path.rglob("*.part"))
