@@ -143,27 +143,25 @@ def _candidates(logits: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
     """
     logits = logits.float()
     logits[:, NEVER_GENERATED] = float("-inf")
-    best, tokens = _best_tokens(logits, min(beam + 1, logits.shape[-1]))
-    ends, peak = logits[:, EOS_ID].clone(), best[:, :1]
-    total = peak + logits.sub_(peak).exp_().sum(dim=-1, keepdim=True).log_()  # in place: nobody else reads these logits
-    ends = ends[:, None] - total
-    return ends.view(-1, beam), (best - total).unflatten(0, (-1, beam)), tokens.unflatten(0, (-1, beam))
+    log_probs = logits.log_softmax(dim=-1)
+    best, tokens = _best_tokens(log_probs, min(beam + 1, logits.shape[-1]))
+    return log_probs[:, EOS_ID].view(-1, beam), best.unflatten(0, (-1, beam)), tokens.unflatten(0, (-1, beam))
 
 
-def _best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the highest logits of each row, in order, and their tokens: `topk`, but through the highest of each block of tokens.
+def _best_tokens(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the highest log-probabilities of each row, in order, and their tokens: `topk`, but by way of the best of each block.
 
     The best tokens lie in the blocks with the best maxima, and maxima are several times cheaper than a selection among all.
     """
-    vocab, width = logits.shape[-1], 64
+    vocab, width = log_probs.shape[-1], 64
     num_blocks = vocab // width
     if num_blocks <= count:
-        return logits.topk(count, dim=-1)
-    peaks = logits[:, : num_blocks * width].unflatten(1, (num_blocks, width)).amax(dim=-1)
-    chosen = peaks.topk(count, dim=-1).indices[:, :, None] * width + torch.arange(width, device=logits.device)
-    rest = torch.arange(num_blocks * width, vocab, device=logits.device).expand(len(logits), -1)  # behind the last whole block
+        return log_probs.topk(count, dim=-1)
+    peaks = log_probs[:, : num_blocks * width].unflatten(1, (num_blocks, width)).amax(dim=-1)
+    chosen = peaks.topk(count, dim=-1).indices[:, :, None] * width + torch.arange(width, device=log_probs.device)
+    rest = torch.arange(num_blocks * width, vocab, device=log_probs.device).expand(len(log_probs), -1)  # behind the last whole block
     tokens = torch.cat([chosen.flatten(1), rest], dim=1)
-    best, places = logits.gather(1, tokens).topk(count, dim=-1)
+    best, places = log_probs.gather(1, tokens).topk(count, dim=-1)
     return best, tokens.gather(1, places)
 
 

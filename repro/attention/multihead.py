@@ -42,22 +42,24 @@ class Store:
 
     def __init__(self, memory: Memory, room: Memory | None = None) -> None:
         self.memory = memory
-        self._room = memory if room is None else room  # tensors that `memory` is the beginning of
+        # Tensors that `memory` is the beginning of, positions first, `(room, rows, num_heads, head_dim)`: a step then reads and writes
+        # one position of all rows in one stretch, instead of a little of every row.
+        self._room = Memory(*(None if tensor is None else tensor.permute(2, 0, 1, 3) for tensor in memory)) if room is None else room
 
     def move(self, moves: Moves) -> "Store":
         """Return the rows in their new places."""
         room, length = self._hand_over(), self.memory.value.shape[2]
         for tensor in room:
             if tensor is not None and len(moves.to):
-                past = tensor[:, :, :length]
-                past.index_copy_(0, moves.to, past.index_select(0, moves.origin))
+                past = tensor[:length]
+                past.index_copy_(1, moves.to, past.index_select(1, moves.origin))
         return self._beginning(room, moves.num_rows, length)
 
     def append(self, later: Memory) -> "Store":
         """Return the memory with the positions of `later` behind, a row for each row."""
         room, length = self._hand_over(), self.memory.value.shape[2]
         pairs = zip(room, later, strict=True)
-        room = Memory(*(None if new is None else _write(tensor, length, new) for tensor, new in pairs))
+        room = Memory(*(None if new is None else _write(tensor, length, new.permute(2, 0, 1, 3)) for tensor, new in pairs))
         return self._beginning(room, len(later.value), length + later.value.shape[2])
 
     def _hand_over(self) -> Memory:
@@ -68,17 +70,17 @@ class Store:
 
     @staticmethod
     def _beginning(room: Memory, num_rows: int, length: int) -> "Store":
-        return Store(Memory(*(None if tensor is None else tensor[:num_rows, :, :length] for tensor in room)), room)
+        return Store(Memory(*(None if tensor is None else tensor[:length, :num_rows].permute(1, 2, 0, 3) for tensor in room)), room)
 
 
 def _write(room: Tensor, length: int, new: Tensor) -> Tensor:
     """Write positions behind the first `length` and return the room, or a larger one where they did not fit."""
-    num_rows, end = len(new), length + new.shape[2]
-    if end > room.shape[2]:
-        larger = room.new_empty(num_rows, room.shape[1], max(32, 2 * end), room.shape[3])
-        larger[:, :, :length] = room[:num_rows, :, :length]
+    num_rows, end = new.shape[1], length + len(new)
+    if end > len(room):
+        larger = room.new_empty(max(32, 2 * end), num_rows, *room.shape[2:])
+        larger[:length] = room[:length, :num_rows]
         room = larger
-    room[:num_rows, :, length:end] = new
+    room[length:end, :num_rows] = new
     return room
 
 
