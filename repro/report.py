@@ -2,6 +2,7 @@
 
 import math
 import re
+import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,7 +30,7 @@ def render(records: list[dict[str, Any]]) -> str:
     sources, refs = _pairs_of(first)
     title = f"# {data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
     note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] in GENERATED else ""
-    parts = [title, note, "## Scores", scores_table(records), _signatures(records), "## Costs", costs_table(records)]
+    parts = [title, note, "## Scores", scores_table(records), means_table(records), _signatures(records), "## Costs", costs_table(records)]
     if len(records) > 1:
         parts += ["## Differences", differences_table(records, refs)]
     parts += ["## Examples", _examples(records, sources, refs), "## Made with", _made_with(records)]
@@ -77,6 +78,7 @@ def render_results(records: list[dict[str, Any]]) -> str:
         parts += [
             f"## {corpus}, {source} to {target}, {split}",
             scores_table(group),
+            means_table(group),
             "\n".join(published),
             _signatures(group),
             costs_table(group),
@@ -93,6 +95,20 @@ def scores_table(records: list[dict[str, Any]]) -> str:
         names.append("dev perplexity")
         rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
     return table(["system", "seed", *names], rows)
+
+
+def means_table(records: list[dict[str, Any]]) -> str:
+    """Return mean and standard deviation (of one seed, not of the mean) of the scores of each system with several seeds, or nothing."""
+    names = [score["name"] for score in records[0]["scores"]]
+    by_label: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        by_label.setdefault(label_of(record), []).append(record)
+    rows = []
+    for label, group in by_label.items():
+        if len(group) > 1:
+            values = ([score_of(record, name)["value"] for record in group] for name in names)
+            rows.append([label, str(len(group)), *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values)])
+    return table(["mean over seeds", "seeds", *names], rows) if rows else ""
 
 
 TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target tokens/s in training", "threads"]

@@ -14,7 +14,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.report import Section, _costs, as_html, as_markdown, sections
 from repro.papers.tables import Row, score_table
-from repro.report import _made_with, costs_table, table
+from repro.report import _made_with, costs_table, means_table, table
 from repro.scales import SCALES, SYSTEMS, resolve
 
 NUMBERS = ["30.3", "1,234", "-1.20 to +0.40", "57.12 ± 0.3", "+7.85 (+6.31 to +9.43)", "12%", "23.6 %", "3 of 8", "3e-05", "9.2K"]
@@ -49,7 +49,7 @@ def test_the_page_aligns_as_markdown_says():
 # Costs
 
 
-def costed(name: str, seconds: float, threads: int = 1, **train: str | None) -> dict:
+def costed(name: str, seconds: float, threads: int = 1, **train: str | int | None) -> dict:
     """Return what the tables of costs read of a record."""
     config = asdict(Arm("base").config("smoke"))
     return {
@@ -101,6 +101,16 @@ def test_the_costs_of_a_scale_are_told_in_the_same_way():
     text = _costs(Evidence("smoke", [DONOR, PRUNED, CUT]))
     assert "| pruned | 1 | 9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 1 |" in text and "| cut | 1 | 9 | - | - | - | - | 1 | 1 |" in text
     assert "- machine 1: cpu, p\n" in text and "a + b: a after" in text and "compare no speeds" in text
+
+
+def test_seeds_of_one_system_have_a_mean_and_other_conditions_another():
+    def scored(seed: int, value: float, **train) -> dict:
+        record = costed(f"run{seed}", 1, seed=seed, **train)
+        return record | {"seed": seed, "scores": [{"name": "BLEU", "value": value, "signature": "s"}]}
+
+    records = [scored(1, 30.0), scored(2, 31.0), scored(3, 35.0), scored(1, 40.0, precision="bf16")]
+    assert means_table(records).split("\n")[2:] == ["| base | 3 | 32.00 ± 2.65 |"]
+    assert means_table(records[2:]) == ""
 
 
 @pytest.fixture(scope="module")
