@@ -13,9 +13,9 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import ours, scaling
+from benchmarks import free, ours, scaling
 from benchmarks.page import write_page
-from benchmarks.work import SHAPES, THREADS, Contender, apart, drift, race, ratio
+from benchmarks.work import SHAPES, THREADS, apart, race, rows_of
 from repro.files import write_json
 from repro.runs import provenance
 
@@ -34,7 +34,7 @@ def measure_training() -> list[dict]:
         shape = SHAPES[name]
         contenders = [apart(ours.training, shape, precision), *(apart(peers.training, shape, peer, precision) for peer in PEERS)]
         contenders.append(apart(peers.training, shape, PEERS[-1], precision, True))
-        rows += _rows(race(contenders, rounds), shape=name, precision=precision)
+        rows += rows_of(race(contenders, rounds), shape=name, precision=precision)
     return rows
 
 
@@ -52,16 +52,16 @@ def measure_decoding() -> list[dict]:
             for precision in ("fp32", "int8"):
                 contenders.append(apart(peers.ctranslate2_decoding, shape, beam, precision, processes=processes))
             contenders.append(apart(peers.marian_decoding, shape, beam, processes=processes))
-            rows += _rows(race(contenders, rounds), shape="small", beam=beam, processes=processes, threads=THREADS // processes)
+            rows += rows_of(race(contenders, rounds), shape="small", beam=beam, processes=processes, threads=THREADS // processes)
     return rows
 
 
 def measure_variants() -> list[dict]:
     """Training and decoding speed of every kind of variant, small shape, fp32."""
     shape = SHAPES["small"]
-    rows = _rows(race([ours.training(shape, "fp32", system) for system in VARIANTS], rounds=3), kind="training")
+    rows = rows_of(race([ours.training(shape, "fp32", system) for system in VARIANTS], rounds=3), kind="training")
     contenders = [apart(ours.decoding, shape, 4, "fp32", system, processes=THREADS) for system in VARIANTS]
-    return rows + _rows(race(contenders, rounds=7), kind="decoding, beam 4, a process per core")
+    return rows + rows_of(race(contenders, rounds=7), kind="decoding, beam 4, a process per core")
 
 
 def measure_memory() -> list[dict]:
@@ -84,19 +84,10 @@ def _peak(system: str) -> None:
     print(next(line.split()[1] for line in status.split("\n") if line.startswith("VmHWM:")))
 
 
-def _rows(contenders: list[Contender], **columns) -> list[dict]:
-    """Return a record of each contender of one race, the first of which is ours."""
-    return [
-        columns
-        | {"name": c.name, "rate": round(c.rate, 1), "ratio": round(ratio(c, contenders[0]), 3)}
-        | {"rounds": len(c.seconds), "drift": round(drift(c), 2)}
-        for c in contenders
-    ]
-
-
 SECTIONS = {
     "training": measure_training,
     "decoding": measure_decoding,
+    "free": free.measure,
     "variants": measure_variants,
     "memory": measure_memory,
     "scaling": scaling.measure,

@@ -2,10 +2,12 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.free import MODEL
 from benchmarks.work import SHAPES
 from repro import plots
 from repro.files import write_atomic
@@ -38,17 +40,24 @@ def _decoding(rows: list[dict]) -> str:
     return "## Decoding, 25 tokens each\n\n" + _by_group(rows, ("shape", "beam", "processes", "threads"), "sentences/s")
 
 
+def _free(rows: list[dict]) -> str:
+    """Return speed and quality of whole translations."""
+    quality = {"BLEU": lambda row: f"{row['bleu']:.2f}", "same as our fp32": lambda row: f"{100 * row['same']:.1f} %"}
+    title = f"## Decoding real sentences, each to its own end: `gallery/{MODEL}`, {rows[0]['sentences']:,} of Multi30k\n\n"
+    return title + _by_group(rows, ("beam", "processes", "threads"), "sentences/s", quality) + f"\n\nBLEU: `{rows[0]['signature']}`."
+
+
 def _variants(rows: list[dict]) -> str:
     return "## Variants, small shape, fp32\n\n" + _by_group(rows, ("kind",), "target tokens/s, sentences/s")
 
 
-def _by_group(rows: list[dict], keys: tuple[str, ...], unit: str) -> str:
-    """Return a table of rates, each also as a ratio to the first contender of its group: ours."""
-    lines = []
+def _by_group(rows: list[dict], keys: tuple[str, ...], unit: str, further: dict[str, Callable[[dict], str]] | None = None) -> str:
+    """Return a table of rates, each also as a ratio to the first contender of its group, ours, and of `further` columns."""
+    further, lines = further or {}, []
     for row in rows:
         cells = [f"{row['rate']:,.0f}" if row["rate"] >= 100 else f"{row['rate']:.1f}", f"{row['ratio']:.2f}", f"{row['drift']:.2f}"]
-        lines.append([row["name"], *(str(row[key]) for key in keys), *cells])
-    return table(["contender", *keys, unit, "ratio to the group's first", "slowest / fastest round"], lines)
+        lines.append([row["name"], *(str(row[key]) for key in keys), *cells, *(show(row) for show in further.values())])
+    return table(["contender", *keys, unit, "ratio to the group's first", "slowest / fastest round", *further], lines)
 
 
 def _memory(rows: list[dict]) -> str:
@@ -74,7 +83,7 @@ def _scaling(rows: list[dict]) -> str:
     return "\n\n".join([title, table(["weights", *map(str, lengths), "slope"], lines), note, plot])
 
 
-_TABLES = {"training": _training, "decoding": _decoding, "variants": _variants, "memory": _memory, "scaling": _scaling}
+_TABLES = {"training": _training, "decoding": _decoding, "free": _free, "variants": _variants, "memory": _memory, "scaling": _scaling}
 
 _INTRODUCTION = """# Speed
 

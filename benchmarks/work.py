@@ -145,3 +145,13 @@ def ratio(contender: Contender, first: Contender) -> float:
     """
     pairs = zip(contender.seconds, first.seconds, strict=True)
     return contender.amount / first.amount * statistics.median(first_took / took for took, first_took in pairs)
+
+
+def rows_of(contenders: list[Contender], **columns) -> list[dict]:
+    """Return a record of each contender of one race, the first of which is ours."""
+    return [
+        columns
+        | {"name": c.name, "rate": round(c.rate, 1), "ratio": round(ratio(c, contenders[0]), 3)}
+        | {"rounds": len(c.seconds), "drift": round(drift(c), 2)}
+        for c in contenders
+    ]

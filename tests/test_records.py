@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.page import write_page
 from repro.errors import DamagedFileError, InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
@@ -60,6 +61,12 @@ def test_the_generated_corpus_shows_the_papers_coarse_order():
 def test_the_page_of_results_is_what_the_records_say():
     page = (RESULTS / "README.md").read_text()
     assert page.endswith(render_results(load_records(RESULTS)))
+
+
+def test_the_page_of_speed_is_what_the_records_say(tmp_path):
+    folder = RESULTS.parent / "benchmarks"
+    write_page(folder / "results", tmp_path / "RESULTS.md")
+    assert (folder / "RESULTS.md").read_text() == (tmp_path / "RESULTS.md").read_text()
 
 
 @pytest.mark.real_data
