@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from repro.errors import DamagedFileError, MachineError
 
 MANIFEST = "MANIFEST.json"
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
+_LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')  # in indented JSON, whose strings hold no line breaks
 
 
 def sha256(path: Path) -> str:
@@ -44,8 +46,10 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as indented JSON, atomically; NaN is refused because other readers of JSON refuse it."""
-    write_atomic(path, (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    """Write a value as indented JSON, a list of numbers on one line, atomically; NaN is refused because other readers of JSON refuse it."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    text = _LIST_OF_NUMBERS.sub(lambda found: "[" + re.sub(r"\n +", " ", found[1]) + "]", text)
+    write_atomic(path, (text + "\n").encode())
 
 
 def append_line(path: Path, record: dict[str, Any]) -> None:

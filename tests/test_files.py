@@ -11,7 +11,7 @@ import torch
 import repro.files
 from repro.config import RunConfig
 from repro.errors import DamagedFileError, InputError, MachineError
-from repro.files import append_line, check_folder, write_atomic, write_folder
+from repro.files import append_line, check_folder, write_atomic, write_folder, write_json
 from repro.runs import Run, load_tensors, save_tensors
 
 
@@ -82,6 +82,20 @@ def test_a_link_instead_of_a_file_is_refused(tmp_path):
     (path / "model.safetensors").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DamagedFileError, match="model.safetensors: is not a plain file"):
         load_tensors(path, "model")
+
+
+def test_json_keeps_every_value_and_puts_numbers_on_one_line(tmp_path):
+    value = {
+        "numbers": [1, -2.5e-7, None, True],
+        "rows": [[1, 2], [3, 4]],
+        "texts": ["[\n 1,\n 2\n]", "[ 1 ]"],
+        "none": [],
+        "mixed": [1, "a"],
+    }
+    write_json(tmp_path / "a.json", value)
+    text = (tmp_path / "a.json").read_text()
+    assert json.loads(text) == value
+    assert '"numbers": [1, -2.5e-07, null, true]' in text and "[3, 4]\n" in text
 
 
 def test_lines_are_appended_whole(tmp_path):
