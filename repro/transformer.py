@@ -23,7 +23,8 @@ class Dropout(nn.Module):
     """Drop elements with probability `rate` in training and scale the others up, as `nn.Dropout` does.
 
     On a CPU, drawing the mask is the dearest element-wise step of training a small model; one random byte an element is several
-    times cheaper than one random float. The rate is therefore rounded to 1/256, and the scale is that of the rounded rate.
+    times cheaper than one random float. The rate is therefore rounded to 1/256, and the scale is that of the rounded rate; in bf16 the
+    scale is rounded too, by less than half a percent.
     """
 
     def __init__(self, rate: float) -> None:
@@ -43,7 +44,7 @@ class Dropout(nn.Module):
             return F.dropout(torch.ones_like(x), self.rate)
         words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
         kept = words.view(torch.uint8)[: x.numel()].view(x.shape) >= self.threshold
-        return torch.where(kept, 256 / (256 - self.threshold), 0.0).to(x.dtype)
+        return kept.to(x.dtype).mul_(256 / (256 - self.threshold))
 
     def extra_repr(self) -> str:
         return f"rate={self.rate}"
