@@ -71,6 +71,7 @@ def render_results(records: list[dict[str, Any]]) -> str:
     parts = []
     for (corpus, source, target, split), group in sorted(groups.items()):
         check_comparable(group)
+        group.sort(key=lambda record: (label_of(record), record["seed"]))
         published = [
             f"- published, {p.system}: {p.metric} {p.value:.2f}. {p.reference}; {p.setting}."
             for p in published_for(corpus, source, target, split)
