@@ -30,7 +30,7 @@ def measure_training() -> list[dict]:
     from benchmarks import peers
 
     rows = []
-    for name, precision, rounds in (("small", "fp32", 5), ("small", "bf16", 3), ("base", "fp32", 3)):
+    for name, precision, rounds in (("small", "fp32", 5), ("small", "bf16", 5), ("base", "fp32", 3), ("base", "bf16", 3)):
         shape = SHAPES[name]
         contenders = [apart(ours.training, shape, precision), *(apart(peers.training, shape, peer, precision) for peer in PEERS)]
         contenders.append(apart(peers.training, shape, PEERS[-1], precision, True))
