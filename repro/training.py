@@ -170,10 +170,11 @@ def batch_loss(model: Transformer, batch: Batch, config: TrainConfig) -> tuple[T
     """Return the summed smoothed loss, the summed negative log-likelihood (nats) and the number of target tokens of a batch."""
     with torch.autocast(batch.src.device.type, torch.bfloat16, enabled=config.precision == "bf16"):
         hidden, _ = model.decode(model.start(batch.src), batch.tgt_in)
-        real = batch.tgt_out != PAD_ID
+        targets = batch.tgt_out.flatten()
+        real = (targets != PAD_ID).nonzero()[:, 0]
         smoothing = config.label_smoothing if model.training else 0.0
-        loss, nll = output_loss(hidden[real], model.output.weight, batch.tgt_out[real], smoothing)
-    return loss, nll, int(real.sum())
+        loss, nll = output_loss(hidden.flatten(0, 1).index_select(0, real), model.output.weight, targets[real], smoothing)
+    return loss, nll, len(real)
 
 
 @torch.no_grad()

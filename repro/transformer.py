@@ -33,21 +33,22 @@ class Dropout(nn.Module):
         self.threshold = round(rate * 256)
 
     def forward(self, x: Tensor) -> Tensor:
-        mask = self.mask(x)
-        return x if mask is None else x * mask
-
-    def mask(self, x: Tensor) -> Tensor | None:
-        """Draw what elements are multiplied by, 0 or the scale, in the shape of `x`; None where nothing is dropped."""
         if not self.training or self.threshold == 0:
-            return None
+            return x
         if x.device.type != "cpu":
-            return F.dropout(torch.ones_like(x), self.rate)
+            return F.dropout(x, self.rate)
         words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)
         kept = words.view(torch.uint8)[: x.numel()].view(x.shape) >= self.threshold
-        return kept.to(x.dtype).mul_(256 / (256 - self.threshold))
+        return x * kept.to(x.dtype).mul_(256 / (256 - self.threshold))
 
     def extra_repr(self) -> str:
         return f"rate={self.rate}"
+
+
+def cast_once(x: Tensor) -> Tensor:
+    """Return `x` in the precision of autocast, which would otherwise cast it anew for every product that reads it."""
+    device = x.device.type
+    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
 
 class Residual(nn.Module):
@@ -63,12 +64,11 @@ class Residual(nn.Module):
 
     def enter(self, x: Tensor) -> Tensor:
         """Return what the sublayer reads."""
-        return self.norm(x) if self.pre else x
+        return cast_once(self.norm(x) if self.pre else x)
 
     def leave(self, x: Tensor, output: Tensor) -> Tensor:
         """Add the sublayer's output to the stream."""
-        mask = self.dropout.mask(output)
-        x = x + output if mask is None else torch.addcmul(x, output, mask)
+        x = x + self.dropout(output)
         return x if self.pre else self.norm(x)
 
 
@@ -243,7 +243,7 @@ class Transformer(nn.Module):
 
     def start(self, src: Tensor) -> DecoderState:
         """Encode source ids `(batch, src_len)` and get ready to decode their translations."""
-        encoded = self.encode(src)
+        encoded = cast_once(self.encode(src))
         return DecoderState([layer.start(encoded) for layer in self.decoder], padding_mask(src, self.pad_id), 0)
 
     def decode(self, state: DecoderState, tgt_in: Tensor) -> tuple[Tensor, DecoderState]:
