@@ -5,7 +5,6 @@ same lengths. Contenders take turns within a round, so that a machine that slows
 """
 
 import multiprocessing
-import os
 import statistics
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from torch import Tensor
 VOCAB, SENTENCES, LENGTH = 8000, 160, 25  # 4,000 target tokens a batch
 DECODED_SENTENCES, BATCH_SIZE = 256, 64
 DROPOUT, SMOOTHING = 0.1, 0.1
-THREADS = len(os.sched_getaffinity(0))
+THREADS = torch.get_num_threads()
 
 
 @dataclass(frozen=True)

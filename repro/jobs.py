@@ -48,9 +48,11 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
     """
     if jobs < 1:
         raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
+    import torch
+
     from repro.training import Stopped
 
-    threads = max(1, len(os.sched_getaffinity(0)) // jobs)
+    threads = max(1, torch.get_num_threads() // jobs)  # of this process: OMP_NUM_THREADS counts
     outcomes: dict[int, Outcome] = {}
     before = signal.signal(signal.SIGTERM, _pass_on)
     try:

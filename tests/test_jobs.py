@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+import torch
 from test_training import tiny
 
 from repro.errors import InputError
@@ -31,6 +32,21 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")}
     assert run_all(tasks[:1], train_and_evaluate, 1, lambda *end: None)[0] == base
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")} == before
+
+
+def threads_here() -> dict[str, int]:
+    """Work that tells how many threads a worker has."""
+    return {"threads": torch.get_num_threads()}
+
+
+@pytest.mark.parametrize(("threads", "jobs", "expected"), [(1, 1, 1), (6, 1, 6), (6, 2, 3), (2, 4, 1)])
+def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expected):
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        assert run_all([()], threads_here, jobs, lambda *end: None) == [{"threads": expected}]
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_no_jobs_are_refused():
