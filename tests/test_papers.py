@@ -450,6 +450,15 @@ def test_printed_cells_stand_beside_ours_and_gaps_stay_gaps(evidence):
     assert score_table(evidence, "raganato2020", "Table 1", [Row(BASE, {})]).endswith("Printed numbers of Table 1: not known.")
 
 
+def test_a_table_says_where_a_difference_is_not_that_of_its_means(evidence, refs):
+    rows, note = [Row(BASE, {}), Row(HARD, {})], "over the seeds that a system shares with base"
+    assert note not in score_table(evidence, "you2020", "Table 2", rows)
+    records = [score_record(BASE, damaged(refs, 4)), score_record(BASE, damaged(refs, 2), 2), score_record(HARD, damaged(refs, 8))]
+    text = score_table(Evidence("smoke", records), "you2020", "Table 2", rows)
+    assert note in text
+    assert f"{bleu(damaged(refs, 8), refs) - bleu(damaged(refs, 4), refs):+.2f} (" in text  # of seed 1, though base has two
+
+
 def test_without_the_corpus_a_table_holds_what_is_stored_and_no_interval(evidence, monkeypatch):
     rows = [Row(BASE, {}), Row(HARD, {})]
     with_corpus = score_table(evidence, "you2020", "Table 2", rows).splitlines()[-1]

@@ -42,6 +42,8 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
         body.append(line + _ours(evidence, row.arm, first))
     ours = table([*header, "parameters"], body)
+    if len({line[-2] for line in body} - {"0"}) > 1:
+        ours += f"\n\nA difference is over the seeds that a system shares with {first}, so it need not be that of the means above."
     return ours if printed(paper, place) else f"{ours}\n\n{_remarks_of(paper, place)}"
 
 
