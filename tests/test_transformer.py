@@ -13,7 +13,7 @@ from repro.data.subwords import BOS_ID, PAD_ID
 from repro.errors import InputError
 from repro.scales import SCALES, resolve
 from repro.scales import SYSTEMS as ALL_SYSTEMS
-from repro.transformer import Dropout, Transformer, count_parameters, sinusoids
+from repro.transformer import Dropout, Residual, Transformer, count_parameters, sinusoids
 
 VOCAB = 19
 SMALL = {"embed_dim": 24, "num_heads": 4, "ffn_dim": 20, "encoder_layers": 2, "decoder_layers": 3}
@@ -137,6 +137,15 @@ def test_positions_are_sines_and_cosines():
     table = sinusoids(torch.arange(3), 4)
     expected = torch.tensor([[0.0, 1.0, 0.0, 1.0], [0.8415, 0.5403, 0.0100, 0.99995], [0.9093, -0.4161, 0.0200, 0.9998]])
     torch.testing.assert_close(table, expected, rtol=0, atol=1e-4)
+
+
+def test_a_residual_drops_elements_of_the_sublayers_output_and_nothing_of_the_stream():
+    place = Residual(nn.Identity(), ModelConfig(embed_dim=8, dropout=0.25))
+    stream, output = torch.full((500, 8), 10.0), torch.ones(500, 8)
+    assert place.eval().leave(stream, output).unique().tolist() == [11.0]
+    trained = place.train().leave(stream, output)
+    assert trained.unique().tolist() == pytest.approx([10.0, 10 + 4 / 3])
+    assert (trained == 10).float().mean().item() == pytest.approx(0.25, abs=0.03)
 
 
 def test_dropout_drops_its_share_keeps_the_mean_and_is_off_in_evaluation():
