@@ -113,9 +113,10 @@ class Playground(Touchable):
         self._read_whole()
 
     def _connect(self) -> None:
+        # Linked in the browser: by way of the kernel, which is busy translating, a slider moved just before could undo a drag.
         for name in ("center", "std"):
-            ipywidgets.link((getattr(self, name), "value"), (self.matrix, name))
-        ipywidgets.link((self.paint, "value"), (self.matrix, "painting"))
+            ipywidgets.jslink((getattr(self, name), "value"), (self.matrix, name))
+        ipywidgets.jslink((self.paint, "value"), (self.matrix, "painting"))
         for name in CONTROLS:
             getattr(self, name).observe(self.guarded(self._change), "value")
         self.matrix.observe(self.guarded(self._change), "blocked")

@@ -31,8 +31,10 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 CELLS = {
     "load": f"""
+import ipywidgets
 import numpy as np
 import torch
+import traitlets
 torch.set_num_threads(1)
 from repro import gallery
 from repro.analysis.reading import Reading, read, weights_of
@@ -47,7 +49,8 @@ np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].nump
     "explorer": "Explorer(base, SENTENCE, SEARCH)",
     "follow": "follow = Explorer(base, SENTENCE, SEARCH)\nfollow",
     "token": "print('token is', dict(follow.maps.token))",
-    "playground": "Playground(base, SENTENCE, SEARCH)",
+    "playground": "play = Playground(base, SENTENCE, SEARCH)\nplay",
+    "center": "told = ipywidgets.Label()\ntraitlets.dlink((play.center, 'value'), (told, 'value'), str)\ntold",
     "ablation": "Ablation(base, SENTENCE, SEARCH)",
     "pruning": "Pruning([('all heads', base), ('gated', gated)], SENTENCE, SEARCH)",
     "comparison": "Comparison({'<b>base</b>': base, 'gated': gated}, LONG, SEARCH)",
@@ -196,15 +199,19 @@ def test_the_playground_follows_the_hand(lab):
         slider.press("ArrowRight")
     until(lab, lambda: text_of(play, ".rp-text") != words, "another translation")
 
-    handle = play.locator("[data-handle='center']")
-    center, box = handle.get_attribute("aria-valuenow"), handle.bounding_box()
+    handle, readout = play.locator("[data-handle='center']"), play.locator(".widget-readout").first
+    slider.press("ArrowLeft")  # the kernel still translates with this center while the next one is dragged
+    slider.press("ArrowLeft")
+    box = handle.bounding_box()
     lab.page.mouse.move(box["x"] + 9, box["y"] + 9)
     lab.page.mouse.down()
     lab.page.mouse.move(box["x"] - 60, box["y"] + 9, steps=4)
     lab.page.mouse.up()
-    until(lab, lambda: handle.get_attribute("aria-valuenow") != center, "the dragged center")
     center = float(handle.get_attribute("aria-valuenow"))
-    until(lab, lambda: play.locator(".widget-readout").first.inner_text().replace("\N{MINUS SIGN}", "-") == f"{center:.2f}", "the slider")
+    until_still(lab, play, ".rp-text")
+    until(lab, lambda: text_of(cell(lab, "center"), ".widget-label") == str(center), "Python to know the dragged center")
+    assert float(handle.get_attribute("aria-valuenow")) == center
+    assert readout.inner_text().replace("\N{MINUS SIGN}", "-") == f"{center:.2f}"
     width = play.locator("[data-handle='std']")
     width.press("ArrowRight")
     until(lab, lambda: width.get_attribute("aria-valuenow") == "1.05", "the width")
@@ -335,6 +342,16 @@ def saved(tmp_path_factory):
     return notebook
 
 
+def weight_below_the_mouse(lab, explorer) -> str:
+    """Move the mouse to a weight, wherever the first head is by now: what is still being painted above it moves it down."""
+    lab.page.mouse.move(0, 0)
+    head = explorer.get_by_label("Encoder self-attention, layer 0, head 0")
+    head.scroll_into_view_if_needed()
+    box = head.bounding_box()
+    lab.page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])
+    return text_of(explorer, ".rp-weight")
+
+
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_saved_notebook_shows_everything_before_anything_runs(open_notebook, server, saved, trusted):
     """Trusted: the widgets, from the state in the file. Else: their text and pictures, as on a page without any kernel."""
@@ -347,13 +364,11 @@ def test_a_saved_notebook_shows_everything_before_anything_runs(open_notebook, s
     explorer, ablation = (lab.page.locator(".jp-CodeCell").nth(number) for number in (1, 2))
     if trusted:
         explorer.locator("[data-painted-ms]").wait_for(timeout=120_000)
-        box = explorer.get_by_label("Encoder self-attention, layer 0, head 0").bounding_box()
-        lab.page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])
-        assert text_of(explorer, ".rp-weight").startswith("about 0.")
-        assert ablation.locator(".rp-word").count() > 5
+        until(lab, lambda: ablation.locator(".rp-word").count() > 5, "the translations")
+        until(lab, lambda: weight_below_the_mouse(lab, explorer).startswith("about 0."), "the weight below the mouse")
     else:
-        assert explorer.locator("img[src^='data:image/png']").count() == 4
-        assert "whole model" in text_of(ablation, "th") and "■ ■ ■ ■" in ablation.inner_text()
+        until(lab, lambda: explorer.locator("img[src^='data:image/png']").count() == 4, "the pictures")
+        until(lab, lambda: "whole model" in text_of(ablation, "th") and "■ ■ ■ ■" in ablation.inner_text(), "the heads as text")
     assert (server.folder / f"saved-{trusted}.ipynb").stat().st_size < 400_000
     lab.shoot(f"saved-{trusted}")
     check_quiet(lab)
