@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,14 +16,15 @@ import torch
 
 from benchmarks import free, ours, scaling
 from benchmarks.page import write_page
-from benchmarks.work import SHAPES, THREADS, apart, race, rows_of
+from benchmarks.work import SHAPES, THREADS, Contender, apart, race, rows_of
 from repro.files import write_json
 from repro.runs import provenance
+from repro.scales import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PEERS = ("nn.Transformer", "HF Marian", "x-transformers")
-VARIANTS = ("base", "hc-sa", "hc-sa-window", "hc-sa-index", "sh-x", "base/-sa", "sh-x/-sa", "7Ftoken+1L", "mma", "ran-all", "syn-r")
+AT_ONCE = 7  # systems that race in one group: each is held in a process for every core
 
 
 def measure_training() -> list[dict]:
@@ -57,17 +59,30 @@ def measure_decoding() -> list[dict]:
 
 
 def measure_variants() -> list[dict]:
-    """Training and decoding speed of every kind of variant, small shape, fp32."""
+    """Training and decoding speed of every system, small shape, fp32: a training update, and 25 tokens with beams of 1 and 5."""
     shape = SHAPES["small"]
-    rows = rows_of(race([ours.training(shape, "fp32", system) for system in VARIANTS], rounds=3), kind="training")
-    contenders = [apart(ours.decoding, shape, 4, "fp32", system, processes=THREADS) for system in VARIANTS]
-    return rows + rows_of(race(contenders, rounds=7), kind="decoding, beam 4, a process per core")
+    rows = _beside_base("training", lambda system: ours.training(shape, "fp32", system))
+    for beam in (1, 5):
+        rows += _beside_base(f"beam {beam}", lambda system, beam=beam: apart(ours.decoding, shape, beam, "fp32", system, processes=THREADS))
+    return rows
+
+
+def _beside_base(kind: str, make: Callable[[str], Contender]) -> list[dict]:
+    """Race all systems, some at a time, each group with a base of its own; that of the first group stands for all."""
+    base, *others = SYSTEMS
+    rows = []
+    for start in range(0, len(others), AT_ONCE):
+        group = [base, *others[start : start + AT_ONCE]]
+        found = rows_of(race([make(system) for system in group], rounds=3), kind=kind)
+        pairs = zip(group, found, strict=True)
+        rows += [row | {"name": system} for system, row in pairs if system != base or not start]
+    return rows
 
 
 def measure_memory() -> list[dict]:
-    """Peak memory of a process that trains one variant on batches of 4,000 tokens, above that of one that only imports."""
+    """Peak memory of a process that trains one system on batches of 4,000 tokens, above that of one that only imports."""
     rows = []
-    for system in ("", *VARIANTS):
+    for system in ("", *SYSTEMS):
         answer = subprocess.run(
             [sys.executable, "-m", "benchmarks", "--peak", system], cwd=ROOT, capture_output=True, text=True, check=True
         )

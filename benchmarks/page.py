@@ -48,14 +48,31 @@ def _free(rows: list[dict]) -> str:
 
 
 def _variants(rows: list[dict]) -> str:
-    return "## Variants, small shape, fp32\n\n" + _by_group(rows, ("kind",), "target tokens/s, sentences/s")
+    """Return a line for each system, and in it what each kind of work does and how many times as fast as base that is."""
+    kinds, systems = (list(dict.fromkeys(row[key] for row in rows)) for key in ("kind", "name"))
+    by_place = {(row["name"], row["kind"]): row for row in rows}
+    lines = []
+    for system in systems:
+        found = [by_place[system, kind] for kind in kinds]
+        cells = [cell for row in found for cell in (_rate(row), f"{row['ratio']:.2f}")]
+        lines.append([system, *cells, f"{max(row['drift'] for row in found):.2f}"])
+    units = [name for kind in kinds for name in (f"{kind}, {'target tokens' if kind == 'training' else 'sentences'}/s", "to base")]
+    note = (
+        "Decoding with a process per core. Some systems race at a time, each group with a base of its own, to which its ratios are; the\n"
+        "line of base is that of the first group."
+    )
+    return "\n\n".join(["## Every system, small shape, fp32", table(["system", *units, "slowest / fastest round"], lines), note])
+
+
+def _rate(row: dict) -> str:
+    return f"{row['rate']:,.0f}" if row["rate"] >= 100 else f"{row['rate']:.1f}"
 
 
 def _by_group(rows: list[dict], keys: tuple[str, ...], unit: str, further: dict[str, Callable[[dict], str]] | None = None) -> str:
     """Return a table of rates, each also as a ratio to the first contender of its group, ours, and of `further` columns."""
     further, lines = further or {}, []
     for row in rows:
-        cells = [f"{row['rate']:,.0f}" if row["rate"] >= 100 else f"{row['rate']:.1f}", f"{row['ratio']:.2f}", f"{row['drift']:.2f}"]
+        cells = [_rate(row), f"{row['ratio']:.2f}", f"{row['drift']:.2f}"]
         lines.append([row["name"], *(str(row[key]) for key in keys), *cells, *(show(row) for show in further.values())])
     return table(["contender", *keys, unit, "ratio to the group's first", "slowest / fastest round", *further], lines)
 

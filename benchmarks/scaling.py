@@ -15,7 +15,11 @@ SPECS = {
     "gaussian, density": "gaussian",
     "gaussian, window": "gaussian(kernel='window')",
     "gaussian, index": "gaussian(kernel='index')",
+    "fixed": "fixed",
+    "mixed": "mixed",
     "recurrent": "recurrent(max_len=2048)",
+    "synthesizer": "synthesizer(max_len=2048)",
+    "uniform": "uniform",
 }
 
 
