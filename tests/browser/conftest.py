@@ -122,11 +122,6 @@ class Lab:
         self.page.evaluate(RUN_ALL)
         assert self.page.wait_for_function(HAS_RUN, timeout=SLOW).json_value() == "ended"
 
-    def run_cell(self, place) -> None:
-        """Run one cell again, given as a locator."""
-        place.locator(".cm-content").click()
-        self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell')")
-
     def set_theme(self, theme: str) -> None:
         """Change to `JupyterLab Light` or `JupyterLab Dark`."""
         self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)

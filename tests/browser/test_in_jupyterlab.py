@@ -48,7 +48,7 @@ np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].nump
 """,
     "explorer": "Explorer(base, SENTENCE, SEARCH)",
     "follow": "follow = Explorer(base, SENTENCE, SEARCH)\nfollow",
-    "token": "print('token is', dict(follow.maps.token))",
+    "token": "told = ipywidgets.Label()\ntraitlets.dlink((follow.maps, 'token'), (told, 'value'), str)\ntold",
     "playground": "play = Playground(base, SENTENCE, SEARCH)\nplay",
     "center": "told = ipywidgets.Label()\ntraitlets.dlink((play.center, 'value'), (told, 'value'), str)\ntold",
     "ablation": "Ablation(base, SENTENCE, SEARCH)",
@@ -178,8 +178,7 @@ def test_a_token_selected_once_is_followed_by_all_views(lab):
     after = follow.locator("canvas.rp-canvas").evaluate_all(pictures)
     encoder, decoder, cross, detail = (a != b for a, b in zip(before, after, strict=True))
     assert (encoder, decoder, cross, detail) == (True, False, True, True)
-    lab.run_cell(cell(lab, "token"))
-    until(lab, lambda: "token is {'side': 'source', 'index': 2}" in cell(lab, "token").inner_text(), "Python to know the token")
+    until(lab, lambda: text_of(cell(lab, "token"), ".widget-label") == "{'side': 'source', 'index': 2}", "Python to know the token")
     check_quiet(lab)
 
 
