@@ -269,6 +269,12 @@ def test_kept_heads_hold_the_counts():
     assert layers.data[0].z.tolist() == [[4, 2], [4, 3]] and layers.layout.xaxis.ticktext == ("8", "5")
 
 
+def test_twelve_lines_are_told_apart():
+    figure = curves({f"line {number}": ([1, 2], [3.0, 2.5]) for number in range(12)}, "x", "y")
+    assert len({(line.line.color, line.line.dash, line.marker.symbol) for line in figure.data}) == 12
+    assert len({(line.line.dash, line.marker.symbol) for line in figure.data}) == 12  # without colours, too
+
+
 def test_curves_hold_the_values():
     figure = curves({"training": ([1, 2], [3.0, 2.5]), "dev": ([2], [2.7])}, "updates", "loss")
     assert [list(trace.y) for trace in figure.data] == [[3.0, 2.5], [2.7]]

@@ -155,7 +155,12 @@ _XY = "%{x:,.4~f}: %{y:,.4~f}"
 
 
 def _look(place: int) -> dict[str, Any]:
-    return {"line": {"color": COLORS[place % len(COLORS)]}, "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7}}
+    """Return how the line at a place looks: no two of the first twelve alike."""
+    again, place = divmod(place, len(COLORS))
+    line, symbol = {"color": COLORS[place]}, SYMBOLS[place]
+    if again:
+        line, symbol = line | {"dash": "dash"}, f"{symbol}-open"
+    return {"line": line, "marker": {"symbol": symbol, "size": 7}}
 
 
 def _with_counts(bins: Sequence[str], num_sentences: Sequence[int]) -> list[str]:
