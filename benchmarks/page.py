@@ -58,8 +58,8 @@ def _variants(rows: list[dict]) -> str:
         lines.append([system, *cells, f"{max(row['drift'] for row in found):.2f}"])
     units = [name for kind in kinds for name in (f"{kind}, {'target tokens' if kind == 'training' else 'sentences'}/s", "to base")]
     note = (
-        "Decoding with a process per core. Some systems race at a time, each group with a base of its own, to which its ratios are; the\n"
-        "line of base is that of the first group."
+        "Decoding with a process per core. Systems race a few at a time, each group with a base of its own, to which its ratios are;\n"
+        "the line of base is that of the first group."
     )
     return "\n\n".join(["## Every system, small shape, fp32", table(["system", *units, "slowest / fastest round"], lines), note])
 
