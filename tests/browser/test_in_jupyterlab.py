@@ -198,22 +198,23 @@ def test_the_playground_follows_the_hand(lab):
         slider.press("ArrowRight")
     until(lab, lambda: text_of(play, ".rp-text") != words, "another translation")
 
-    handle, readout = play.locator("[data-handle='center']"), play.locator(".widget-readout").first
+    handle, readouts = play.locator("[data-handle='center']"), play.locator(".widget-readout")
     slider.press("ArrowLeft")  # the kernel still translates with this center while the next one is dragged
     slider.press("ArrowLeft")
-    box = handle.bounding_box()
+    before, box = float(handle.get_attribute("aria-valuenow")), handle.bounding_box()
     lab.page.mouse.move(box["x"] + 9, box["y"] + 9)
     lab.page.mouse.down()
     lab.page.mouse.move(box["x"] - 60, box["y"] + 9, steps=4)
     lab.page.mouse.up()
     center = float(handle.get_attribute("aria-valuenow"))
+    assert center < before - 1
     until_still(lab, play, ".rp-text")
     until(lab, lambda: text_of(cell(lab, "center"), ".widget-label") == str(center), "Python to know the dragged center")
     assert float(handle.get_attribute("aria-valuenow")) == center
-    assert readout.inner_text().replace("\N{MINUS SIGN}", "-") == f"{center:.2f}"
+    assert readouts.first.inner_text().replace("\N{MINUS SIGN}", "-") == f"{center:.2f}"
     width = play.locator("[data-handle='std']")
     width.press("ArrowRight")
-    until(lab, lambda: width.get_attribute("aria-valuenow") == "1.05", "the width")
+    until(lab, lambda: width.get_attribute("aria-valuenow") == readouts.nth(1).inner_text() == "1.05", "the width")
     handle.press("Home")
     until(lab, lambda: handle.get_attribute("aria-valuenow") == "-6", "the lowest center")
 
@@ -223,6 +224,8 @@ def test_the_playground_follows_the_hand(lab):
     assert ": 0, " not in until_still(lab, play, ".rp-hint")
     matrix.press("Space")
     until(lab, lambda: ": 0, " in text_of(play, ".rp-hint") and "blocked" in text_of(play, ".rp-hint"), "the blocked pair")
+    play.get_by_role("button", name="paint blocked pairs").click()
+    until(lab, lambda: "rp-paints" in matrix.get_attribute("class"), "the brush")
     check_quiet(lab)
 
 
