@@ -67,6 +67,16 @@ def measure_variants() -> list[dict]:
     return rows
 
 
+def measure_free_variants() -> list[dict]:
+    """Sentences/s of every system, trained, each sentence to its own end, and how good and how long its translations are."""
+    free.train_systems()
+    rows = []
+    for beam in (1, 5):
+        timed = _beside_base(f"beam {beam}", lambda system, beam=beam: apart(free.system_contender, system, beam, processes=THREADS))
+        rows += [row | free.system_quality(row["name"], beam) for row in timed]
+    return rows
+
+
 def _beside_base(kind: str, make: Callable[[str], Contender]) -> list[dict]:
     """Race all systems, some at a time, each group with a base of its own; that of the first group stands for all."""
     base, *others = SYSTEMS
@@ -104,6 +114,7 @@ SECTIONS = {
     "decoding": measure_decoding,
     "free": free.measure,
     "variants": measure_variants,
+    "free-variants": measure_free_variants,
     "memory": measure_memory,
     "scaling": scaling.measure,
 }

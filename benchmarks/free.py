@@ -1,6 +1,7 @@
-"""Real sentences, each translated to its own end by a trained model, with the quality of the translations beside their speed.
+"""Sentences translated to their own ends by trained models, with the quality of the translations beside their speed.
 
-The base of Multi30k from the gallery translates its test set. Only toolkits that can run these very weights take part.
+Toolkits: the base of Multi30k from the gallery translates its test set; only those that can run these very weights take part. Systems:
+each translates the beginning of the generated test set, trained on that corpus in about a minute, once for all later sittings.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,16 @@ from benchmarks.work import BATCH_SIZE, THREADS, Contender, apart, race, rows_of
 from repro import gallery
 from repro.data.corpora import load_pairs
 from repro.decoding import SearchConfig, Translator
+from repro.errors import ReproError
 from repro.evaluation import score_all
+from repro.jobs import describe_outcome, run_all, train_and_evaluate
+from repro.runs import Run
+from repro.scales import SCALES, SYSTEMS, resolve, run_name
 
 MODEL = "multi30k-base"
 TOOLKITS = ("repro", "CTranslate2")
 PRECISIONS = ("fp32", "int8")
+SCALE, SENTENCES = "smoke", 512  # of the systems
 
 
 def translator(toolkit: str, beam: int, precision: str) -> Callable[[list[str]], list[str]]:
@@ -37,7 +43,7 @@ def translator(toolkit: str, beam: int, precision: str) -> Callable[[list[str]],
 
 def contender(toolkit: str, beam: int, precision: str) -> Contender:
     """Time the translation of the test set."""
-    sentences, _ = _pairs()
+    sentences, _ = _real_pairs()
     translate = translator(toolkit, beam, precision)
     return Contender(f"{toolkit} {precision}", lambda: translate(sentences), len(sentences))
 
@@ -57,7 +63,7 @@ def measure() -> list[dict]:
 
 def _quality(kinds: list[tuple[str, int, str]]) -> list[dict]:
     """Translate once by each contender, the first of which is our fp32."""
-    sentences, references = _pairs()
+    sentences, references = _real_pairs()
     hypotheses = [translator(*kind)(sentences) for kind in kinds]
     same = [sum(a == b for a, b in zip(hypotheses[0], other, strict=True)) / len(sentences) for other in hypotheses]
     scores = [score_all(lines, references, "de")[0] for lines in hypotheses]  # cased BLEU
@@ -65,5 +71,44 @@ def _quality(kinds: list[tuple[str, int, str]]) -> list[dict]:
     return [{"sentences": len(sentences), "bleu": score.value, "signature": score.signature, "same": part} for score, part in found]
 
 
-def _pairs() -> tuple[list[str], list[str]]:
+def train_systems() -> None:
+    """Train every system at `SCALE`, below `repro.runs.runs_root()`; those that are there already are found.
+
+    Raises:
+        ReproError: the first that could not be trained.
+    """
+    configs = [(resolve(SCALE, system),) for system in SYSTEMS]
+    for outcome in run_all(configs, train_and_evaluate, THREADS, lambda *ended: print(describe_outcome(ended[-1]), flush=True)):
+        if isinstance(outcome, ReproError):
+            raise outcome
+
+
+def system_contender(system: str, beam: int) -> Contender:
+    """Time how a trained system translates the beginning of the generated test set."""
+    sentences, _ = _generated_pairs()
+    translate = _system_translator(system, beam)
+    return Contender(system, lambda: translate(sentences), len(sentences))
+
+
+def system_quality(system: str, beam: int) -> dict:
+    """Return how good the translations of a trained system are, and how long: words, which is what an end of one's own decides."""
+    sentences, references = _generated_pairs()
+    lines = _system_translator(system, beam)(sentences)
+    bleu = score_all(lines, references, SCALES[SCALE].data.target)[0]
+    words = sum(len(line.split()) for line in lines) / len(lines)
+    return {"sentences": len(lines), "words": words, "bleu": bleu.value, "signature": bleu.signature}
+
+
+def _system_translator(system: str, beam: int) -> Callable[[list[str]], list[str]]:
+    ours = Translator.from_run(Run.find(run_name(resolve(SCALE, system))), "cpu")
+    return lambda sentences: ours.translate(sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE))
+
+
+def _generated_pairs() -> tuple[list[str], list[str]]:
+    data = SCALES[SCALE].data
+    sentences, references = load_pairs(data.corpus, data.source, data.target, "test")
+    return sentences[:SENTENCES], references[:SENTENCES]
+
+
+def _real_pairs() -> tuple[list[str], list[str]]:
     return load_pairs("multi30k", "en", "de", "test")

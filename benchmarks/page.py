@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.free import MODEL
+from benchmarks.free import MODEL, SCALE
 from benchmarks.work import SHAPES
 from repro import plots
 from repro.files import write_atomic
 from repro.papers.figures import layer_cost
 from repro.report import table
+from repro.scales import SCALES
 
 PLOT = "scaling.svg"
 
@@ -48,20 +49,30 @@ def _free(rows: list[dict]) -> str:
 
 
 def _variants(rows: list[dict]) -> str:
-    """Return a line for each system, and in it what each kind of work does and how many times as fast as base that is."""
+    return "\n\n".join(["## Every system, small shape, fp32", _by_system(rows, {}), _GROUPS])
+
+
+def _free_variants(rows: list[dict]) -> str:
+    """Return speed, quality and length of whole translations by trained systems."""
+    model, corpus = SCALES[SCALE].model, SCALES[SCALE].data.corpus
+    quality = {"BLEU": lambda row: f"{row['bleu']:.2f}", "words": lambda row: f"{row['words']:.1f}"}
+    title = f"## Every system, trained, each sentence to its own end: {rows[0]['sentences']:,} of {corpus}"
+    what = f"{model.encoder_layers} + {model.decoder_layers} layers of {model.embed_dim}, the scale `{SCALE}`. "
+    what += f"*Words* is the mean length of the translations.\nBLEU: `{rows[0]['signature']}`."
+    return "\n\n".join([title, _by_system(rows, quality), what, _GROUPS])
+
+
+def _by_system(rows: list[dict], further: dict[str, Callable[[dict], str]]) -> str:
+    """Return a line for each system: what each kind of work does, how many times as fast as base that is, and `further` columns of it."""
     kinds, systems = (list(dict.fromkeys(row[key] for row in rows)) for key in ("kind", "name"))
     by_place = {(row["name"], row["kind"]): row for row in rows}
     lines = []
     for system in systems:
         found = [by_place[system, kind] for kind in kinds]
-        cells = [cell for row in found for cell in (_rate(row), f"{row['ratio']:.2f}")]
+        cells = [cell for row in found for cell in (_rate(row), f"{row['ratio']:.2f}", *(show(row) for show in further.values()))]
         lines.append([system, *cells, f"{max(row['drift'] for row in found):.2f}"])
-    units = [name for kind in kinds for name in (f"{kind}, {'target tokens' if kind == 'training' else 'sentences'}/s", "to base")]
-    note = (
-        "Decoding with a process per core. Systems race a few at a time, each group with a base of its own, to which its ratios are;\n"
-        "the line of base is that of the first group."
-    )
-    return "\n\n".join(["## Every system, small shape, fp32", table(["system", *units, "slowest / fastest round"], lines), note])
+    units = [(f"{kind}, {'target tokens' if kind == 'training' else 'sentences'}/s", "to base", *further) for kind in kinds]
+    return table(["system", *(name for names in units for name in names), "slowest / fastest round"], lines)
 
 
 def _rate(row: dict) -> str:
@@ -100,7 +111,20 @@ def _scaling(rows: list[dict]) -> str:
     return "\n\n".join([title, table(["weights", *map(str, lengths), "slope"], lines), note, plot])
 
 
-_TABLES = {"training": _training, "decoding": _decoding, "free": _free, "variants": _variants, "memory": _memory, "scaling": _scaling}
+_TABLES = {
+    "training": _training,
+    "decoding": _decoding,
+    "free": _free,
+    "variants": _variants,
+    "free-variants": _free_variants,
+    "memory": _memory,
+    "scaling": _scaling,
+}
+
+_GROUPS = (
+    "Decoding with a process per core. Systems race a few at a time, each group with a base of its own, to which its ratios are;\n"
+    "the line of base is that of the first group."
+)
 
 _INTRODUCTION = """# Speed
 
