@@ -6,7 +6,8 @@ Pruned, ACL 2019, section 6. https://arxiv.org/abs/1905.09418
     loss = cross entropy per token + lambda * sum over gated heads of P(g != 0)          (section 6.1; the gates: attention/gates.py)
 
 Paper -> here: lambda -> `penalty`; encoder heads only, decoder frozen (6.2) -> `sites=("encoder_self",)`; all three types of attention
-(6.3) -> `sites=SITES`; retained heads -> `kept_heads`; "from scratch" (Table 2) -> `from_scratch_config`.
+(6.3) -> `sites=SITES`; retained heads -> `kept_heads`; "from scratch" (Table 2) -> `from_scratch_config`. No name there: the same training
+without pruning, `continued_config`.
 
 A pruning run is an ordinary run: `pruning_config` names the converged run that it starts from (`train.start_from`), with a new optimiser
 and schedule. `save_pruned` cuts the shut heads out of a finished one and keeps the result as a run of its own.
@@ -88,16 +89,26 @@ def pruning_config(
         InputError: a value that no run can use.
     """
     model = replace(base.config.model, gated_sites=tuple(sites), gate_rule=gate_rule, gate_init=gate_init)
+    return _trained_on(base, model, sites, {"gate_penalty": penalty, "gate_rate": GATE_RATE} | train)
+
+
+def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
+    """Return the configuration of the control of pruning runs: trained on as they are, and as long, with all heads and no gates.
+
+    A base that has not converged gains by training on alone; what pruning costs is the difference to this run.
+
+    Args:
+        base: a finished run.
+        sites: where the pruning runs have gates; with the encoder's alone, the decoder is frozen here too.
+    """
+    return _trained_on(base, base.config.model, sites, {})
+
+
+def _trained_on(base: Run, model: ModelConfig, sites: Sequence[str], train: dict[str, Any]) -> RunConfig:
     updates = train.get("max_updates", (base.config.train.max_updates + 1) // 2)
-    options = {
-        "max_updates": updates,
-        "warmup": max(1, updates // 10),
-        "start_from": base.path.name,
-        "freeze_decoder": set(sites) == {"encoder_self"},
-        "gate_penalty": penalty,
-        "gate_rate": GATE_RATE,
-    }
-    return replace(base.config, model=model, train=replace(base.config.train, **(options | train)))
+    schedule = {"max_updates": updates, "warmup": max(1, updates // 10)}
+    start = {"start_from": base.path.name, "freeze_decoder": set(sites) == {"encoder_self"}}
+    return replace(base.config, model=model, train=replace(base.config.train, **(schedule | start | train)))
 
 
 @torch.no_grad()

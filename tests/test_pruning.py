@@ -18,6 +18,7 @@ from repro.errors import InputError
 from repro.files import write_json
 from repro.pruning import (
     almost_binary,
+    continued_config,
     drop_heads,
     from_scratch_config,
     gate_table,
@@ -251,6 +252,17 @@ def test_a_penalty_shuts_gates_and_none_leaves_them_open(base):
         run = train(pruning_config(base, penalty, **options), base.path.parent, quiet=True)
         counts.append(sum(row.gate for row in gate_table(Translator.from_run(run).model)))
     assert counts[0] == 24 and counts[1] < 12
+
+
+@pytest.mark.parametrize("sites", [("encoder_self",), SITES])
+def test_the_control_is_trained_on_as_the_pruned_ones_are_without_gates(base, sites):
+    control, pruning = continued_config(base, sites), pruning_config(base, 0.05, sites)
+    gates = {name: getattr(TrainConfig(), name) for name in ("gate_penalty", "gate_rate")}
+    assert control.train == replace(pruning.train, **gates) and control.model == base.config.model
+    first, last = parameters_of(base), parameters_of(train(control, base.path.parent, quiet=True))
+    assert set(first) == set(last)
+    moved = {name for name, value in first.items() if not torch.equal(value, last[name])}
+    assert moved == {name for name in first if sites == SITES or name.startswith("encoder")}
 
 
 @pytest.mark.parametrize("sites", [("encoder_self",), SITES])

@@ -16,7 +16,7 @@ from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed, remarks
 from repro.papers.statistics import Estimate, Exact, Undefined
 from repro.papers.tables import printed_table
-from repro.pruning import from_scratch_config, kept_heads, save_pruned
+from repro.pruning import continued_config, from_scratch_config, kept_heads, save_pruned
 from repro.pruning_sweep import PruningPoint, nearest, sweep
 from repro.records import evaluate_run
 from repro.report import table
@@ -27,15 +27,16 @@ SERIES = {"encoder": ("encoder_self",), "all": SITES}
 SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about
 MAX_RUNS = {"encoder": 6, "all": 5}
 DRAWN_GATES = 20_000
+CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")  # headings
 
 
 def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Prune each run, encoder heads alone and heads of all sites, to several sizes; and train one shape of all sites from scratch.
+    """Prune each run, encoder heads alone and heads of all sites, to several sizes, beside the same training without pruning.
 
-    That is the shape nearest to a quarter of all heads, which need not be the sparsest.
+    One shape of all sites is trained from scratch: the one nearest to a quarter of all heads, which need not be the sparsest.
 
     Returns:
-        For each run its series of pruned models, and under `records` their score records.
+        For each run its series of pruned models with the control that they are compared with, and under `records` all score records.
     """
     return [_measure_one(run) for run in runs]
 
@@ -47,8 +48,9 @@ def _measure_one(run: Run) -> dict[str, Any]:
         num_heads = sum(len(layer) for site in sites for layer in whole[site])
         wanted = [max(1, round(share * num_heads)) for share in SHARES[name]]
         points = sweep(run, wanted, sites, max_runs=MAX_RUNS[name], report=lambda *_: None)
-        series[name] = {"heads": num_heads, "points": [_describe(point) for point in points]}
-        records += [evaluate_run(point.run) for point in points]
+        control = train_and_evaluate(continued_config(run, sites))
+        series[name] = {"heads": num_heads, "points": [_describe(point) for point in points], "continued": control["config_digest"]}
+        records += [*(evaluate_run(point.run) for point in points), control]
         if name == "all":
             small = save_pruned(nearest(points, wanted[-1]).run)
             scratch = train_and_evaluate(from_scratch_config(small))
@@ -71,14 +73,14 @@ def _describe(point: PruningPoint) -> dict[str, Any]:
 
 
 def change_at(share: float) -> Callable[[Evidence], Estimate]:
-    """Return what measures the change in BLEU at the most encoder heads that are at most this share of all."""
+    """Return what measures what pruning costs, in BLEU, at the most encoder heads that are at most this share of all."""
 
     def number(evidence: Evidence) -> Estimate:
         series = evidence.one("pruning", PRUNED)["series"]["encoder"]
         few = [point for point in series["points"] if point["heads"] <= share * series["heads"]]
         if not few:
             raise NotMeasured(f"{PRUNED} pruned to {share:.0%} of its encoder heads", "no penalty that was tried leaves so few", "try more")
-        return _change(evidence, max(few, key=lambda point: point["heads"]))
+        return _cost(evidence, "encoder", max(few, key=lambda point: point["heads"]))
 
     return number
 
@@ -139,11 +141,12 @@ def survival_difference(evidence: Evidence) -> Exact:
 def encoder_table(evidence: Evidence) -> str:
     """Return BLEU by encoder heads kept (their Figure 7), the printed numbers below."""
     series = evidence.one("pruning", PRUNED)["series"]["encoder"]
-    rows = [[f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", _cell(_change(evidence, p))] for p in series["points"]]
+    rows = [[f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, "encoder", p)] for p in series["points"]]
+    rows.insert(0, [f"all {series['heads']}, trained on", "", "", _cell(_gain(evidence, series["continued"]))])
     theirs = [[cell.dataset, cell.row, cell.as_printed] for cell in printed("voita2019", "Figure 7")]
     return "\n\n".join(
         [
-            table(["encoder heads kept", "penalty", "change in BLEU"], rows),
+            table(["encoder heads kept", "penalty", *CHANGES], rows),
             table(["printed (read off a plot)", "heads", "BLEU"], theirs),
             printed_table(remarks("voita2019", "Figure 7")),
         ]
@@ -153,13 +156,14 @@ def encoder_table(evidence: Evidence) -> str:
 def all_sites_table(evidence: Evidence) -> str:
     """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
     series = evidence.one("pruning", PRUNED)["series"]
-    rows = [[_sites(point), _cell(_change(evidence, point)), ""] for point in series["all"]["points"]]
+    rows = [[_sites(point), *_changes(evidence, "all", point), ""] for point in series["all"]["points"]]
+    rows.insert(0, ["all, trained on", "", _cell(_gain(evidence, series["all"]["continued"])), ""])
     near = _sites(_at(evidence, "all", SHARES["all"][-1])[0])
-    rows.append([f"{near}, heads cut out", "", _cell(pruned_minus_scratch(evidence))])
+    rows.append([f"{near}, heads cut out", "", "", _cell(pruned_minus_scratch(evidence))])
     theirs = [[cell.dataset, cell.row, cell.column, cell.as_printed] for cell in printed("voita2019", "Table 2")]
     return "\n\n".join(
         [
-            table(["heads kept, encoder/decoder/cross", "change in BLEU", "against the same shape from scratch"], rows),
+            table(["heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows),
             table(["printed", "heads", "model", "BLEU"], theirs),
         ]
     )
@@ -215,9 +219,10 @@ def gate_figure(_evidence: Evidence) -> dict[str, Any]:
 
 
 def curve_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw the change in BLEU against the share of encoder heads kept, beside the printed curves."""
+    """Draw what pruning costs against the share of encoder heads kept, beside the printed curves."""
     series = evidence.one("pruning", PRUNED)["series"]["encoder"]
-    ours = ([1.0, *(p["heads"] / series["heads"] for p in series["points"])], [0.0, *(_change(evidence, p).mean for p in series["points"])])
+    costs = [_cost(evidence, "encoder", point).mean for point in series["points"]]
+    ours = ([1.0, *(point["heads"] / series["heads"] for point in series["points"])], [0.0, *costs])
     theirs: dict[str, tuple[list[float], list[float]]] = {}
     for cell in printed("voita2019", "Figure 7"):
         kept, scores = theirs.setdefault(cell.dataset, ([], []))
@@ -253,8 +258,18 @@ def _at(evidence: Evidence, name: str, share: float) -> tuple[dict[str, Any], st
     return point, f"{point['heads']} of {series['heads']} heads"
 
 
-def _change(evidence: Evidence, point: dict[str, Any]) -> Estimate:
-    return evidence.difference(point["config_digest"], PRUNED.config(evidence.scale).digest(), PRUNED)
+def _cost(evidence: Evidence, name: str, point: dict[str, Any]) -> Estimate:
+    """Return what pruning costs: the difference to the model that was trained on as long with all heads."""
+    return evidence.difference(point["config_digest"], evidence.one("pruning", PRUNED)["series"][name]["continued"], PRUNED)
+
+
+def _gain(evidence: Evidence, digest: str) -> Estimate:
+    """Return the difference to the run before."""
+    return evidence.difference(digest, PRUNED.config(evidence.scale).digest(), PRUNED)
+
+
+def _changes(evidence: Evidence, name: str, point: dict[str, Any]) -> tuple[str, str]:
+    return _cell(_cost(evidence, name, point)), _cell(_gain(evidence, point["config_digest"]))
 
 
 def _kept(point: dict[str, Any]) -> dict[str, int]:

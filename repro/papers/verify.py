@@ -163,6 +163,9 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
     whole, series = record["whole"], record["series"]
     for name, sites in SERIES.items():
         yield from _unequal(f"heads of series {name}", series[name]["heads"], sum(sum(whole[site]) for site in sites))
+        control = _scores_of(series[name]["continued"], "test", scores)["config"]
+        yield from _unequal(f"start of the control of series {name}", control["train"]["start_from"], record["run"])
+        yield from _unequal(f"gates of the control of series {name}", list(control["model"]["gated_sites"]), [])
         for point in series[name]["points"]:
             pruned = _scores_of(point["config_digest"], "test", scores)
             yield from _unequal("run", point["run"], pruned["run"])
