@@ -547,6 +547,15 @@ def test_what_is_on_no_hub_says_where_to_get_it(monkeypatch, tmp_path) -> None:
 # The real corpora
 
 
+@pytest.mark.real_data
+def test_lower_case_is_the_same_sentences(real_root) -> None:
+    mixed, lower = (load_corpus(name, "en", "de", root=real_root) for name in ("multi30k", "multi30k-lc"))
+    for split in mixed.splits:
+        for ours, theirs in zip(mixed.pairs(split, "en", "de"), lower.pairs(split, "en", "de"), strict=True):
+            assert theirs == [line.lower() for line in ours] != ours
+    assert mixed.fingerprint != lower.fingerprint
+
+
 REAL_SIZES = {
     "multi30k": {"train": 29_000, "dev": 1_014, "test": 1_000, "test_2017_flickr": 1_000, "test_2017_mscoco": 461},
     "tatoeba": {"train": 166_801, "dev": 1_001, "test": 2_000},
