@@ -79,6 +79,11 @@ def swap_scratch(record: Record) -> None:
     record["series"]["scratch"]["pruned"] = point(record)["config_digest"]
 
 
+def swap_controls(record: Record) -> None:
+    encoder, everything = (record["series"][name] for name in ("encoder", "all"))
+    encoder["continued"], everything["continued"] = everything["continued"], encoder["continued"]
+
+
 def decide_wrongly(record: Record) -> None:
     items = record["results"][1]["items"]
     right = next(place for place, reference in enumerate(items["reference"]) if reference < min(items["contrastive"][place]))
@@ -122,6 +127,13 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("pruning", drop_a_head, " heads: stored "),
     ("pruning", lambda r: r["series"]["all"].update(heads=47), "heads of series all: stored 47, derived 48"),
     ("pruning", swap_scratch, "shape of gated"),
+    ("pruning", swap_controls, "frozen decoder of the control of series encoder: stored False, derived True"),
+    ("pruning", lambda r: r["series"]["all"].update(continued=point(r)["config_digest"]), "gates of the control of series all: stored "),
+    (
+        "pruning",
+        lambda r: r["series"]["all"].update(continued=r["config_digest"]),
+        "start of the control of series all: stored None, derived ",
+    ),
 ]
 
 

@@ -166,6 +166,7 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
         control = _scores_of(series[name]["continued"], "test", scores)["config"]
         yield from _unequal(f"start of the control of series {name}", control["train"]["start_from"], record["run"])
         yield from _unequal(f"gates of the control of series {name}", list(control["model"]["gated_sites"]), [])
+        yield from _unequal(f"frozen decoder of the control of series {name}", control["train"]["freeze_decoder"], name == "encoder")
         for point in series[name]["points"]:
             pruned = _scores_of(point["config_digest"], "test", scores)
             yield from _unequal("run", point["run"], pruned["run"])
