@@ -25,7 +25,7 @@ def sigmoid(x: float) -> float:
 @pytest.mark.parametrize("log_alpha", [-3.0, -0.5, 0.0, 1.0, 4.0])
 def test_probabilities_are_those_of_the_closed_form(log_alpha):
     """P(g != 0) = sigmoid(a + 0.791), P(g = 1) = sigmoid(a - 0.791): counted over 200,000 draws, and the first from the module."""
-    assert float(gate_of([log_alpha]).open_probability()) == pytest.approx(sigmoid(log_alpha + 0.33 * math.log(11)), abs=1e-12)
+    assert gate_of([log_alpha]).open_probability().item() == pytest.approx(sigmoid(log_alpha + 0.33 * math.log(11)), abs=1e-12)
     draws = gate_of([log_alpha] * 200_000).train()()
     assert float((draws != 0).double().mean()) == pytest.approx(sigmoid(log_alpha + 0.791), abs=4e-3)
     assert float((draws == 1).double().mean()) == pytest.approx(sigmoid(log_alpha - 0.791), abs=4e-3)
