@@ -36,7 +36,7 @@ def test_the_penalty_is_the_expected_number_of_open_gates_and_has_its_gradient()
     gate = gate_of([-1.0, 0.0, 2.0])
     probabilities = [sigmoid(a + 0.33 * math.log(11)) for a in (-1.0, 0.0, 2.0)]
     penalty = gate.penalty()
-    assert float(penalty) == pytest.approx(sum(probabilities), abs=1e-12)
+    assert penalty.item() == pytest.approx(sum(probabilities), abs=1e-12)
     penalty.backward()
     torch.testing.assert_close(gate.log_alpha.grad, torch.tensor([p * (1 - p) for p in probabilities], dtype=torch.float64))
 
