@@ -66,7 +66,7 @@ def test_a_gated_model_has_a_gate_per_head_at_its_sites_and_one_penalty(sites):
     layers = {"encoder_self": 2, "decoder_self": 3, "cross": 3}
     assert count_parameters(model) - count_parameters(small()) == 4 * sum(layers[site] for site in sites)
     modules = [a.gate for site in sites for a in model.attentions()[site]]
-    assert float(model.gate_penalty()) == pytest.approx(float(sum(gate.penalty() for gate in modules)))
+    assert model.gate_penalty().item() == pytest.approx(sum(gate.penalty() for gate in modules).item())
     assert small().gate_penalty() == 0
 
 
