@@ -443,6 +443,9 @@ def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(re
     verdict = verdict_on("V-01", [before, pruned, control, record])
     assert verdict.status == "not reproduced"
     assert verdict_on("V-01", [before, pruned | {"hypotheses": refs}, control, record]).status == "reproduced"
+    del series["encoder"]["continued"]  # a record of before controls were trained
+    verdict = verdict_on("V-01", [before, pruned, control, record])
+    assert verdict.status == "not run" and "the control of the sweep of base (model.num_heads=8)" in verdict.reason
 
 
 @pytest.mark.parametrize(("every", "status"), [(8, "reproduced"), (4, "undecided"), (2, "partly")])

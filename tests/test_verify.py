@@ -127,6 +127,11 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("pruning", drop_a_head, " heads: stored "),
     ("pruning", lambda r: r["series"]["all"].update(heads=47), "heads of series all: stored 47, derived 48"),
     ("pruning", swap_scratch, "shape of gated"),
+    (
+        "pruning",
+        lambda r: r["series"]["all"].pop("continued"),
+        "series all has no control: delete its record below pruning/ and run it again",
+    ),
     ("pruning", swap_controls, "frozen decoder of the control of series encoder: stored False, derived True"),
     ("pruning", lambda r: r["series"]["all"].update(continued=point(r)["config_digest"]), "gates of the control of series all: stored "),
     (

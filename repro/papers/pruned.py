@@ -27,6 +27,7 @@ SERIES = {"encoder": ("encoder_self",), "all": SITES}
 SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about
 MAX_RUNS = {"encoder": 6, "all": 5}
 DRAWN_GATES = 20_000
+NO_CONTROL = "delete its record below pruning/ and run it again"
 CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")  # headings
 
 
@@ -142,7 +143,7 @@ def encoder_table(evidence: Evidence) -> str:
     """Return BLEU by encoder heads kept (their Figure 7), the printed numbers below."""
     series = evidence.one("pruning", PRUNED)["series"]["encoder"]
     rows = [[f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, "encoder", p)] for p in series["points"]]
-    rows.insert(0, [f"all {series['heads']}, trained on", "", "", _cell(_gain(evidence, series["continued"]))])
+    rows.insert(0, [f"all {series['heads']}, trained on", "", "", _cell(_gain(evidence, _control(evidence, "encoder")))])
     theirs = [[cell.dataset, cell.row, cell.as_printed] for cell in printed("voita2019", "Figure 7")]
     return "\n\n".join(
         [
@@ -157,7 +158,7 @@ def all_sites_table(evidence: Evidence) -> str:
     """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
     series = evidence.one("pruning", PRUNED)["series"]
     rows = [[_sites(point), *_changes(evidence, "all", point), ""] for point in series["all"]["points"]]
-    rows.insert(0, ["all, trained on", "", _cell(_gain(evidence, series["all"]["continued"])), ""])
+    rows.insert(0, ["all, trained on", "", _cell(_gain(evidence, _control(evidence, "all"))), ""])
     near = _sites(_at(evidence, "all", SHARES["all"][-1])[0])
     rows.append([f"{near}, heads cut out", "", "", _cell(pruned_minus_scratch(evidence))])
     theirs = [[cell.dataset, cell.row, cell.column, cell.as_printed] for cell in printed("voita2019", "Table 2")]
@@ -260,7 +261,14 @@ def _at(evidence: Evidence, name: str, share: float) -> tuple[dict[str, Any], st
 
 def _cost(evidence: Evidence, name: str, point: dict[str, Any]) -> Estimate:
     """Return what pruning costs: the difference to the model that was trained on as long with all heads."""
-    return evidence.difference(point["config_digest"], evidence.one("pruning", PRUNED)["series"][name]["continued"], PRUNED)
+    return evidence.difference(point["config_digest"], _control(evidence, name), PRUNED)
+
+
+def _control(evidence: Evidence, name: str) -> str:
+    series = evidence.one("pruning", PRUNED)["series"][name]
+    if "continued" not in series:  # of before controls were trained
+        raise NotMeasured(f"the control of the sweep of {PRUNED}", f"not measured at {evidence.scale}", NO_CONTROL)
+    return series["continued"]
 
 
 def _gain(evidence: Evidence, digest: str) -> Estimate:

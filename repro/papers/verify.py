@@ -29,7 +29,7 @@ from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
 from repro.config import SITES, RunConfig, from_dict
 from repro.errors import DamagedFileError, ReproError
 from repro.papers.evidence import Evidence, NotMeasured, Record
-from repro.papers.pruned import SERIES
+from repro.papers.pruned import NO_CONTROL, SERIES
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
 from repro.records import kind_of, load_records, rescore
@@ -163,10 +163,7 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
     whole, series = record["whole"], record["series"]
     for name, sites in SERIES.items():
         yield from _unequal(f"heads of series {name}", series[name]["heads"], sum(sum(whole[site]) for site in sites))
-        control = _scores_of(series[name]["continued"], "test", scores)["config"]
-        yield from _unequal(f"start of the control of series {name}", control["train"]["start_from"], record["run"])
-        yield from _unequal(f"gates of the control of series {name}", list(control["model"]["gated_sites"]), [])
-        yield from _unequal(f"frozen decoder of the control of series {name}", control["train"]["freeze_decoder"], name == "encoder")
+        yield from _check_control(record, name, scores)
         for point in series[name]["points"]:
             pruned = _scores_of(point["config_digest"], "test", scores)
             yield from _unequal("run", point["run"], pruned["run"])
@@ -179,6 +176,17 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
     shapes = [{site: list(map(len, layers)) for site, layers in point["kept_heads"].items()} for point in cut_from]
     for which in (small, scratch):
         yield from _unequal(f"shape of {which['run']}", [_shape(which["config"]["model"])], shapes)
+
+
+def _check_control(record: Record, name: str, scores: Scores) -> Iterator[str]:
+    """Compare what a series of pruned models is compared with to how it must have been trained."""
+    if "continued" not in record["series"][name]:
+        yield f"series {name} has no control: {NO_CONTROL}"
+        return
+    control = _scores_of(record["series"][name]["continued"], "test", scores)["config"]
+    yield from _unequal(f"start of the control of series {name}", control["train"]["start_from"], record["run"])
+    yield from _unequal(f"gates of the control of series {name}", list(control["model"]["gated_sites"]), [])
+    yield from _unequal(f"frozen decoder of the control of series {name}", control["train"]["freeze_decoder"], name == "encoder")
 
 
 def _shape(model: dict[str, Any]) -> dict[str, list[int]]:
