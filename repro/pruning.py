@@ -38,9 +38,9 @@ from repro.decoding import Translator
 from repro.errors import InputError, did_you_mean
 from repro.files import write_atomic
 from repro.runs import Run, load_state, save_tensors
+from repro.scales import GATE_INIT, GATE_RATE, trained_on
 from repro.transformer import Transformer, count_parameters
 
-GATE_INIT, GATE_RATE = 2.0, 10.0
 GATE_RULES = ("sign", "soft")
 UNDECIDED = math.log((1 + EPSILON) / EPSILON)  # the soft gate at test time is exactly 0 or 1 from this |log_alpha| on: 2.398
 PLACES = {
@@ -89,7 +89,8 @@ def pruning_config(
         InputError: a value that no run can use.
     """
     model = replace(base.config.model, gated_sites=tuple(sites), gate_rule=gate_rule, gate_init=gate_init)
-    return _trained_on(base, model, sites, {"gate_penalty": penalty, "gate_rate": GATE_RATE} | train)
+    train = {"gate_penalty": penalty, "gate_rate": GATE_RATE} | train
+    return trained_on(replace(base.config, model=model), base.path.name, sites, **train)
 
 
 def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
@@ -101,14 +102,7 @@ def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
         base: a finished run.
         sites: where the pruning runs have gates; with the encoder's alone, the decoder is frozen here too.
     """
-    return _trained_on(base, base.config.model, sites, {})
-
-
-def _trained_on(base: Run, model: ModelConfig, sites: Sequence[str], train: dict[str, Any]) -> RunConfig:
-    updates = train.get("max_updates", (base.config.train.max_updates + 1) // 2)
-    schedule = {"max_updates": updates, "warmup": max(1, updates // 10)}
-    start = {"start_from": base.path.name, "freeze_decoder": set(sites) == {"encoder_self"}}
-    return replace(base.config, model=model, train=replace(base.config.train, **(schedule | start | train)))
+    return trained_on(base.config, base.path.name, sites)
 
 
 @torch.no_grad()

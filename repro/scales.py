@@ -1,6 +1,7 @@
 """The named systems of the papers and the named scales, and how a command line is laid over them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -64,6 +65,8 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 
 STRUCTURE = (*SITES, "encoder_positions", "decoder_positions", "feed_forward", "gated_sites")
 
+GATE_INIT, GATE_RATE = 2.0, 10.0  # of gates laid on a trained model; `pruning.py` says why
+
 NO_DROPOUT = ModelConfig(dropout=0.0)  # sentences are generated without end, so there is nothing to overfit
 SHORT = TrainConfig(max_updates=700, batch_tokens=1024, learning_rate=0.014, warmup=200)  # under a minute on one core
 
@@ -124,10 +127,20 @@ def system_of(model: ModelConfig) -> str:
 
 
 def conditions_of(config: RunConfig) -> list[str]:
-    """Return what differs from the scale of the corpus besides system, direction and seed, as `key=value`."""
+    """Return what differs from the scale of the corpus besides system, direction and seed, as `key=value`.
+
+    Of a run that goes on from another one: what differs from going on as `trained_on` says, with gates as they usually are. Of a model
+    that was cut out: the run that it was cut from, which says the rest.
+    """
     usual = next((scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), None)
     if usual is None:
         return []
+    if config.train.cut_from:
+        return [f"train.cut_from={config.train.cut_from}"]
+    if config.train.start_from:
+        sites = config.model.gated_sites
+        usual = trained_on(usual, "", sites, **({"gate_rate": GATE_RATE} if sites else {}))
+        usual = replace(usual, model=replace(usual.model, gate_init=GATE_INIT if sites else None))
     apart = {"source", "target", "seed", *STRUCTURE, *SYSTEMS.get(system_of(config.model), {})}
     return [
         f"{part.name}.{option.name}={value}"
@@ -136,6 +149,21 @@ def conditions_of(config: RunConfig) -> list[str]:
         if option.name not in apart
         and (value := getattr(getattr(config, part.name), option.name)) != getattr(getattr(usual, part.name), option.name)
     ]
+
+
+def trained_on(config: RunConfig, start: str, sites: Sequence[str], **train: Any) -> RunConfig:
+    """Lay over a configuration what a run has that goes on from a finished one: half of its updates, a tenth of those to warm up.
+
+    Args:
+        config: of the finished run.
+        start: the folder of the finished run.
+        sites: where heads may be pruned; with the encoder's alone, the decoder is frozen (Voita et al. 2019, section 6.2).
+        train: options of `TrainConfig` that differ, `max_updates` among them.
+    """
+    updates = train.get("max_updates", (config.train.max_updates + 1) // 2)
+    schedule = {"max_updates": updates, "warmup": max(1, updates // 10)}
+    begin = {"start_from": start, "freeze_decoder": set(sites) == {"encoder_self"}}
+    return replace(config, train=replace(config.train, **(schedule | begin | train)))
 
 
 def resolve(scale: str, variant: str = "base", direction: str | None = None, seed: int = 1, overrides: tuple[str, ...] = ()) -> RunConfig:

@@ -1,5 +1,6 @@
 """The stored results: every number is derived again from its evidence."""
 
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
@@ -11,6 +12,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.records import VERDICTS, load_record, load_records, publish, rescore, score_of
 from repro.report import check_comparable, label_of, render, render_results
+from repro.scales import GATE_INIT, GATE_RATE, SCALES, conditions_of, trained_on
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 RECORDS = sorted(path for path in RESULTS.glob("*/*.json") if path.parent.name != VERDICTS)
@@ -105,6 +107,21 @@ def test_another_search_has_a_file_and_a_label_of_its_own_and_no_say_in_claims(t
     assert Evidence("smoke", [greedy, usual]).scores(arm, usual["seed"]) == usual
     with pytest.raises(NotMeasured):
         Evidence("smoke", [greedy]).scores(arm, usual["seed"])
+
+
+def test_a_label_leaves_out_what_pruning_implies_and_names_what_it_does_not():
+    usual = SCALES["smoke"]
+    base = replace(usual, model=replace(usual.model, num_heads=8))
+    gated = replace(base.model, gated_sites=("encoder_self",), gate_init=GATE_INIT)
+    pruning = trained_on(replace(base, model=gated), "base-seed1-0", gated.gated_sites, gate_penalty=0.03, gate_rate=GATE_RATE)
+    assert conditions_of(pruning) == ["model.num_heads=8", "train.gate_penalty=0.03", "train.start_from=base-seed1-0"]
+    for option, value in {"gate_rate": 2.0, "freeze_decoder": False, "max_updates": 100}.items():
+        assert f"train.{option}={value}" in conditions_of(replace(pruning, train=replace(pruning.train, **{option: value})))
+    assert "model.gate_init=0.0" in conditions_of(replace(pruning, model=replace(gated, gate_init=0.0)))
+    control = trained_on(base, "base-seed1-0", gated.gated_sites)
+    assert conditions_of(control) == ["model.num_heads=8", "train.start_from=base-seed1-0", "train.freeze_decoder=True"]
+    cut = replace(pruning, train=replace(pruning.train, cut_from="gated-seed1-0"))
+    assert conditions_of(cut) == ["train.cut_from=gated-seed1-0"]
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', ""])
