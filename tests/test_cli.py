@@ -1,14 +1,17 @@
 """The command line: the whole path, and what it says to mistakes."""
 
+import io
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from repro.__main__ import main
+from repro.data.corpora import CORPORA
 
 TINY = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
 
@@ -124,6 +127,16 @@ def test_the_whole_path(capsys, runs, tmp_path):
     assert answer.stderr.decode().strip() == (
         "error: standard input:2: byte 0xF6 is not UTF-8. Fix: convert the text, for example: iconv -f latin1 -t utf8"
     )
+
+
+def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):
+    run(capsys, "train", "--variant", "base", *TINY)
+    monkeypatch.setattr("repro.decoding.Translator.translate", lambda _self, sentences, _search: sentences)
+    asked = "The Dog SLEEPS."
+    for prepare, expected in ((None, asked), (str.lower, "the dog sleeps.")):
+        monkeypatch.setitem(CORPORA, "minigerman", replace(CORPORA["minigerman"], prepare=prepare))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(asked.encode())))
+        assert run(capsys, "translate", "base") == [expected]
 
 
 def test_data_prints_the_columns_of_the_papers_table(capsys):

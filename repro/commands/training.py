@@ -94,12 +94,13 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> No
 
     found = Run.find(run)
 
+    from repro.data.corpora import prepare_lines
     from repro.decoding import SearchConfig, Translator
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     translator = Translator.from_run(found, "cpu").quantized() if int8 else Translator.from_run(found)
     for lines in _line_chunks(sys.stdin.buffer):
-        click.echo("\n".join(translator.translate(lines, search)))
+        click.echo("\n".join(translator.translate(prepare_lines(found.config.data.corpus, lines), search)))
 
 
 def _line_chunks(stream, size: int = 1000):

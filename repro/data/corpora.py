@@ -95,17 +95,22 @@ def load_corpus(
     if on_leak not in (None, "error", "drop", "allow"):
         raise InputError("on_leak", f"unknown value '{on_leak}'", did_you_mean(str(on_leak), ["error", "drop", "allow"]))
     sides, is_from_hub = _read(name, record, languages, root, max_chars)
-    if record.prepare:
-        sides = {
-            split: {language: replace(text, lines=list(map(record.prepare, text.lines))) for language, text in columns.items()}
-            for split, columns in sides.items()
-        }
+    sides = {
+        split: {language: replace(text, lines=prepare_lines(name, text.lines)) for language, text in columns.items()}
+        for split, columns in sides.items()
+    }
     corpus = _align_splits(name, record, sides, max_chars)
     if record.split:
         corpus = _cut(corpus, record.split)
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
     return _check_leaks(corpus, on_leak or record.on_leak)
+
+
+def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
+    """Return lines as they would stand in a corpus, which is how its models have read text: in lower case for ``multi30k-lc``."""
+    prepare = _find_record(name).prepare
+    return [prepare(line) for line in lines] if prepare else list(lines)
 
 
 def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[str], list[str]]:
@@ -439,8 +444,7 @@ CORPORA: dict[str, CorpusRecord] = {
 
 CORPORA["multi30k-lc"] = replace(
     CORPORA["multi30k"],
-    about="Multi30k in lower case, as most published systems read it. A model of it wants lower-cased sentences, and only lower-cased "
-    "scores on it stand beside others.",
+    about="Multi30k in lower case, as most published systems read it. Only lower-cased scores on it stand beside others.",
     checksums={},
     prepare=str.lower,
 )
