@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.data.corpora import GENERATED, load_pairs, task_of
+from repro.data.catalogue import GENERATED
+from repro.data.corpora import load_pairs, task_of
 from repro.errors import InputError
 from repro.evaluation import Comparison
 from repro.published import published_for

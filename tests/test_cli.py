@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from repro.__main__ import main
-from repro.data.corpora import CORPORA
+from repro.data.catalogue import CORPORA
 
 TINY = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
 

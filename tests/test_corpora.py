@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repro.data.corpora import CORPORA, load_corpus
+from repro.data.catalogue import CORPORA
+from repro.data.corpora import load_corpus
 from repro.data.leaks import leak_free_split
 from repro.data.parallel import align
 from repro.data.text import TextLines, find_fault, normalise, read_lines, remove_faults

@@ -20,7 +20,8 @@ from repro.papers.evidence import Evidence, NotMeasured, equal_parts, last_minus
 from repro.papers.heads import rare_table
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed
-from repro.papers.pruned import PRUNED, roles_table
+from repro.papers.pruned import PRUNED
+from repro.papers.pruning_tables import roles_table
 from repro.papers.raganato2020 import SHALLOW, TOKEN
 from repro.papers.report import experiment_section, status_of
 from repro.papers.runner import plan

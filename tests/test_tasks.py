@@ -9,8 +9,9 @@ from random import Random
 import pytest
 import sacrebleu
 
-from repro.data import corpora, generated, hub, minidialogue, minisummary
-from repro.data.corpora import CORPORA, load_corpus, task_of
+from repro.data import catalogue, corpora, generated, hub, minidialogue, minisummary
+from repro.data.catalogue import CORPORA
+from repro.data.corpora import load_corpus, task_of
 from repro.data.generated import Pair, draw_splits
 from repro.data.minigerman.lexicon import VERBS
 from repro.errors import InputError, MachineError
@@ -315,10 +316,10 @@ def test_a_folder_without_the_tables_says_which(monkeypatch, tmp_path):
 @pytest.fixture
 def small_corpora(monkeypatch):
     monkeypatch.setattr(generated, "DEFAULT_SIZES", {"train": 300, "dev": 20, "test": 30})
-    for read_once in (corpora._generated_pairs, corpora._load_pairs):
+    for read_once in (catalogue._generated_pairs, corpora._load_pairs):
         read_once.cache_clear()
     yield
-    for read_once in (corpora._generated_pairs, corpora._load_pairs):
+    for read_once in (catalogue._generated_pairs, corpora._load_pairs):
         read_once.cache_clear()
 
 

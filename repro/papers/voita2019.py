@@ -8,6 +8,7 @@ import numpy as np
 from repro.analysis.tables import heads_table
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers import pruned as p
+from repro.papers import pruning_tables as t
 from repro.papers.arms import Arm
 from repro.papers.claims import POSITIVE, Check, Claim
 from repro.papers.evidence import Evidence, NotMeasured
@@ -94,36 +95,36 @@ EXPERIMENTS = (
     Experiment(
         "figure5", "Figure 5 and section 5.3", "Heads that look at rare words", (PRUNED,), lambda e: rare_table(e, PRUNED), measures=HEADS
     ),
-    Experiment("figure6", "Figure 6", "The Hard Concrete distribution", (), lambda e: "See the figure.", figures=p.gate_figure),
+    Experiment("figure6", "Figure 6", "The Hard Concrete distribution", (), lambda e: "See the figure.", figures=t.gate_figure),
     Experiment(
         "figure7",
         "Figure 7",
         "BLEU against encoder heads kept",
         (PRUNED,),
-        p.encoder_table,
+        t.encoder_table,
         measures=PRUNING,
-        figures=p.curve_figure,
+        figures=t.curve_figure,
     ),
     Experiment(
         "figure8",
         "Figure 8",
         "Roles of the encoder heads that are kept",
         (PRUNED,),
-        p.roles_table,
+        t.roles_table,
         measures=PRUNING | HEADS,
-        figures=p.roles_figure,
+        figures=t.roles_figure,
     ),
     Experiment(
         "table2",
         "Table 2",
         "Heads of all three sites pruned, and the same shape from scratch",
         (PRUNED,),
-        p.all_sites_table,
+        t.all_sites_table,
         measures=PRUNING,
     ),
-    Experiment("figure9", "Figure 9", "Heads kept by site", (PRUNED,), p.sites_table, measures=PRUNING, figures=p.sites_figure),
+    Experiment("figure9", "Figure 9", "Heads kept by site", (PRUNED,), t.sites_table, measures=PRUNING, figures=t.sites_figure),
     Experiment(
-        "figure10", "Figure 10", "Heads kept by decoder layer", (PRUNED,), p.layers_table, measures=PRUNING, figures=p.layers_figure
+        "figure10", "Figure 10", "Heads kept by decoder layer", (PRUNED,), t.layers_table, measures=PRUNING, figures=t.layers_figure
     ),
 )
 

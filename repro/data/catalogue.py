@@ -1,0 +1,257 @@
+"""What is known about each corpus: its languages, terms and source, how its folder is read, and what its text must be.
+
+A new corpus is an entry of `CORPORA`; `corpora.py` does the rest.
+"""
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from repro.data.formats import Sides, read_columns, read_folder
+from repro.data.hub import HubSource, articles_and_summaries, contexts_and_replies, read_tables
+from repro.data.leaks import leak_free_split
+from repro.data.text import TextLines, read_lines
+
+OnLeak = Literal["error", "drop", "allow"]
+Task = Literal["translation", "summarisation", "dialogue"]
+TATOEBA_DEV, TATOEBA_TEST = 1_000, 2_000  # pairs
+
+
+@dataclass(frozen=True)
+class CorpusRecord:
+    """What is known about a corpus before it is read.
+
+    Args:
+        languages: their codes; the first two are loaded where a source has one pair at a time. Where the task is not translation,
+            what the two columns are.
+        about: what it is, and what a reader of results must know.
+        licence: the terms of its texts.
+        citation: who made it, and where it is.
+        folder: its name inside REPRO_DATA.
+        read: reads that folder.
+        hub: where it lies on the Hub, if it does.
+        renamed: our name of a split by its own; the own name goes on working.
+        on_leak: what is done about held-out sentences that are in train too. Published splits stay as they are, since other scores
+            are on them, and their overlaps are counted in ``ParallelCorpus.leaks``.
+        split: cuts a corpus that comes without dev and test.
+        checksums: SHA-256 of the text of each file of the published splits, as in ``{"train.en": ...}``.
+        task: what the second column is to the first; it decides the metrics.
+        prepare: what is done to every line before anything else sees it.
+    """
+
+    languages: tuple[str, ...]
+    about: str
+    licence: str
+    citation: str
+    folder: str | None = None
+    read: Callable[[Path, Sequence[str], int], Sides] = read_folder
+    hub: HubSource | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    on_leak: OnLeak = "allow"
+    split: Callable[[Mapping[str, Sequence[str]]], dict[str, list[int]]] | None = None
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    task: Task = "translation"
+    prepare: Callable[[str], str] | None = None
+
+
+def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    columns = read_columns(read_lines(folder / "deu.txt", 3 * max_chars), ["en", "de"], max_chars)
+    return {"train": {language: columns[language] for language in languages}}
+
+
+def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: int) -> Sides:
+    sides: Sides = {}
+    for split, examples in _minigerman_splits().items():
+        texts = {"en": [example.english for example in examples], "de": [example.german for example in examples]}
+        numbers = range(1, len(examples) + 1)
+        sides[split] = {language: TextLines(f"{split}.{language}", texts[language], numbers) for language in languages}
+    return sides
+
+
+@functools.cache
+def _minigerman_splits() -> dict[str, list]:
+    """Generate the corpus once a process: it takes seconds."""
+    from repro.data import minigerman  # only this corpus needs the grammar
+
+    return minigerman.splits()
+
+
+def _generate_pairs(name: str, _folder: Path, columns: Sequence[str], _max_chars: int) -> Sides:
+    record = CORPORA[name]
+    sides: Sides = {}
+    for split, pairs in _generated_pairs(name).items():
+        texts = dict(zip(record.languages, zip(*pairs, strict=True), strict=True))
+        sides[split] = {column: TextLines(split, list(texts[column]), range(1, len(pairs) + 1)) for column in columns}
+    return sides
+
+
+@functools.cache
+def _generated_pairs(name: str) -> dict[str, list]:
+    """Do the same for a corpus of pairs of texts."""
+    return importlib.import_module(f"repro.data.{name}").splits()
+
+
+# Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012 chooses the checkpoint, so that no
+# choice is made on the test set.
+IWSLT16_SETS = {"tst2013": "test", "tst2012": "dev"}
+WIT3 = "Cettolo, Girardi and Federico 2012, WIT3: Web Inventory of Transcribed and Translated Talks, https://wit3.fbk.eu"
+
+CNNDM = HubSource("abisee/cnn_dailymail", "3.0.0", columns=articles_and_summaries)
+PERSONACHAT = HubSource("bavard/personachat_truecased", "full", splits=("train", "validation"), columns=contexts_and_replies)
+
+CORPORA: dict[str, CorpusRecord] = {
+    "minigerman": CorpusRecord(
+        languages=("en", "de"),
+        about="Generated English-German sentences with known trees, alignments and senses.",
+        licence="MIT, as this package",
+        citation="repro.data.minigerman",
+        read=_generate_minigerman,
+        on_leak="error",
+    ),
+    "minisummary": CorpusRecord(
+        languages=("article", "summary"),
+        about="Generated English articles of a few sentences, with the headline that tells their one event.",
+        licence="MIT, as this package",
+        citation="repro.data.minisummary",
+        read=functools.partial(_generate_pairs, "minisummary"),
+        on_leak="error",
+        task="summarisation",
+    ),
+    "minidialogue": CorpusRecord(
+        languages=("context", "reply"),
+        about="Generated English personas with a question, and the reply that they decide. No context comes twice; replies do.",
+        licence="MIT, as this package",
+        citation="repro.data.minidialogue",
+        read=functools.partial(_generate_pairs, "minidialogue"),
+        task="dialogue",
+    ),
+    "multi30k": CorpusRecord(
+        languages=("en", "de", "fr"),
+        about="Captions of pictures, translated. On the Hub only English and German, without the test sets of 2017.",
+        licence="CC BY-NC-SA 4.0, for research",
+        citation="Elliott et al. 2016, Multi30K; Elliott et al. 2017 (test sets, French), https://github.com/multi30k/dataset",
+        folder="multi30k",
+        hub=HubSource("bentrevett/multi30k"),
+        renamed={"test_2016_flickr": "test"},
+        checksums={
+            "train.en": "1b9c6fae1605bc3a5f148410b0db7b092829296a4174aeff2a4080c9e1fda56d",
+            "train.de": "fbc65c96f0aa74fe1341e0d28225b20e7fb809ec5ebce4870bfa963a83d049e7",
+            "train.fr": "74d8979201783ed0d1e7370dedcbb03e2213a37ee2c68ff97491b3020b438248",
+            "dev.en": "eecab95d3e8e3b4e82c0e049625a6aa8ffb65314acf78c357a049d349d1cfb8d",
+            "dev.de": "1aad18941ede1c8afadc75f9f3356e72944041c7ad45bcfac7d589b13733f543",
+            "dev.fr": "390c59f28cebab5d95a319f8fda0685d4e5d9e33ea73ee3a5be409a34b2cdc38",
+            "test.en": "a1efdee92d83876dbd9bc65f019b58eda88f1fc910e954aea943914d23fe89ca",
+            "test.de": "bb3e48712d8d4f8d6e16352ea830d2b3c64ff50439cb6e02486e02f8475d138e",
+            "test.fr": "70844453052cb8f87288cbd117605065586d5842bffdac6ca4742a1343321097",
+        },
+    ),
+    "tatoeba": CorpusRecord(
+        languages=("en", "de"),
+        about="Sentence pairs of volunteers, mostly short. Cut here, without leaks: pairs that share an English or a German sentence, also "
+        "through other pairs, are in the same split. The file grows with time: compare fingerprints before scores.",
+        licence="CC BY 2.0 FR, by the contributors of tatoeba.org",
+        citation="tatoeba.org, exported by https://www.manythings.org/anki",
+        folder="tatoeba-deu-eng",
+        read=_read_tatoeba,
+        split=lambda columns: leak_free_split(columns, TATOEBA_DEV, TATOEBA_TEST),
+        on_leak="error",
+    ),
+    "enja": CorpusRecord(
+        languages=("en", "ja"),
+        about="Short sentences of the Tanaka corpus. They are published tokenised, the English in lower case, and stay so: scores are on "
+        "tokens, and comparable only with others on this corpus.",
+        licence="CC BY 2.0 FR",
+        citation="small_parallel_enja, https://github.com/odashi/small_parallel_enja",
+        folder="small_parallel_enja",
+        checksums={
+            "train.en": "9b9650da8b9ad781c5bce21c1eeb9df935d636dec3a454d0560506279640fa13",
+            "train.ja": "514110161c1262bb939cdf503ea54b1bbae9202379fc6ef3fb41048953f4758b",
+            "dev.en": "09aaaedaa34b495d548b90628e827f923aee40b3bf708ef1a2e0a8f04dd117e1",
+            "dev.ja": "efa68cbb02a178c239160b5b58e089787c513b6cde0abb1790c250f86e2c858a",
+            "test.en": "3210c59c5cf86af220a87b7cfa85b2cfcea98a0676290b8219a464a270610512",
+            "test.ja": "40f89bc5982d116a143fe8b4774f92485b2bc6181d5a071002174bab3060c512",
+        },
+    ),
+    "iwslt14": CorpusRecord(
+        languages=("de", "en"),
+        about="TED talks, in the split of 160,239 / 7,283 / 6,750 pairs that most papers use.",
+        licence="CC BY-NC-ND 4.0 (TED)",
+        citation=f"Cettolo et al. 2014, IWSLT evaluation campaign; {WIT3}",
+        folder="iwslt14",
+        hub=HubSource("bbaaaa/iwslt14-de-en"),
+    ),
+    "iwslt15-en-vi": CorpusRecord(
+        languages=("en", "vi"),
+        about="TED talks, as cut and tokenised for Luong and Manning: dev is tst2012, test is tst2013.",
+        licence="CC BY-NC-ND 4.0 (TED)",
+        citation=f"Luong and Manning 2015, Stanford NMT systems for spoken language domains; {WIT3}",
+        folder="iwslt15-en-vi",
+        hub=HubSource("thainq107/iwslt2015-en-vi"),
+    ),
+    "iwslt16": CorpusRecord(
+        languages=("de", "en"),
+        about="TED talks. test is tst2013, which You et al. 2020 report; dev is tst2012; the other sets keep their names. "
+        "As published, tedx_dev2012 is out of step by one segment over some 70 segments: do not score on it.",
+        licence="CC BY-NC-ND 4.0 (TED)",
+        citation=f"Cettolo et al. 2016, IWSLT evaluation campaign; {WIT3}",
+        folder="ted-en-de",
+        renamed=IWSLT16_SETS,
+        checksums={
+            "dev.de": "027830987467ee12d7d10f4d8403608efb8531f004ecc773a5926c79c2919309",
+            "dev.en": "3988b184acd07a631265b7ba530ac7e2c1f096012be761ac8d7d9b8652a62805",
+            "test.de": "dc5d4a82e0846c46d6d5f6ec9c2f077957523087b67b485b5b5f1c7ead4d36f0",
+            "test.en": "217d2bbb78635b2125c3de40ceb645a0b4772043cc375208bbb60f4a38521b10",
+        },
+    ),
+    "iwslt17": CorpusRecord(
+        languages=("en", "de", "fr", "ja", "ar", "ko", "zh"),
+        about="TED talks, English with one other language at a time.",
+        licence="CC BY-NC-ND 4.0 (TED)",
+        citation=f"Cettolo et al. 2017, IWSLT evaluation campaign; {WIT3}",
+        folder="iwslt17",
+        hub=HubSource("IWSLT/iwslt2017", "iwslt2017-en-{other}"),
+    ),
+    "wmt16-en-ro": CorpusRecord(
+        languages=("en", "ro"),
+        about="Parliament and news; dev is newsdev2016, test is newstest2016.",
+        licence="of its parts: Europarl and SETimes, free for research",
+        citation="Bojar et al. 2016, Findings of WMT16, https://www.statmt.org/wmt16",
+        folder="wmt16-en-ro",
+        hub=HubSource("wmt/wmt16", "ro-en"),
+    ),
+    "cnndm": CorpusRecord(
+        languages=("article", "summary"),
+        about="News with the highlights that their editors wrote, not anonymised. Of an article the first 400 words are read, as See et "
+        "al. 2017 do; the highlights are one line.",
+        licence="Apache 2.0 for the collection; the texts are the publishers'",
+        citation="Hermann et al. 2015; See, Liu and Manning 2017, Get To The Point, https://huggingface.co/datasets/abisee/cnn_dailymail",
+        folder="cnndm",
+        read=functools.partial(read_tables, CNNDM),
+        hub=CNNDM,
+        task="summarisation",
+    ),
+    "personachat": CorpusRecord(
+        languages=("context", "reply"),
+        about="Chats of people who play a persona, with case and usual punctuation. A context is the persona and the last three turns. "
+        "Test is the public validation set; dev is the last twentieth of the conversations for training, whose personas train may know.",
+        licence="CC BY 4.0",
+        citation="Zhang et al. 2018, Personalizing Dialogue Agents, https://huggingface.co/datasets/bavard/personachat_truecased",
+        folder="personachat",
+        read=functools.partial(read_tables, PERSONACHAT),
+        hub=PERSONACHAT,
+        task="dialogue",
+    ),
+}
+
+CORPORA["multi30k-lc"] = replace(
+    CORPORA["multi30k"],
+    about="Multi30k in lower case, as most published systems read it. Only lower-cased scores on it stand beside others.",
+    checksums={},
+    prepare=str.lower,
+)
+
+GENERATED = tuple(name for name, record in CORPORA.items() if record.folder is None)
+"""The corpora that are made here: scores on them stand beside no paper's."""

@@ -1,0 +1,161 @@
+"""The tables and figures of pruning (Voita et al. 2019, section 6), from the records of a sweep."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from repro import plots
+from repro.attention.gates import HardConcrete
+from repro.config import SITES
+from repro.papers.evidence import Evidence
+from repro.papers.printed import printed, remarks
+from repro.papers.pruned import PRUNED, SHARES, control_of, cost_of, kept_by_site, point_near, pruned_minus_scratch, roles_before
+from repro.papers.statistics import Estimate
+from repro.papers.tables import printed_table
+from repro.report import table
+
+DRAWN_GATES = 20_000
+CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")  # headings
+
+
+def encoder_table(evidence: Evidence) -> str:
+    """Return BLEU by encoder heads kept (their Figure 7), the printed numbers below."""
+    series = evidence.one("pruning", PRUNED)["series"]["encoder"]
+    rows = [[f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, "encoder", p)] for p in series["points"]]
+    rows.insert(0, [f"all {series['heads']}, trained on", "", "", _cell(_gain(evidence, control_of(evidence, "encoder")))])
+    theirs = [[cell.dataset, cell.row, cell.as_printed] for cell in printed("voita2019", "Figure 7")]
+    return "\n\n".join(
+        [
+            table(["encoder heads kept", "penalty", *CHANGES], rows),
+            table(["printed (read off a plot)", "heads", "BLEU"], theirs),
+            printed_table(remarks("voita2019", "Figure 7")),
+        ]
+    )
+
+
+def all_sites_table(evidence: Evidence) -> str:
+    """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
+    series = evidence.one("pruning", PRUNED)["series"]
+    rows = [[_sites(point), *_changes(evidence, "all", point), ""] for point in series["all"]["points"]]
+    rows.insert(0, ["all, trained on", "", _cell(_gain(evidence, control_of(evidence, "all"))), ""])
+    near = _sites(point_near(evidence, "all", SHARES["all"][-1])[0])
+    rows.append([f"{near}, heads cut out", "", "", _cell(pruned_minus_scratch(evidence))])
+    theirs = [[cell.dataset, cell.row, cell.column, cell.as_printed] for cell in printed("voita2019", "Table 2")]
+    return "\n\n".join(
+        [
+            table(["heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows),
+            table(["printed", "heads", "model", "BLEU"], theirs),
+        ]
+    )
+
+
+def roles_table(evidence: Evidence) -> str:
+    """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
+    found = _role_counts(evidence)
+    rows = [[label, *(str(counts.get(role, 0)) for role in plots.ROLES)] for label, counts in found.items()]
+    theirs = printed("voita2019", "Figure 8")
+    columns = list(dict.fromkeys(cell.column for cell in theirs))
+    theirs_rows = [
+        [row, *(next((c.as_printed for c in theirs if (c.row, c.column) == (row, column)), "-") for column in columns)]
+        for row in dict.fromkeys(cell.row for cell in theirs)
+    ]
+    parts = [table(["encoder heads kept", *plots.ROLES], rows), table(["printed (read off a plot)", *columns], theirs_rows)]
+    if not any(counts[role] for counts in found.values() for role in plots.ROLES if role != "unknown"):
+        parts.insert(1, f"Ours: {plots.NO_ROLE}.")
+    return "\n\n".join(parts)
+
+
+def sites_table(evidence: Evidence) -> str:
+    """Return heads kept by site (their Figure 9)."""
+    series = evidence.one("pruning", PRUNED)["series"]["all"]
+    rows = [[f"{series['heads'] - p['heads']} pruned", *(str(kept_by_site(p)[site]) for site in SITES)] for p in series["points"]]
+    theirs = printed("voita2019", "Figure 9")
+    theirs_rows = [[cell.dataset, cell.row, cell.column, cell.as_printed] for cell in theirs]
+    return table(["heads", *SITES], rows) + "\n\n" + table(["printed (read off a plot)", "model", "site", "active heads"], theirs_rows)
+
+
+def layers_table(evidence: Evidence) -> str:
+    """Return heads kept by decoder layer (their Figure 10)."""
+    rows = []
+    for point in evidence.one("pruning", PRUNED)["series"]["all"]["points"]:
+        for site in ("decoder_self", "cross"):
+            rows.append([f"{point['heads']} kept, {site}", *(str(len(layer)) for layer in point["kept_heads"][site])])
+    theirs = [[cell.row, cell.column, cell.as_printed] for cell in printed("voita2019", "Figure 10")]
+    header = ["model", *(f"layer {layer}" for layer in range(len(rows[0]) - 1))]
+    return table(header, rows) + "\n\n" + table(["printed (read off a plot)", "layers", "active heads"], theirs)
+
+
+def gate_figure(_evidence: Evidence) -> dict[str, Any]:
+    """Draw the distribution of a gate for several log alpha (their Figure 6)."""
+    generator_state = torch.random.get_rng_state()
+    torch.manual_seed(1)
+    lines = {}
+    for log_alpha in (-2.0, 0.0, 2.0):
+        gate = HardConcrete(DRAWN_GATES, init=log_alpha).train()
+        counts, edges = np.histogram(gate().detach().numpy(), bins=20, range=(0, 1))
+        lines[f"log alpha {log_alpha:+.0f}"] = ((edges[1:] + edges[:-1]) / 2, counts / DRAWN_GATES)
+    torch.random.set_rng_state(generator_state)
+    return {"Hard Concrete gates": plots.curves(lines, "gate", "share of draws")}
+
+
+def curve_figure(evidence: Evidence) -> dict[str, Any]:
+    """Draw what pruning costs against the share of encoder heads kept, beside the printed curves."""
+    series = evidence.one("pruning", PRUNED)["series"]["encoder"]
+    costs = [cost_of(evidence, "encoder", point).mean for point in series["points"]]
+    ours = ([1.0, *(point["heads"] / series["heads"] for point in series["points"])], [0.0, *costs])
+    theirs: dict[str, tuple[list[float], list[float]]] = {}
+    for cell in printed("voita2019", "Figure 7"):
+        kept, scores = theirs.setdefault(cell.dataset, ([], []))
+        kept.append(int(cell.row.split()[0]) / 48)
+        scores.append(cell.value)
+    published = {name: (kept, [score - scores[0] for score in scores]) for name, (kept, scores) in theirs.items()}
+    return {"What pruning encoder heads costs": plots.pruning_curve({str(PRUNED): ours}, published)}
+
+
+def roles_figure(evidence: Evidence) -> dict[str, Any]:
+    """Draw the roles of the kept heads."""
+    return {"Roles of the encoder heads that are kept": plots.role_counts(_role_counts(evidence), "encoder heads kept")}
+
+
+def sites_figure(evidence: Evidence) -> dict[str, Any]:
+    """Draw heads kept by site."""
+    points = evidence.one("pruning", PRUNED)["series"]["all"]["points"]
+    ours = {site: [kept_by_site(point)[site] for point in points] for site in SITES}
+    return {"Heads kept by site": plots.heads_kept_by_site({str(PRUNED): ours})}
+
+
+def layers_figure(evidence: Evidence) -> dict[str, Any]:
+    """Draw heads kept by decoder layer."""
+    points = evidence.one("pruning", PRUNED)["series"]["all"]["points"]
+    kept = {site: np.array([[len(layer) for layer in p["kept_heads"][site]] for p in points]).T for site in ("decoder_self", "cross")}
+    return {"Heads kept by decoder layer": plots.heads_kept_by_layer(kept, [str(point["heads"]) for point in points])}
+
+
+def _gain(evidence: Evidence, digest: str) -> Estimate:
+    """Return the difference to the run before."""
+    return evidence.difference(digest, PRUNED.config(evidence.scale).digest(), PRUNED)
+
+
+def _changes(evidence: Evidence, name: str, point: dict[str, Any]) -> tuple[str, str]:
+    return _cell(cost_of(evidence, name, point)), _cell(_gain(evidence, point["config_digest"]))
+
+
+def _sites(point: dict[str, Any]) -> str:
+    return "/".join(str(count) for count in kept_by_site(point).values())
+
+
+def _cell(found: Estimate) -> str:
+    return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
+
+
+def _role_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
+    """Return for each number of kept encoder heads how many had each role."""
+    roles, found = roles_before(evidence), {}
+    series = evidence.one("pruning", PRUNED)["series"]["encoder"]
+    everything = {"heads": series["heads"], "kept_heads": {"encoder_self": [list(range(len(layer))) for layer in roles]}}
+    for point in [everything, *series["points"]]:
+        names = [roles[i][j] for i, layer in enumerate(point["kept_heads"]["encoder_self"]) for j in layer]
+        single = [name[0] if len(name) == 1 else "several" for name in names]
+        found[str(point["heads"])] = {role: single.count(role) for role in plots.ROLES}
+    return found
