@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.data.corpora import load_corpus, load_pairs, task_of
+from repro.data.corpora import count_in_train, load_pairs, task_of
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
@@ -28,7 +28,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
 
     Args:
         run: a finished run.
-        split: `test`, `dev`, or a further test set of the corpus.
+        split: `test`, `dev`, a further test set of the corpus, or one of another corpus, `iwslt16:test`.
         search: how to search.
         quiet: no progress bar.
 
@@ -36,12 +36,14 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         The record.
     """
     search = search or SearchConfig()
-    path = run.path / "evaluations" / f"{split}-{_digest(json.dumps(asdict(search), sort_keys=True))}.json"
+    data = run.config.data
+    made_of = json.dumps(asdict(search), sort_keys=True)
+    if ":" in split:  # unlike the run's own corpus, it may have changed since
+        made_of += str(load_pairs(data.corpus, data.source, data.target, split))
+    path = run.path / "evaluations" / f"{_file_name(split)}-{_digest(made_of)}.json"
     if path.exists():
         return load_record(path)
-    data = run.config.data
-    corpus = load_corpus(data.corpus, data.source, data.target)
-    sources, refs = corpus.pairs(split, data.source, data.target)
+    sources, refs = load_pairs(data.corpus, data.source, data.target, split)
     translator = Translator.from_run(run)
     start = time.perf_counter()
     hyps = translator.translate(sources, search, quiet)
@@ -62,7 +64,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         "scores": as_records(score_all(hyps, refs, data.target, task_of(data.corpus))),
         "references_sha256": _digest("\n".join(refs), 64),
         "hypotheses": hyps,
-    }
+    } | overlap_of(data.corpus, data.source, data.target, split)
     write_json(path, record)
     return load_record(path)
 
@@ -99,9 +101,12 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
     """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run, test set and search."""
     data, kind = record["config"]["data"], kind_of(record)
     place = Path(folder) / f"{data['corpus']}.{data['source']}-{data['target']}"
-    name = f"{kind}/{record['run']}.json" if kind != "scores" else ".".join([record["run"], record["split"], *search_of(record), "json"])
-    write_json(place / name, record)
-    return place / name
+    if kind == "scores":
+        path = place / ".".join([record["run"], _file_name(record["split"]), *search_of(record), "json"])
+    else:
+        path = place / kind / f"{record['run']}.json"
+    write_json(path, record)
+    return path
 
 
 def search_of(record: dict[str, Any]) -> list[str]:
@@ -128,10 +133,19 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
     return as_records(score_all(record["hypotheses"], refs, data["target"], task_of(data["corpus"])))
 
 
+def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, dict[str, int]]:
+    """Return what a record says of a test set out of domain: how much of it is in the training text. Of own splits, `repro data` tells."""
+    return {"in_train": count_in_train(corpus, source, target, split)} if ":" in split else {}
+
+
 def compare_records(first: dict[str, Any], second: dict[str, Any], refs: list[str]) -> list[Comparison]:
     """Compare two comparable records by paired bootstrap on the references that they were scored against."""
     data = first["config"]["data"]
     return paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, data["target"], task=task_of(data["corpus"]))
+
+
+def _file_name(split: str) -> str:
+    return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in split)
 
 
 def _digest(text: str, length: int = 8) -> str:

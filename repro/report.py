@@ -31,7 +31,17 @@ def render(records: list[dict[str, Any]]) -> str:
     sources, refs = _pairs_of(first)
     title = f"# {data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
     note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] in GENERATED else ""
-    parts = [title, note, "## Scores", scores_table(records), means_table(records), _signatures(records), "## Costs", costs_table(records)]
+    parts = [
+        title,
+        note,
+        in_train_note(first),
+        "## Scores",
+        scores_table(records),
+        means_table(records),
+        _signatures(records),
+        "## Costs",
+        costs_table(records),
+    ]
     if len(records) > 1:
         parts += ["## Differences", differences_table(records, refs)]
     parts += ["## Examples", _examples(records, sources, refs), "## Made with", _made_with(records)]
@@ -79,6 +89,7 @@ def render_results(records: list[dict[str, Any]]) -> str:
         ]
         parts += [
             f"## {corpus}, {source} to {target}, {split}",
+            in_train_note(group[0]),
             scores_table(group),
             means_table(group),
             "\n".join(published),
@@ -97,6 +108,16 @@ def scores_table(records: list[dict[str, Any]]) -> str:
         names.append("dev perplexity")
         rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
     return table(["system", "seed", *names], rows)
+
+
+def in_train_note(record: dict[str, Any]) -> str:
+    """Say of a test set out of domain how much of it is in the training text; nothing of other test sets."""
+    if "in_train" not in record:
+        return ""
+    data, found = record["config"]["data"], record["in_train"]
+    sides = " and ".join(f"the {language} side of {found[language]} others" for language in (data["source"], data["target"]))
+    held = f"holds {found['pairs']} of these {len(record['hypotheses']):,} pairs, {sides}"
+    return f"Out of domain: the training text, {data['corpus']}, {held} (case, punctuation and spacing ignored)."
 
 
 def means_table(records: list[dict[str, Any]]) -> str:

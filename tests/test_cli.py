@@ -12,6 +12,10 @@ import pytest
 
 from repro.__main__ import main
 from repro.data.catalogue import CORPORA
+from repro.data.corpora import load_pairs
+from repro.papers.verify import verify_records
+from repro.records import load_record, publish
+from repro.report import render_results
 
 TINY = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
 
@@ -127,6 +131,25 @@ def test_the_whole_path(capsys, runs, tmp_path):
     assert answer.stderr.decode().strip() == (
         "error: standard input:2: byte 0xF6 is not UTF-8. Fix: convert the text, for example: iconv -f latin1 -t utf8"
     )
+
+
+def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(capsys, runs, tmp_path):
+    run(capsys, "train", "--variant", "base", *TINY)
+    known = load_pairs("minigerman", "en", "de", "train")
+    for language, lines, own in zip(("en", "de"), known, ("It rains.", "Es regnet."), strict=True):
+        (tmp_path / f"test.{language}").write_text(f"{lines[0]}\n{own}\n")
+    said = run(capsys, "evaluate", "base", "--split", f"local:{tmp_path}:test", "--record", "records")
+    note = "the training text, minigerman, holds 1 of these 2 pairs, the en side of 0 others and the de side of 0 others"
+    assert note in said[-2]
+    record = load_record(Path(said[-1]))
+    assert Path(said[-1]).parent == Path("records/minigerman.en-de") and len(record["hypotheses"]) == 2
+    assert note in render_results([record])
+    assert verify_records(Path("records"), pytest.fail) == []
+    record["in_train"]["pairs"] = 0
+    publish(record, Path("records"))
+    assert "pairs in the training text: stored {'pairs': 0, " in verify_records(Path("records"), pytest.fail)[0]
+    (tmp_path / "test.en").write_text("It rains.\nIt snows.\n")
+    assert "holds 0 of these 2 pairs" in run(capsys, "evaluate", "base", "--split", f"local:{tmp_path}:test")[-1], "another text"
 
 
 def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.data.catalogue import CORPORA
-from repro.data.corpora import load_corpus
+from repro.data.corpora import count_in_train, load_corpus, load_pairs
 from repro.data.leaks import leak_free_split
 from repro.data.parallel import align
 from repro.data.text import TextLines, find_fault, normalise, read_lines, remove_faults
@@ -336,6 +336,43 @@ def test_a_folder_without_text_says_what_it_holds(tmp_path) -> None:
     write(tmp_path, notes_docx="x")
     assert message(InputError, f"local:{tmp_path}").startswith(f"{tmp_path}: holds no parallel text known here, but notes.docx. Fix: ")
     assert message(InputError, f"local:{tmp_path}/no").startswith(f"{tmp_path}/no: is not a folder. Fix: ")
+
+
+# Test sets of other corpora
+
+
+def test_a_split_of_another_corpus_reads_as_the_own_text(tmp_path, monkeypatch) -> None:
+    name = write_corpus(tmp_path, test_en=["The Dog.", "A cat!"], test_de=["Der Hund.", "Eine Katze!"])
+    assert load_pairs("minigerman", "de", "en", f"{name}:test") == (["Der Hund.", "Eine Katze!"], ["The Dog.", "A cat!"])
+    monkeypatch.setitem(CORPORA, "minigerman", replace(CORPORA["minigerman"], prepare=str.lower))
+    assert load_pairs("minigerman", "de", "en", f"{name}:test") == (["der hund.", "eine katze!"], ["the dog.", "a cat!"])
+
+
+@pytest.mark.parametrize(
+    ("split", "expected"),
+    [
+        ("minigerman:test", "minigerman:test: is a split of the corpus of the run itself. Fix: write test"),
+        ("minisummary:test", "minisummary:test: is for summarisation, minigerman is for translation. Fix: "),
+        ("enja:test", "enja: has no language 'de'. Fix: "),
+        ("iwslt:test", "data.corpus: unknown corpus 'iwslt'. Fix: did you mean 'iwslt1"),
+    ],
+)
+def test_what_is_no_test_set_for_a_run_is_refused(split, expected) -> None:
+    with pytest.raises(InputError) as caught:
+        load_pairs("minigerman", "en", "de", split)
+    assert str(caught.value).startswith(expected)
+
+
+def test_what_a_model_may_know_of_another_corpus_is_counted(tmp_path) -> None:
+    (tmp_path / "own").mkdir()
+    own = write_corpus(tmp_path / "own", train_en=["A dog.", "Thank you.", "Go on."], train_de=["Ein Hund.", "Danke.", "Weiter."])
+    other = write(
+        tmp_path,
+        test_en=["a dog", "Thank you!", "Go on!", "Walk on.", "It rains."],  # known without case, so with another German, known, ...
+        test_de=["Ein Hund!", "Vielen Dank.", "Weiter", "Weiter.", "Es regnet."],
+    )
+    assert count_in_train(own, "en", "de", f"{other}:test") == {"pairs": 2, "en": 1, "de": 1}
+    assert count_in_train(own, "en", "de", "dev") == {"pairs": 0, "en": 0, "de": 0}
 
 
 # Formats

@@ -101,6 +101,7 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r.update(seed=2), "seed: stored 2, derived 1"),
     ("scores", lambda r: r["training"].update(seconds=1.0), "target tokens per second: stored "),
     ("scores", lambda r: r["decoding"].update(seconds=2 * r["decoding"]["seconds"]), "sentences per second: stored "),
+    ("scores", lambda r: r.update(in_train={"pairs": 3}), "pairs in the training text: stored {'pairs': 3}, derived None"),
     ("contrastive", lambda r: r["results"][0]["accuracy"][0].update(right=1), "its accuracies are not those of its cross entropies"),
     ("contrastive", decide_wrongly, "its accuracies are not those"),
     ("masks", lambda r: first_mask(r)["heads"][0].__setitem__(2, 5), "heads of mask 1: stored "),

@@ -10,7 +10,7 @@ from repro.commands.options import RESULTS, SCALE, search_options
 
 @click.command()
 @click.argument("run")
-@click.option("--split", default="test", show_default=True, help="test, dev, or a further test set of the corpus.")
+@click.option("--split", default="test", show_default=True, help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.")
 @click.option("--record", type=click.Path(path_type=Path), help="Also write the result record below this folder.")
 @search_options
 def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float, penalty: str) -> None:
@@ -21,11 +21,14 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
 
     from repro.decoding import SearchConfig
     from repro.records import evaluate_run, publish
+    from repro.report import in_train_note
 
     result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=not sys.stderr.isatty())
     for score in result["scores"]:
         click.echo(f"{score['value']:7.2f}  {score['name']}  {score['signature']}")
     click.echo(f"{result['decoding']['sentences_per_second']:7.1f}  sentences/s")
+    if note := in_train_note(result):
+        click.echo(note)
     if record:
         click.echo(publish(result, record))
 

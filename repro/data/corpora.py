@@ -71,10 +71,21 @@ def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[str], list[str]]:
-    """Return both sides of a split; see `load_corpus`.
+    """Return both sides of a split, or of one of another corpus, `"iwslt16:test"`, as they would stand in this one; see `load_corpus`.
 
     A corpus that is not your own does not change, so it is read once a process: every score that is computed again asks for it.
+
+    Raises:
+        InputError: what `load_corpus` refuses, an unknown split, or another corpus that is of another task.
     """
+    other, _, own_split = split.rpartition(":")
+    if other:
+        if other == name:
+            raise InputError(split, "is a split of the corpus of the run itself", f"write {own_split}")
+        if task_of(other) != task_of(name):
+            raise InputError(split, f"is for {task_of(other)}, {name} is for {task_of(name)}", "choose a corpus of the same task")
+        foreign = load_pairs(other, source, target, own_split)
+        return prepare_lines(name, foreign[0]), prepare_lines(name, foreign[1])
     if name.startswith(LOCAL):
         return load_corpus(name, source, target).pairs(split, source, target)
     return _load_pairs(name, source, target, split, os.environ.get("REPRO_DATA"))
@@ -83,6 +94,24 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
 @functools.lru_cache(maxsize=16)
 def _load_pairs(name: str, source: str, target: str, split: str, _root: str | None) -> tuple[list[str], list[str]]:
     return load_corpus(name, source, target).pairs(split, source, target)
+
+
+def count_in_train(name: str, source: str, target: str, split: str) -> dict[str, int]:
+    """Count the pairs of a split of another corpus that a model of this corpus may know, ignoring case, punctuation and spacing.
+
+    Returns:
+        `pairs`: those in train as they are; by language, further ones of which that side is in train, with another translation.
+    """
+    test = dict(zip((source, target), load_pairs(name, source, target, split), strict=True))
+    found = find_overlap(split, SentenceIndex(test), "train", _index_train(name, source, target, os.environ.get("REPRO_DATA")))
+    if not found:
+        return dict.fromkeys(("pairs", source, target), 0)
+    return {"pairs": found.exact + found.normalised} | {side: found.one_side.get(side, 0) for side in (source, target)}
+
+
+@functools.lru_cache(maxsize=2)
+def _index_train(name: str, source: str, target: str, _root: str | None) -> SentenceIndex:
+    return SentenceIndex(dict(zip((source, target), load_pairs(name, source, target, "train"), strict=True)))
 
 
 def check_languages(name: str, *languages: str) -> CorpusRecord:

@@ -32,7 +32,7 @@ from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.pruned import NO_CONTROL, SERIES
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
-from repro.records import kind_of, load_records, rescore
+from repro.records import kind_of, load_records, overlap_of, rescore
 from repro.scales import run_name, system_of
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
@@ -105,6 +105,9 @@ def _check_scores(record: Record, _: Scores) -> Iterator[str]:
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
         yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
     yield from _unequal("scores", record["scores"], rescore(record))
+    data = record["config"]["data"]
+    in_train = overlap_of(data["corpus"], data["source"], data["target"], record["split"]).get("in_train")
+    yield from _unequal("pairs in the training text", record.get("in_train"), in_train)
 
 
 def _check_contrastive(record: Record, _: Scores) -> Iterator[str]:
