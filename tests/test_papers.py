@@ -21,7 +21,7 @@ from repro.papers.heads import rare_table
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed
 from repro.papers.pruned import PRUNED
-from repro.papers.pruning_tables import roles_table
+from repro.papers.pruning_tables import curve_figure, roles_table
 from repro.papers.raganato2020 import SHALLOW, TOKEN
 from repro.papers.report import experiment_section, status_of
 from repro.papers.runner import plan
@@ -544,6 +544,33 @@ def test_the_page_says_that_no_head_meets_a_criterion():
 
     assert "\n\nOurs: no head meets the criterion of any role.\n\n" in text("unknown")
     assert "no head meets" not in text("rare") and "| 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
+
+
+def test_pruned_models_with_as_many_heads_are_told_apart():
+    heads = {
+        "kind": "heads",
+        "config_digest": PRUNED.config("smoke").digest(),
+        "sites": {"encoder_self": {"roles": [[["rare"], ["unknown"]]]}},
+    }
+    points = [
+        {"heads": len(kept), "penalty": penalty, "kept_heads": {"encoder_self": [kept]}} for penalty, kept in ((0.1, [0]), (0.2, [1]))
+    ]
+    series = {"encoder": {"heads": 2, "points": points}}
+    text = roles_table(Evidence("smoke", [heads, {"kind": "pruning", "config_digest": heads["config_digest"], "series": series}]))
+    assert "| 1, penalty 0.1 | 0 | 0 | 1 | 0 | 0 |" in text and "| 1, penalty 0.2 | 0 | 0 | 0 | 0 | 1 |" in text
+
+
+def test_the_curve_of_pruning_tells_heads_and_scores(refs):
+    points = [{"heads": 4, "config_digest": "pruned", "kept_heads": {}}]
+    record = {"kind": "pruning", "config_digest": "", "series": {"encoder": {"heads": 16, "points": points, "continued": "control"}}}
+    scored = [
+        score_record(PRUNED, refs) | {"config_digest": digest, "scores": [{"name": "BLEU", "value": value}]}
+        for digest, value in (("pruned", 30.5), ("control", 31.0))
+    ]
+    evidence = Evidence("smoke", [*scored, record | {"config_digest": PRUNED.config("smoke").digest()}])
+    (figure,) = curve_figure(evidence).values()
+    assert figure.data[0].customdata.tolist() == [[4, 30.5], [16, 31.0]] and list(figure.data[0].y) == [-0.5, 0]
+    assert max(heads for heads, _ in figure.data[1].customdata) == 48
 
 
 def test_what_needs_no_run_is_not_called_done(evidence):

@@ -180,6 +180,17 @@ class Evidence:
         parts = [self._values(terms, inside) for _, _, inside in bins]
         return estimate(*(sum(weight * part[place] for weight, part in zip(weights, parts, strict=True)) for place in range(2)))
 
+    def scores_by(self, digest: str) -> Record:
+        """Return the scores of a run that is no arm by the digest of its configuration.
+
+        Raises:
+            NotMeasured: it has none.
+        """
+        found = [record for record in self._records.get(("scores", digest), []) if record["split"] == self.split]
+        if not found:
+            raise NotMeasured(f"the run of configuration {digest}", f"not scored at {self.scale}", "repro run makes it")
+        return found[0]
+
     def difference(self, digest: str, minus: str, like: Arm) -> Estimate:
         """Return the difference in BLEU of two runs by the digests of their configurations, both on the test set of an arm.
 
@@ -189,10 +200,7 @@ class Evidence:
         metric, refs = _bleu(like.config(self.scale).data.target), tuple(self.pairs(like)[1])
         values, resampled = np.zeros(1), np.zeros((1, NUM_SAMPLES))
         for weight, wanted in ((1, digest), (-1, minus)):
-            found = [record for record in self._records.get(("scores", wanted), []) if record["split"] == self.split]
-            if not found:
-                raise NotMeasured(f"the run of configuration {wanted}", f"not scored at {self.scale}", "repro run makes it")
-            sums = _sums(metric, tuple(found[0]["hypotheses"]), refs)
+            sums = _sums(metric, tuple(self.scores_by(wanted)["hypotheses"]), refs)
             values += weight * score_of_sums(metric, sums.sum(axis=0))
             resampled += weight * bleu_of_resamples(metric, sums)
         return estimate(values, resampled)

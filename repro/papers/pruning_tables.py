@@ -1,5 +1,6 @@
 """The tables and figures of pruning (Voita et al. 2019, section 6), from the records of a sweep."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED, SHARES, control_of, cost_of, kept_by_site, point_near, pruned_minus_scratch, roles_before
 from repro.papers.statistics import Estimate
 from repro.papers.tables import printed_table
+from repro.records import score_of
 from repro.report import table
 
 DRAWN_GATES = 20_000
@@ -102,15 +104,15 @@ def gate_figure(_evidence: Evidence) -> dict[str, Any]:
 def curve_figure(evidence: Evidence) -> dict[str, Any]:
     """Draw what pruning costs against the share of encoder heads kept, beside the printed curves."""
     series = evidence.one("pruning", PRUNED)["series"]["encoder"]
-    costs = [cost_of(evidence, "encoder", point).mean for point in series["points"]]
-    ours = ([1.0, *(point["heads"] / series["heads"] for point in series["points"])], [0.0, *costs])
-    theirs: dict[str, tuple[list[float], list[float]]] = {}
+    digests = [control_of(evidence, "encoder"), *(point["config_digest"] for point in series["points"])]
+    scores = [score_of(evidence.scores_by(digest), "BLEU")["value"] for digest in digests]
+    ours = ([series["heads"], *(point["heads"] for point in series["points"])], scores)
+    theirs: dict[str, tuple[list[int], list[float]]] = {}
     for cell in printed("voita2019", "Figure 7"):
-        kept, scores = theirs.setdefault(cell.dataset, ([], []))
-        kept.append(int(cell.row.split()[0]) / 48)
-        scores.append(cell.value)
-    published = {name: (kept, [score - scores[0] for score in scores]) for name, (kept, scores) in theirs.items()}
-    return {"What pruning encoder heads costs": plots.pruning_curve({str(PRUNED): ours}, published)}
+        kept, values = theirs.setdefault(cell.dataset, ([], []))
+        kept.append(int(cell.row.split()[0]))
+        values.append(cell.value)
+    return {"What pruning encoder heads costs": plots.pruning_curve({str(PRUNED): ours}, theirs)}
 
 
 def roles_figure(evidence: Evidence) -> dict[str, Any]:
@@ -150,12 +152,14 @@ def _cell(found: Estimate) -> str:
 
 
 def _role_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
-    """Return for each number of kept encoder heads how many had each role."""
+    """Return for each model how many of the encoder heads that it kept had each role; penalties tell apart two that kept as many."""
     roles, found = roles_before(evidence), {}
     series = evidence.one("pruning", PRUNED)["series"]["encoder"]
+    sizes = Counter(point["heads"] for point in series["points"])
     everything = {"heads": series["heads"], "kept_heads": {"encoder_self": [list(range(len(layer))) for layer in roles]}}
     for point in [everything, *series["points"]]:
         names = [roles[i][j] for i, layer in enumerate(point["kept_heads"]["encoder_self"]) for j in layer]
         single = [name[0] if len(name) == 1 else "several" for name in names]
-        found[str(point["heads"])] = {role: single.count(role) for role in plots.ROLES}
+        label = f"{point['heads']}, penalty {point['penalty']:g}" if sizes[point["heads"]] > 1 else str(point["heads"])
+        found[label] = {role: single.count(role) for role in plots.ROLES}
     return found
