@@ -80,7 +80,9 @@ SCALES: dict[str, RunConfig] = {
     "multi30k": RunConfig(DataConfig("multi30k", "en", "de", vocab_size=4000), TINY, CAPTIONS),
     # For comparisons with published systems, which read lower case and train long; what differs from the scale above was chosen on dev.
     "multi30k-lc": RunConfig(
-        DataConfig("multi30k-lc", "en", "de", vocab_size=8000), replace(TINY, dropout=0.3), replace(CAPTIONS, max_updates=8000, average=10)
+        DataConfig("multi30k-lc", "en", "de", vocab_size=8000),
+        replace(TINY, dropout=0.3),
+        replace(CAPTIONS, max_updates=20_000, average=10),
     ),
     "tatoeba": RunConfig(
         DataConfig("tatoeba", "de", "en", vocab_size=8000),
