@@ -368,7 +368,8 @@ def test_what_a_model_may_know_of_another_corpus_is_counted(tmp_path) -> None:
     own = write_corpus(tmp_path / "own", train_en=["A dog.", "Thank you.", "Go on."], train_de=["Ein Hund.", "Danke.", "Weiter."])
     other = write(
         tmp_path,
-        test_en=["a dog", "Thank you!", "Go on!", "Walk on.", "It rains."],  # known without case, so with another German, known, ...
+        # known; its English known; known; its German known; new
+        test_en=["a dog", "Thank you!", "Go on!", "Walk on.", "It rains."],
         test_de=["Ein Hund!", "Vielen Dank.", "Weiter", "Weiter.", "Es regnet."],
     )
     assert count_in_train(own, "en", "de", f"{other}:test") == {"pairs": 2, "en": 1, "de": 1}
