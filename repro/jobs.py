@@ -109,7 +109,6 @@ def describe_outcome(outcome: Outcome) -> str:
     if isinstance(outcome, ReproError):
         return f"error: {outcome}"
     if "scores" in outcome:
-        return (
-            f"{outcome['run']}: {outcome['scores'][0]['name']} {outcome['scores'][0]['value']:.2f}, {outcome['training']['seconds']:.0f} s"
-        )
+        score, on = outcome["scores"][0], "" if outcome["split"] == "test" else f" on {outcome['split']}"
+        return f"{outcome['run']}: {score['name']} {score['value']:.2f}{on}, {outcome['training']['seconds']:.0f} s"
     return f"{outcome['run']}: {outcome['kind']}"

@@ -12,7 +12,9 @@ from test_training import tiny
 
 from repro.errors import InputError
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
+from repro.papers.runner import Plan, carry_out
 from repro.runs import Run
+from repro.scales import run_name
 
 
 @pytest.fixture
@@ -32,6 +34,22 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")}
     assert run_all(tasks[:1], train_and_evaluate, 1, lambda *end: None)[0] == base
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")} == before
+
+
+def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
+    """Records may lie here without their runs: each piece of work then trains the run first, or finds it finished."""
+    config, lines = tiny(), []
+    found = Plan([], [(config, "dev"), (config, "test")], [("heads", config), ("maps", config)], [])
+    assert carry_out(found, root / "results", 2, lines.append) == []
+    name = run_name(config)
+    assert sorted(path.name for path in (root / "results").rglob("*.json")) == [
+        f"{name}.dev.json",
+        f"{name}.json",
+        f"{name}.json",
+        f"{name}.test.json",
+    ]
+    assert [line.rpartition(": ")[2].split()[0] for line in lines] == ["BLEU", "BLEU", "heads", "maps"]
+    assert " on dev, " in lines[0] and " on " not in lines[1]
 
 
 def threads_here() -> dict[str, int]:

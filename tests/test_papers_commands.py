@@ -66,6 +66,34 @@ def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
     assert "hc-all - base" in (tmp_path / "run.md").read_text()
 
 
+def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, results, tmp_path):
+    plan = ["run", "you2020.figure4", "--split", "dev", "--split", "dev", "--dry-run", "--results", str(results)]
+    assert run(capsys, *plan)[2].startswith("0 runs to train, 3 to measure")
+    record = json.loads(next(results.glob("*/base-*.test.json")).read_bytes())
+    (results / "minigerman.en-de" / f"{record['run']}.dev.json").write_text(json.dumps(record | {"split": "dev"}))
+    assert run(capsys, *plan)[2].startswith("0 runs to train, 2 to measure")
+    summaries = ["run", "zeng2021.table4", "--results", str(results), "--dry-run"]  # of other corpora, which have other test sets
+    assert run(capsys, *summaries)[2].split(";")[0] == run(capsys, *summaries, "--split", "dev")[2].split(";")[0]
+    out = tmp_path / "run.md"
+    assert run(capsys, "run", "base", "--split", "dev", "--results", str(results), "--out", str(out))[0] == 0
+    assert re.findall(r"^# .*", out.read_text(), re.M) == ["# minigerman, en to de, test", "# minigerman, en to de, dev"]
+
+
+@pytest.mark.parametrize(
+    ("split", "scale", "message"),
+    [
+        ("tset", "smoke", "error: minigerman: has no split 'tset'. Fix: did you mean 'test'?"),
+        ("minigerman:test", "smoke", "error: minigerman:test: is a split of the corpus of the run itself. Fix: write test"),
+        ("minisummary:test", "smoke", "error: minisummary:test: is for summarisation, minigerman is for translation"),
+        ("dev", "smok", "error: --scale: unknown scale 'smok'. Fix: did you mean 'smoke'"),
+    ],
+)
+def test_a_test_set_that_cannot_be_is_refused_before_anything_is_trained(capsys, results, monkeypatch, split, scale, message):
+    monkeypatch.setattr("repro.papers.runner.carry_out", None)
+    code, _, told = run(capsys, "run", "hc-sa-window", "--split", split, "--scale", scale, "--results", str(results))
+    assert code != 0 and told.startswith(message)
+
+
 def test_claims_are_judged_and_stored_and_verified(capsys, results):
     code, page, _ = run(capsys, "claims", "you2020", "--results", str(results))
     assert code == 0 and re.search(r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M)

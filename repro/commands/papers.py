@@ -33,30 +33,37 @@ def papers(name: str | None) -> None:
 @SCALE
 @click.option("--seeds", default=1, show_default=True, help="Train with the seeds 1 .. N.")
 @click.option("--jobs", default=2, show_default=True, help="Runs at a time, on each machine.")
+@click.option("--split", "splits", multiple=True, help="Score on this test set, too, as in `repro evaluate`; may be given again.")
 @click.option("--cluster", metavar="ADDRESS", help="Use a Ray cluster, such as auto, or all GPUs of this machine: local.")
 @RESULTS
 @click.option("--out", type=click.Path(path_type=Path), default=Path("reports/run.md"), show_default=True)
 @click.option("--dry-run", is_flag=True, help="Say what is missing and how long it will take, and do nothing.")
-def run(names, scale, seeds, jobs, cluster, results, out, dry_run) -> None:
+def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> None:
     """Train and measure what NAMES need and is not in the results yet, and write their tables.
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants` (hc-sa), or `all`: every experiment of
-    every paper. Runs are shared, and go on where they were stopped.
+    every paper. Runs are shared, and go on where they were stopped. A record whose run is not on this machine counts as done; a
+    further test set or measure of it has the run trained again.
     """
+    from repro.data.corpora import load_pairs
     from repro.papers import find_experiments
     from repro.papers.arms import Arm
     from repro.papers.evidence import Evidence
     from repro.papers.runner import carry_out, estimate_minutes, plan
     from repro.records import load_records
-    from repro.scales import SYSTEMS
+    from repro.scales import SYSTEMS, resolve
 
     systems = [Arm(name) for name in dict.fromkeys(names) if name in SYSTEMS]
     chosen = [found for name in names if name not in SYSTEMS for found in find_experiments(name)]
     if seeds < 1:
         raise InputError("--seeds", f"must be at least 1, found {seeds}", "use 1 or more")
-    missing = plan([experiment for _, experiment in chosen], Evidence(scale, load_records(results, None)), seeds, systems)
+    data = resolve(scale).data
+    for split in splits:
+        load_pairs(data.corpus, data.source, data.target, split)  # refused before hours of training, not after
+    missing = plan([experiment for _, experiment in chosen], Evidence(scale, load_records(results, None)), seeds, systems, splits)
     minutes = estimate_minutes(missing, results, jobs)
-    counts = f"{len(missing.trainings)} runs to train, {len(missing.measures) + sum(len(c) for _, c in missing.sittings)} to measure"
+    to_measure = len(missing.further) + len(missing.measures) + sum(len(configs) for _, configs in missing.sittings)
+    counts = f"{len(missing.trainings)} runs to train, {to_measure} to measure"
     click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
     if dry_run:
         from repro.scales import run_name
@@ -83,8 +90,9 @@ def run(names, scale, seeds, jobs, cluster, results, out, dry_run) -> None:
         sys.exit(stopped.exit_code)
     evidence = Evidence(scale, load_records(results, None))
     pages = [as_markdown(experiment_section(paper, experiment, evidence) for paper, experiment in chosen)] if chosen else []
-    compared = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split="test")]
-    pages += [render(compared)] if compared else []
+    for split in dict.fromkeys(("test", *splits)):
+        scored = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)]
+        pages += [render(scored)] if scored else []
     write_atomic(out, "\n\n".join(pages).encode())
     click.echo(out)
     if errors:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -14,6 +16,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.measures import JOINT_MEASURES, MEASURES, describe_run
 from repro.records import load_records, publish
+from repro.scales import resolve
 
 Report = Callable[[str], None]
 
@@ -24,19 +27,24 @@ class Plan:
 
     Args:
         trainings: runs to train and score.
+        further: runs to score on a further test set, and its name.
         measures: kind of record and the run that it is about.
         sittings: kind of record and the runs that are measured side by side.
     """
 
     trainings: list[RunConfig]
+    further: list[tuple[RunConfig, str]]
     measures: list[tuple[str, RunConfig]]
     sittings: list[tuple[str, list[RunConfig]]]
 
 
-def plan(experiments: Iterable[Experiment], evidence: Evidence, seeds: int, systems: Iterable[Arm] = ()) -> Plan:
+def plan(
+    experiments: Iterable[Experiment], evidence: Evidence, seeds: int, systems: Iterable[Arm] = (), splits: Iterable[str] = ()
+) -> Plan:
     """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
 
-    Scores are of the seeds 1 to `seeds`; other measures are made of the first seed.
+    Scores are of the seeds 1 to `seeds`; other measures are made of the first seed. `splits` are test sets to score on besides the one
+    that the evidence is of; arms with another corpus than the scale's, such as summaries, are left out there.
     """
     scale = evidence.scale
     arms: dict[Arm, None] = dict.fromkeys(systems)
@@ -46,16 +54,27 @@ def plan(experiments: Iterable[Experiment], evidence: Evidence, seeds: int, syst
             arms |= dict.fromkeys(experiment.arms)
             for kind, measured in experiment.measures.items():
                 kinds.setdefault(kind, {}).update(dict.fromkeys(measured))
-    unscored = [arm.config(scale, seed) for seed in range(1, seeds + 1) for arm in arms if not _scored(evidence, arm, seed)]
-    trainings = list({config.digest(): config for config in unscored}.values())  # two arms may be the same model at a small scale
+
+    def unscored(split: str) -> list[RunConfig]:
+        lacking = [(arm, seed) for seed in range(1, seeds + 1) for arm in arms if not evidence.find("scores", arm, seed, split=split)]
+        return _each_once(arm.config(scale, seed) for arm, seed in lacking)
+
+    corpus = resolve(scale).data.corpus
+    further = [
+        (config, split)
+        for split in dict.fromkeys(splits)
+        if split != evidence.split
+        for config in unscored(split)
+        if config.data.corpus == corpus
+    ]
     measures, sittings = [], []
     for kind, measured in kinds.items():
         absent = [arm for arm in measured if not evidence.find(kind, arm)]
         if kind in JOINT_MEASURES and absent:
             sittings.append((kind, [arm.config(scale) for arm in measured]))
         elif kind in MEASURES:
-            measures += [(kind, arm.config(scale)) for arm in absent]
-    return Plan(trainings, measures, sittings)
+            measures += [(kind, config) for config in _each_once(arm.config(scale) for arm in absent)]
+    return Plan(unscored(evidence.split), further, measures, sittings)
 
 
 def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | None:
@@ -93,8 +112,11 @@ def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: Ha
 
     if found.trainings:
         hand_out([(config,) for config in found.trainings], train_and_evaluate, jobs, ended)
-    if found.measures:
-        hand_out(found.measures, measure, jobs, ended)
+    # Records may be here without their runs, and two workers cannot train one run: so one test set at a time, and one measure.
+    for _, same in groupby(found.further, itemgetter(1)):
+        hand_out(list(same), train_and_evaluate, jobs, ended)
+    for _, same in groupby(found.measures, itemgetter(0)):
+        hand_out(list(same), measure, jobs, ended)
     for kind, configs in found.sittings:
         outcome = hand_out([(kind, configs)], measure_together, 1, lambda *_: None)[0]
         outcomes = [outcome] if isinstance(outcome, ReproError) else outcome["records"]
@@ -121,8 +143,8 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
     return {"records": [*scores, *(describe_run(run, kind, found) for run, found in zip(runs, numbers, strict=True))]}
 
 
-def _scored(evidence: Evidence, arm: Arm, seed: int) -> bool:
-    return bool(evidence.find("scores", arm, seed, split=evidence.split))
+def _each_once(configs: Iterable[RunConfig]) -> list[RunConfig]:
+    return list({config.digest(): config for config in configs}.values())  # two arms may be the same model at a small scale
 
 
 def _shape(config: dict[str, Any]) -> tuple:
