@@ -35,7 +35,7 @@ from repro.papers.statistics import (
     rank_correlation,
 )
 from repro.papers.tables import Row, score_table
-from repro.papers.verdicts import claims_of, counts, load, update, verdict_table
+from repro.papers.verdicts import claims_of, counts, judge, load, side_by_side, update, verdict_table
 from repro.scales import SCALES
 
 BASE, HARD = Arm("base"), Arm("hc-sa")
@@ -253,6 +253,14 @@ def test_what_was_not_reproduced_comes_first(evidence):
     lines = verdict_table(claims, verdicts).splitlines()[2:]
     assert [line.split(" | ")[0] for line in lines] == ["| B-01", "| A-01"]
     assert counts(verdicts)["not reproduced"] == 1
+
+
+def test_verdicts_of_two_scales_stand_side_by_side_and_a_scale_without_one_says_so(evidence):
+    claim = claim_of(holding(True))
+    lines = side_by_side([claim], {"smoke": judge([claim], evidence), "multi30k": {}}).splitlines()
+    assert lines[0] == f"{claim.name} {claim.statement} (reported: {claim.reported})"
+    assert lines[1].startswith("     smoke: reproduced: 1 of 1 conditions hold") and lines[2].startswith("         holds: ")
+    assert lines[3:] == ["     multi30k: not run: no verdict is stored"]
 
 
 def test_bins_hold_all_sentences_and_weights_give_slope_and_difference(evidence, refs):

@@ -90,6 +90,22 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
     return table(["claim", "statement", "verdict", "reported", "evidence"], rows)
 
 
+def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Return the verdicts on claims at several scales, with their evidence, as lines of text.
+
+    Args:
+        claims: which.
+        verdicts: scale -> what `judge` or `load` returned for it; claims that it lacks were not run there.
+    """
+    lines = []
+    for claim in claims:
+        lines.append(f"{claim.name} {claim.statement} (reported: {claim.reported})")
+        for scale, found in verdicts.items():
+            verdict = as_verdict(found[claim.name]) if claim.name in found else Verdict(claim.name, NO_DATA, "no verdict is stored")
+            lines += [f"     {scale}: {verdict.status}: {verdict.reason}", *(f"         {line}" for line in verdict.evidence)]
+    return "\n".join(lines)
+
+
 def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Return how many verdicts there are of each status."""
     statuses = [verdict.status for verdict in verdicts]
