@@ -520,6 +520,13 @@ def test_a_sitting_is_measured_as_a_whole(evidence):
     assert [(kind, len(configs)) for kind, configs in plan([experiment], evidence, 1).sittings] == [("speed", 2)]
 
 
+def test_two_arms_that_are_one_model_are_measured_once(evidence):
+    same = Arm("base", ("model.dropout=0.0",))  # as the scale has it
+    assert same != BASE and same.config("smoke") == BASE.config("smoke")
+    experiment = Experiment("x", "X", "x", (BASE, same), lambda _: "", measures={"maps": (BASE, same)})
+    assert [kind for kind, _ in plan([experiment], evidence, 1).measures] == ["maps"]
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
