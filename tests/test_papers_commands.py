@@ -16,6 +16,7 @@ from repro.papers.summary import commands_to_go_on, summary
 from repro.papers.verdicts import claims_of, load
 from repro.records import kind_of, load_records
 from repro.report import check_comparable
+from repro.scales import run_name
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 BROKEN = Path(__file__).parent / "broken_variants"  # records of systems that are wrong on purpose: no results
@@ -92,6 +93,45 @@ def test_a_test_set_that_cannot_be_is_refused_before_anything_is_trained(capsys,
     monkeypatch.setattr("repro.papers.runner.carry_out", None)
     code, _, told = run(capsys, "run", "hc-sa-window", "--split", split, "--scale", scale, "--results", str(results))
     assert code != 0 and told.startswith(message)
+
+
+def test_settings_make_other_runs_of_the_systems_named(capsys, results):
+    plan = ["run", "base", "hc-sa", "--seeds", "2", "--results", str(results), "--dry-run"]
+    assert len(run(capsys, *plan)[1].split()) == 2  # the first seeds are there
+    assert run(capsys, *plan, "train.precision=bf16")[1].split() == [
+        run_name(Arm(system, ("train.precision=bf16",)).config("smoke", seed)) for seed in (1, 2) for system in ("base", "hc-sa")
+    ]
+
+
+def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, results, tmp_path):
+    for split in ("train", "dev", "test"):
+        for language in ("en", "de"):
+            (tmp_path / f"{split}.{language}").write_text(f"{split} {language}\n")
+    plan = ["run", "base", f"data.corpus=local:{tmp_path}", "--results", str(results), "--dry-run"]
+    assert run(capsys, *plan, "--split", "dev")[2].startswith("1 runs to train, 1 to measure")
+    assert run(capsys, *plan, "--split", "challenge")[2].startswith(f"error: local:{tmp_path}: has no split 'challenge'. Fix: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["you2020.figure4", "train.precision=bf16"], "train.precision=bf16: is for systems; an experiment has its own settings. Fix: "),
+        (["model.dropout=0.2", "train.seed=2"], "model.dropout=0.2 train.seed=2: is for systems; "),
+        (["base", "train.presicion=bf16"], "unknown option 'train.presicion'. Fix: did you mean 'train.precision'?"),
+        (["base", "train.precision={heads}"], "train.precision: unknown value '{heads}'. Fix: "),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(capsys, results, arguments, message):
+    code, _, told = run(capsys, "run", *arguments, "--results", str(results), "--dry-run")
+    assert code != 0 and message in told
+
+
+def test_a_report_of_nothing_is_not_written(capsys, results, tmp_path):
+    out = tmp_path / "run.md"
+    out.write_text("an earlier one")
+    code, page, told = run(capsys, "run", "base", "model.cross={foo}", "--jobs", "1", "--results", str(results), "--out", str(out))
+    assert code != 0 and not page and told.splitlines()[-1].startswith("error: model.cross: unknown attention '{foo}'. Fix: ")
+    assert out.read_text() == "an earlier one"
 
 
 def test_claims_are_judged_and_stored_and_verified(capsys, results):

@@ -29,7 +29,7 @@ def papers(name: str | None) -> None:
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True)
+@click.argument("names", nargs=-1, required=True, metavar="NAMES... [KEY=VALUE]...")
 @SCALE
 @click.option("--seeds", default=1, show_default=True, help="Train with the seeds 1 .. N.")
 @click.option("--jobs", default=2, show_default=True, help="Runs at a time, on each machine.")
@@ -43,7 +43,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants` (hc-sa), or `all`: every experiment of
     every paper. Runs are shared, and go on where they were stopped. A record whose run is not on this machine counts as done; a
-    further test set or measure of it has the run trained again.
+    further test set or measure of it has the run trained again. KEY=VALUE changes an option for the systems, as in `repro train`.
     """
     from repro.data.corpora import load_pairs
     from repro.papers import find_experiments
@@ -53,11 +53,14 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     from repro.records import load_records
     from repro.scales import SYSTEMS, resolve
 
-    systems = [Arm(name) for name in dict.fromkeys(names) if name in SYSTEMS]
-    chosen = [found for name in names if name not in SYSTEMS for found in find_experiments(name)]
+    settings = tuple(name for name in names if "=" in name)
+    systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
+    chosen = [found for name in names if name not in SYSTEMS and name not in settings for found in find_experiments(name)]
+    if settings and (chosen or not systems):
+        raise InputError(" ".join(settings), "is for systems; an experiment has its own settings", "name systems alone, such as base")
     if seeds < 1:
         raise InputError("--seeds", f"must be at least 1, found {seeds}", "use 1 or more")
-    data = resolve(scale).data
+    data = resolve(scale, overrides=settings).data
     for split in splits:
         load_pairs(data.corpus, data.source, data.target, split)  # refused before hours of training, not after
     missing = plan([experiment for _, experiment in chosen], Evidence(scale, load_records(results, None)), seeds, systems, splits)
@@ -93,8 +96,9 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     for split in dict.fromkeys(("test", *splits)):
         scored = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)]
         pages += [render(scored)] if scored else []
-    write_atomic(out, "\n\n".join(pages).encode())
-    click.echo(out)
+    if pages:
+        write_atomic(out, "\n\n".join(pages).encode())
+        click.echo(out)
     if errors:
         raise errors[0]
 

@@ -40,7 +40,7 @@ class Arm:
             data, layers, width = SCALES[scale].data, SCALES[scale].model.decoder_layers, SCALES[scale].model.embed_dim
             narrow = f", head_dim={width // layers}" if width % layers else ""
             direction = f"{data.target}-{data.source}" if self.reverse else None
-            overrides = [override.format(layers=layers, narrow=narrow) for override in self.overrides]
+            overrides = [override.replace("{layers}", str(layers)).replace("{narrow}", narrow) for override in self.overrides]
             overrides += [SMOKE_REVERSE] if self.reverse and scale == "smoke" else []
             if self.part < 1:
                 overrides.append(f"data.train_pairs={int(self.part * _train_pairs(data.corpus, data.source, data.target))}")

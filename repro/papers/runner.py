@@ -44,9 +44,9 @@ def plan(
     """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
 
     Scores are of the seeds 1 to `seeds`; other measures are made of the first seed. `splits` are test sets to score on besides the one
-    that the evidence is of; arms with another corpus than the scale's, such as summaries, are left out there.
+    that the evidence is of; arms of experiments with another corpus than the scale's, such as summaries, are left out there.
     """
-    scale = evidence.scale
+    scale, systems = evidence.scale, list(systems)
     arms: dict[Arm, None] = dict.fromkeys(systems)
     kinds: dict[str, dict[Arm, None]] = {}
     for experiment in experiments:
@@ -59,13 +59,13 @@ def plan(
         lacking = [(arm, seed) for seed in range(1, seeds + 1) for arm in arms if not evidence.find("scores", arm, seed, split=split)]
         return _each_once(arm.config(scale, seed) for arm, seed in lacking)
 
-    corpus = resolve(scale).data.corpus
+    corpora = {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in systems)}
     further = [
         (config, split)
         for split in dict.fromkeys(splits)
         if split != evidence.split
         for config in unscored(split)
-        if config.data.corpus == corpus
+        if config.data.corpus in corpora
     ]
     measures, sittings = [], []
     for kind, measured in kinds.items():
