@@ -100,7 +100,7 @@ def kind_of(record: dict[str, Any]) -> str:
 def publish(record: dict[str, Any], folder: Path) -> Path:
     """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run, test set and search."""
     data, kind = record["config"]["data"], kind_of(record)
-    place = Path(folder) / f"{data['corpus']}.{data['source']}-{data['target']}"
+    place = Path(folder) / f"{_file_name(data['corpus'])}.{data['source']}-{data['target']}"
     if kind == "scores":
         path = place / ".".join([record["run"], _file_name(record["split"]), *search_of(record), "json"])
     else:
@@ -144,8 +144,9 @@ def compare_records(first: dict[str, Any], second: dict[str, Any], refs: list[st
     return paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, data["target"], task=task_of(data["corpus"]))
 
 
-def _file_name(split: str) -> str:
-    return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in split)
+def _file_name(name: str) -> str:
+    """Return a name, such as `local:../own`, without what would lead to another folder."""
+    return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in name)
 
 
 def _digest(text: str, length: int = 8) -> str:

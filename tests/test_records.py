@@ -95,6 +95,14 @@ def test_records_of_different_references_are_not_compared():
         check_comparable(records)
 
 
+def test_records_of_a_corpus_of_ones_own_stay_in_the_folder(tmp_path):
+    record = load_records(RESULTS / "minigerman.en-de")[0]
+    config = record["config"] | {"data": record["config"]["data"] | {"corpus": "local:../../own"}}
+    path = publish(record | {"config": config, "split": "local:/other:test"}, tmp_path / "results")
+    assert path.parent == tmp_path / "results" / "local-..-..-own.en-de" and path.name.endswith(".local--other-test.json")
+    assert load_records(tmp_path / "results") == [load_record(path)]
+
+
 def test_another_search_has_a_file_and_a_label_of_its_own_and_no_say_in_claims(tmp_path):
     usual = load_records(RESULTS / "minigerman.en-de")[0]
     greedy = usual | {"search": usual["search"] | {"beam": 1, "alpha": 0.6}}
