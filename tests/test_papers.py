@@ -13,6 +13,7 @@ from repro.attention import build_weights
 from repro.data.corpora import load_corpus, load_pairs
 from repro.decoding import SearchConfig
 from repro.errors import InputError, MachineError
+from repro.evaluation import score_of_sums
 from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.arms import Arm
 from repro.papers.claims import POSITIVE, Check, Claim, Contrast, Verdict, better, decide, loss, not_worse
@@ -27,7 +28,9 @@ from repro.papers.report import experiment_section, status_of
 from repro.papers.runner import plan
 from repro.papers.speed import speed_ratio, speed_table
 from repro.papers.statistics import (
+    SeedNoise,
     Undefined,
+    bleu_of_sums,
     estimate,
     median,
     minimum_detectable,
@@ -50,6 +53,7 @@ def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) 
     config = arm.config("smoke", seed)
     return {
         "run": str(arm),
+        "system": arm.system,
         "seed": seed,
         "split": "test",
         "config": asdict(config),
@@ -101,28 +105,71 @@ def test_what_is_measured_has_a_measure():
 def test_a_difference_over_seeds_is_that_of_the_scores(evidence, refs):
     found = evidence.contrast([(1, HARD), (-1, BASE)])
     expected = [bleu(damaged(refs, 8, s), refs) - bleu(damaged(refs, 4, s), refs) for s in (0, 1)]
-    assert found.per_seed == pytest.approx(expected)
-    assert found.low < found.mean < found.high
-    only = range(100)
-    part = evidence.contrast([(1, HARD)], only)
-    assert part.per_seed[0] == pytest.approx(bleu(damaged(refs, 8)[:100], refs[:100]))
+    assert found.mean == pytest.approx(np.mean(expected))
+    assert found.low < found.mean < found.high and found.seeds == "2 seeds"
+    part = evidence.contrast([(1, HARD)], range(100))
+    assert part.mean == pytest.approx(np.mean([bleu(damaged(refs, 8, s)[:100], refs[:100]) for s in (0, 1)]))
+
+
+def test_a_system_with_one_seed_is_judged_with_the_noise_of_those_with_several(refs):
+    one = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
+    alone = Evidence("smoke", one).contrast([(1, HARD), (-1, BASE)])
+    assert str(alone).endswith(", 1 seed, other seeds not counted in")
+    scores = [bleu(damaged(refs, every), refs) for every in (4, 5, 6)]
+    more = [score_record(BASE, damaged(refs, every), seed) for every, seed in ((5, 2), (6, 3))]
+    found = Evidence("smoke", one + more).contrast([(1, HARD), (-1, BASE)])
+    assert found.mean == pytest.approx(bleu(damaged(refs, 8), refs) - np.mean(scores)) and found.seeds == "1 to 3 seeds"
+    seeds = np.var(scores, ddof=1) * (1 + 1 / 3)  # of one seed of HARD, and of the mean of three of BASE
+    assert found.detectable is not None and (found.high - found.low) / 2 > stats.t.ppf(0.975, 1000) * math.sqrt(seeds)
+    assert (found.high - found.low) / 2 < stats.t.ppf(0.975, 2) * math.sqrt(seeds + ((alone.high - alone.low) / 2 / 1.96) ** 2)
 
 
 def test_an_interval_adds_the_variances_of_seeds_and_sentences():
-    resampled = np.random.default_rng(0).normal(size=(3, 4000)).cumsum(axis=0)
-    found = estimate([1.0, 2.0, 3.0], resampled)
-    error = math.sqrt(1.0 / 3 + resampled.mean(axis=0).var(ddof=1))
-    assert (found.low, found.high) == pytest.approx((2 - stats.t.ppf(0.975, 2) * error, 2 + stats.t.ppf(0.975, 2) * error))
-    assert (found.seed_lows[0], found.seed_highs[0]) == pytest.approx(tuple(np.percentile(resampled[0], [2.5, 97.5])))
-    one = estimate([1.0], resampled[:1])
-    assert (one.low, one.high, one.detectable) == (one.seed_lows[0], one.seed_highs[0], None)
+    random = np.random.default_rng(0)
+    inside = []
+    for _ in range(4000):  # systems of three seeds, two of them compared; another test set moves their difference by 1, a seed each by 2
+        systems = random.normal(0.0, 2.0, size=(5, 3))
+        noise = SeedNoise.pooled(systems.tolist()).times(2 / 3)
+        found = estimate(random.normal() + systems[0].mean() - systems[1].mean(), random.normal(size=200), [3, 3], noise)
+        inside.append(found.low <= 0 <= found.high)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.01)
+    sentences = random.normal(size=1000)
+    alone = estimate(1.0, sentences, [1], None)
+    half = 1.96 * sentences.std(ddof=1)
+    assert (alone.low, alone.high) == pytest.approx((1 - half, 1 + half), abs=1e-3) and alone.detectable is None
+    assert estimate(1.0, sentences, [1, 3], SeedNoise(0.0, 2)).high == pytest.approx(alone.high)  # seeds that change nothing
+
+
+def test_the_noise_of_seeds_is_that_within_systems():
+    assert SeedNoise.pooled([[1.0, 3.0], [10.0, 10.0, 13.0], [7.0]]) == SeedNoise(pytest.approx((2 + 6) / 3), 3)
+    assert SeedNoise.pooled([[1.0], [2.0]]) is None and SeedNoise.pooled([]) is None
+
+
+@pytest.mark.parametrize("degrees", [2, 4, 20])
+def test_what_is_called_detectable_is_found_four_times_in_five(degrees):
+    random = np.random.default_rng(2)
+    smallest = estimate(0.0, np.zeros(2), [1], SeedNoise(1.0, degrees)).detectable
+    known = np.sqrt(random.chisquare(degrees, 20_000) / degrees)
+    found = random.normal(smallest, 1.0, 20_000) - stats.t.ppf(0.975, degrees) * known > 0
+    assert np.mean(found) == pytest.approx(0.8, abs=0.01)
+
+
+def test_bleu_of_sums_is_that_of_sacrebleu_also_where_nothing_matches():
+    metric = sacrebleu.BLEU()
+    random = np.random.default_rng(3)
+    totals = np.sort(random.integers(0, 9, size=(500, 4)))[:, ::-1]  # fewer n-grams the longer they are, often none
+    matches = np.minimum.accumulate(random.integers(0, totals + 1), axis=1)
+    sums = np.column_stack([totals[:, 0], random.integers(1, 9, size=500), matches, totals])
+    expected = [score_of_sums(metric, row) for row in sums]
+    assert bleu_of_sums(sums) == pytest.approx(expected) and min(expected) == 0 < max(expected)
+    assert 0 < np.count_nonzero(expected) and ((matches == 0).any(axis=1) & (np.array(expected) > 0)).any()  # smoothed ones among them
 
 
 @pytest.mark.parametrize("num_seeds", [3, 5, 10])
 def test_the_minimum_detectable_difference_is_found_four_times_in_five(num_seeds):
     random = np.random.default_rng(1)
     samples = random.normal(minimum_detectable(num_seeds), 1.0, size=(20_000, num_seeds))
-    half = stats.t.ppf(0.975, num_seeds - 1) * samples.std(axis=1, ddof=1) / math.sqrt(num_seeds)  # as `estimate` takes it
+    half = stats.t.ppf(0.975, num_seeds - 1) * samples.std(axis=1, ddof=1) / math.sqrt(num_seeds)
     assert np.mean(samples.mean(axis=1) - half > 0) == pytest.approx(0.8, abs=0.01)
 
 
@@ -326,7 +373,7 @@ def test_two_losses_are_compared_on_the_same_sentences(refs, lost, status):
     shallow = masked_record(Arm(TOKEN.system, SHALLOW), refs, lost)
     assert verdict_on("R-06", [*shallow, *masked_record(TOKEN, refs, range(100))]).status == status
     equal = verdict_on("R-06", [*shallow, *masked_record(TOKEN, refs, lost)])
-    assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 1 seed")
+    assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 1 seed, other seeds not counted in")
 
 
 def test_without_parses_of_the_source_nothing_is_said_of_relations():
@@ -475,13 +522,11 @@ def test_printed_cells_stand_beside_ours_and_gaps_stay_gaps(evidence):
     assert score_table(evidence, "raganato2020", "Table 1", [Row(BASE, {})]).endswith("Printed numbers of Table 1: not known.")
 
 
-def test_a_table_says_where_a_difference_is_not_that_of_its_means(evidence, refs):
-    rows, note = [Row(BASE, {}), Row(HARD, {})], "over the seeds that a system shares with base"
-    assert note not in score_table(evidence, "you2020", "Table 2", rows)
+def test_the_difference_in_a_table_is_that_of_the_means_beside_it(refs):
     records = [score_record(BASE, damaged(refs, 4)), score_record(BASE, damaged(refs, 2), 2), score_record(HARD, damaged(refs, 8))]
-    text = score_table(Evidence("smoke", records), "you2020", "Table 2", rows)
-    assert note in text
-    assert f"{bleu(damaged(refs, 8), refs) - bleu(damaged(refs, 4), refs):+.2f} (" in text  # of seed 1, though base has two
+    text = score_table(Evidence("smoke", records), "you2020", "Table 2", [Row(BASE, {}), Row(HARD, {})])
+    mean = (bleu(damaged(refs, 4), refs) + bleu(damaged(refs, 2), refs)) / 2
+    assert f"| {mean:.2f} ± " in text and f"{bleu(damaged(refs, 8), refs) - mean:+.2f} (" in text
 
 
 def test_without_the_corpus_a_table_holds_what_is_stored_and_no_interval(evidence, monkeypatch):

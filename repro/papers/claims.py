@@ -2,10 +2,10 @@
 
 Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed since, and why.
 
-A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval of a weighted sum of scores: it holds if the
-whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. So is a condition on another number that has
-an interval (speed, accuracies); one without (counts of heads, of parameters) is decided by the number. A condition whose number does not
-exist, such as a mean over no heads, is void: it neither holds nor fails.
+A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over test sentences and training seeds, of a
+weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. So is
+a condition on another number that has an interval (speed, accuracies); one without (counts of heads, of parameters) is decided by the
+number. A condition whose number does not exist, such as a mean over no heads, is void: it neither holds nor fails.
 
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
 """

@@ -1,6 +1,7 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -11,10 +12,11 @@ import sacrebleu
 
 from repro.data.corpora import load_pairs
 from repro.errors import ReproError
-from repro.evaluation import cased_metrics, score_of_sums, sentence_statistics
+from repro.evaluation import cased_metrics, sentence_statistics
 from repro.papers.arms import Arm
-from repro.papers.statistics import NUM_SAMPLES, Estimate, bleu_of_resamples, estimate
+from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
 from repro.records import kind_of, search_of
+from repro.report import label_of
 from repro.scales import SCALES
 
 MAX_SEEDS = 9
@@ -41,6 +43,7 @@ class Evidence:
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
         self.scale, self.split = scale, split
         self._records: dict[tuple[str, str], list[Record]] = {}
+        self._several: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
         for record in records:
             if kind_of(record) != "scores" or not search_of(record):  # the papers' systems are compared under one search
                 self._records.setdefault((kind_of(record), record["config_digest"]), []).append(record)
@@ -86,25 +89,21 @@ class Evidence:
         Raises:
             NotMeasured: none has.
         """
-        found = [arm for arm in arms if self._seeds([arm])]
+        found = [arm for arm in arms if self._seeds("scores", arm)]
         if not found:
             raise NotMeasured(", ".join(map(str, arms)), f"not trained at {self.scale}", "repro run trains it")
         return found
 
-    def seeds(self, arms: Sequence[Arm]) -> list[int]:
-        """Return the seeds that all of these arms have scores for.
+    def seeds(self, arm: Arm) -> list[int]:
+        """Return the seeds that an arm has scores for.
 
         Raises:
-            NotMeasured: no seed.
+            NotMeasured: none.
         """
-        has_all = self._seeds(arms)
-        if not has_all:
-            missing = ", ".join(str(arm) for arm in arms if not self._seeds([arm])) or "a common seed"
-            raise NotMeasured(missing, f"not trained at {self.scale}", "repro run trains it")
-        return has_all
+        return self._seeds("scores", self.scored([arm])[0])
 
-    def _seeds(self, arms: Sequence[Arm]) -> list[int]:
-        return [seed for seed in range(1, MAX_SEEDS + 1) if all(self.find("scores", arm, seed, split=self.split) for arm in arms)]
+    def _seeds(self, kind: str, arm: Arm) -> list[int]:
+        return [seed for seed in range(1, MAX_SEEDS + 1) if self.find(kind, arm, seed, split=self.split)]
 
     def scores(self, arm: Arm, seed: int = 1) -> Record:
         """Return the score record of an arm on this test set."""
@@ -116,7 +115,7 @@ class Evidence:
         return load_pairs(data.corpus, data.source, data.target, self.split)
 
     def contrast(self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None) -> Estimate:
-        """Return the weighted sum of the BLEU of arms, over all seeds that they share.
+        """Return the weighted sum of the BLEU of arms, each the mean over its seeds.
 
         Args:
             terms: weight and arm; all arms translate the same test set.
@@ -125,22 +124,43 @@ class Evidence:
         Raises:
             NotMeasured: an arm has no scores.
         """
-        return estimate(*self._values(terms, sentences))
+        return self._combined(terms, [(1.0, sentences)])
 
-    def _values(self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weighted sum for each seed, `(num_seeds,)`, and for each seed and resample, `(num_seeds, num_samples)`."""
-        seeds = self.seeds([arm for _, arm in terms])
-        values = np.zeros(len(seeds))
-        resampled = np.zeros((len(seeds), NUM_SAMPLES))
+    def _combined(self, terms: Sequence[tuple[float, Arm]], parts: Sequence[tuple[float, Sequence[int] | None]]) -> Estimate:
+        """Return the weighted sum over parts of the test set of a weighted sum over arms."""
+        missing = [str(arm) for _, arm in terms if not self._seeds("scores", arm)]
+        if missing:
+            raise NotMeasured(", ".join(missing), f"not trained at {self.scale}", "repro run trains it")
+        value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
         for weight, arm in terms:
-            metric = _bleu(arm.config(self.scale).data.target)
-            for place, seed in enumerate(seeds):
-                sums = self.sums(arm, seed)
-                sums = sums if sentences is None else sums[list(sentences)]
-                score, samples = _bootstrap(metric, sums.tobytes(), sums.shape, sums.dtype)
-                values[place] += weight * score
-                resampled[place] += weight * samples
-        return values, resampled
+            seeds = self.seeds(arm)
+            counts.append(len(seeds))
+            scale += weight**2 / len(seeds)
+            for share, sentences in parts:
+                for sums in (_part(self.sums(arm, seed), sentences) for seed in seeds):
+                    value += weight * share / len(seeds) * _bleu_of(sums)
+                    resampled += weight * share / len(seeds) * _bootstrap(sums.tobytes(), sums.shape, sums.dtype)
+        noise = SeedNoise.pooled(
+            [sum(share * _bleu_of(_part(sums, sentences)) for share, sentences in parts) for sums in system]
+            for system in self.several_seeds(terms[0][1]).values()
+        )
+        return estimate(value, resampled, counts, noise and noise.times(scale))
+
+    def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
+        """Return the systems that have several seeds on the test set of an arm, with the BLEU statistics of its sentences for each seed."""
+        data = like.config(self.scale).data
+        direction = (data.source, data.target)
+        if direction not in self._several:
+            systems = defaultdict(list)
+            for record in self.all("scores"):
+                if (record["config"]["data"]["source"], record["config"]["data"]["target"]) == direction:
+                    systems[label_of(record)].append(tuple(record["hypotheses"]))
+            several = {label: lists for label, lists in systems.items() if len(lists) > 1}
+            refs = tuple(self.pairs(like)[1]) if several else ()
+            self._several[direction] = {
+                label: [_sums(_bleu(data.target), hyps, refs) for hyps in lists] for label, lists in several.items()
+            }
+        return self._several[direction]
 
     def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
         """Return the BLEU statistics of every test sentence, `(num_sentences, num_statistics)`."""
@@ -177,8 +197,7 @@ class Evidence:
         if len(bins) < 2:
             raise NotMeasured(f"a trend at {self.scale}", f"there are no two bins of {MIN_SENTENCES} sentences", "use a larger test set")
         weights = weigh(np.array([centre for _, centre, _ in bins]))
-        parts = [self._values(terms, inside) for _, _, inside in bins]
-        return estimate(*(sum(weight * part[place] for weight, part in zip(weights, parts, strict=True)) for place in range(2)))
+        return self._combined(terms, [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)])
 
     def scores_by(self, digest: str) -> Record:
         """Return the scores of a run that is no arm by the digest of its configuration.
@@ -198,12 +217,12 @@ class Evidence:
             NotMeasured: one of them has no scores.
         """
         metric, refs = _bleu(like.config(self.scale).data.target), tuple(self.pairs(like)[1])
-        values, resampled = np.zeros(1), np.zeros((1, NUM_SAMPLES))
+        value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for weight, wanted in ((1, digest), (-1, minus)):
             sums = _sums(metric, tuple(self.scores_by(wanted)["hypotheses"]), refs)
-            values += weight * score_of_sums(metric, sums.sum(axis=0))
-            resampled += weight * bleu_of_resamples(metric, sums)
-        return estimate(values, resampled)
+            value += weight * _bleu_of(sums)
+            resampled += weight * bleu_of_resamples(sums)
+        return estimate(value, resampled, [1], None)
 
     def masked(self, arm: Arm, head: str, sentences: Sequence[int] | None = None) -> Estimate:
         """Return what an arm loses, in BLEU, when a head is masked in all encoder layers, over the seeds that were measured so.
@@ -216,7 +235,7 @@ class Evidence:
         Raises:
             NotMeasured: there is no such record.
         """
-        return estimate(*self._masked(arm, head, self._masked_seeds([arm]), sentences))
+        return self._over_seeds(*self._masked(arm, head, self._masked_seeds([arm]), sentences))
 
     def masked_difference(self, first: tuple[Arm, str], second: tuple[Arm, str]) -> Estimate:
         """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
@@ -229,12 +248,11 @@ class Evidence:
         """
         seeds = self._masked_seeds([first[0], second[0]])
         (more, more_resampled), (less, less_resampled) = (self._masked(*which, seeds, None) for which in (first, second))
-        return estimate(more - less, more_resampled - less_resampled)
+        return self._over_seeds(more - less, more_resampled - less_resampled)
 
     def _masked_seeds(self, arms: Sequence[Arm]) -> list[int]:
         """Return the seeds that have records of masks of all of these arms; without any, the first, which raises."""
-        seeds = range(1, MAX_SEEDS + 1)
-        return [seed for seed in seeds if all(self.find("masks", arm, seed, split=self.split) for arm in arms)] or [1]
+        return sorted(set.intersection(*(set(self._seeds("masks", arm)) for arm in arms))) or [1]
 
     def _masked(self, arm: Arm, head: str, seeds: Sequence[int], sentences: Sequence[int] | None) -> tuple[np.ndarray, np.ndarray]:
         """Return what is lost for each seed, `(num_seeds,)`, and for each seed and resample, `(num_seeds, num_samples)`."""
@@ -243,12 +261,17 @@ class Evidence:
         for seed in seeds:
             changed = self.one("masks", arm, seed, split=self.split)["masks"][head]["changed"]
             hyps = self.scores(arm, seed)["hypotheses"]
-            masked = tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps))
-            pair = [self.sums(arm, seed), _sums(metric, masked, refs)]
-            pair = pair if sentences is None else [sums[list(sentences)] for sums in pair]
-            values.append(score_of_sums(metric, pair[0].sum(axis=0)) - score_of_sums(metric, pair[1].sum(axis=0)))
-            resampled.append(bleu_of_resamples(metric, pair[0]) - bleu_of_resamples(metric, pair[1]))
+            masked = _sums(metric, tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps)), refs)
+            whole, masked = (_part(sums, sentences) for sums in (self.sums(arm, seed), masked))
+            values.append(_bleu_of(whole) - _bleu_of(masked))
+            resampled.append(bleu_of_resamples(whole) - bleu_of_resamples(masked))
         return np.array(values), np.array(resampled)
+
+    @staticmethod
+    def _over_seeds(values: np.ndarray, resampled: np.ndarray) -> Estimate:
+        """Return the mean over seeds of what is measured within a model: its own seeds alone tell its noise."""
+        noise = SeedNoise.pooled([values.tolist()])
+        return estimate(float(values.mean()), resampled.mean(axis=0), [len(values)], noise and noise.times(1 / len(values)))
 
     def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[tuple[str, float, list[int]]]:
         """Return name, mean number and sentences of each bin.
@@ -315,11 +338,17 @@ def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
     return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
 
 
+def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
+    return sums if sentences is None else sums[list(sentences)]
+
+
+def _bleu_of(sums: np.ndarray) -> float:
+    return float(bleu_of_sums(sums.sum(axis=0)[None])[0])
+
+
 @lru_cache(maxsize=1000)  # the baseline is in most contrasts
-def _bootstrap(metric: sacrebleu.BLEU, sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> tuple[float, np.ndarray]:
-    """Return BLEU and the BLEU of each resample."""
-    rows = np.frombuffer(sums, dtype).reshape(shape)
-    return score_of_sums(metric, rows.sum(axis=0)), bleu_of_resamples(metric, rows)
+def _bootstrap(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+    return bleu_of_resamples(np.frombuffer(sums, dtype).reshape(shape))
 
 
 @cache

@@ -1,30 +1,59 @@
 """How sure a number is. A difference in BLEU: over the sentences of the test set, and over training seeds.
 
 - Over sentences: paired bootstrap (Koehn 2004), the same resamples for all systems.
-- Over seeds: Student's t on one value a seed. A "no loss" claim is a test of non-inferiority, the side of two one-sided tests
-  (Schuirmann 1987) that the claim is about; an "equal" claim takes both sides. With it comes the minimum detectable difference: how
-  large a true difference must be for the interval over seeds to show it with a chance of 80 %.
+- Over seeds: one variance for all systems of a scale, pooled from those that were trained with several seeds, and taken to be that of the
+  others, too. So a system with one seed is no surer than a system with three was of its first.
 
-Both together: the interval of a mean over seeds adds both variances, since another test set and other seeds would change it independently.
+Both together: the variances add, since another test set and other seeds would change a number independently, and the interval is
+Student's with the degrees of freedom of Welch (1947) and Satterthwaite (1946). A "no loss" claim is a test of non-inferiority, the side of
+two one-sided tests (Schuirmann 1987) that the claim is about; an "equal" claim takes both sides. With it comes the minimum detectable
+difference: how large a true one must be for such an interval to lie above 0 with a chance of 80 %.
 
 Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from.
 A count of heads has none (`Exact`) and says of how many.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
-import sacrebleu
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
-from repro.evaluation import BOOTSTRAP_SEED, score_of_sums
+from repro.evaluation import BOOTSTRAP_SEED
 
-NUM_SAMPLES = 1000
+NUM_SAMPLES = 10_000
+"""With the usual 1,000 an end of an interval is where it is by chance, give or take 0.1 BLEU."""
 LEVEL = 0.95
 POWER = 0.80
+
+
+@dataclass(frozen=True)
+class SeedNoise:
+    """How far other training seeds would move a number.
+
+    Args:
+        variance: of the number.
+        degrees: of freedom that the variance is known from.
+    """
+
+    variance: float
+    degrees: int
+
+    @classmethod
+    def pooled(cls, systems: Iterable[Sequence[float]]) -> "SeedNoise | None":
+        """Return the variance of one seed within systems, whose values for each seed are given; None where none has several seeds."""
+        several = [values for values in systems if len(values) > 1]
+        degrees = sum(len(values) - 1 for values in several)
+        if not degrees:
+            return None
+        return cls(float(sum(np.var(values) * len(values) for values in several) / degrees), degrees)
+
+    def times(self, factor: float) -> "SeedNoise":
+        """Return the noise of a number whose variance is that many times as large: 1 / n for a mean over n seeds."""
+        return SeedNoise(factor * self.variance, self.degrees)
 
 
 @dataclass(frozen=True)
@@ -32,28 +61,22 @@ class Estimate:
     """A number with its uncertainty.
 
     Args:
-        per_seed: its value for each seed.
-        low, high: 95 % interval of the mean: over sentences and seeds, or over sentences alone where there is one seed.
-        seed_lows, seed_highs: for each seed, the 95 % interval over sentences.
-        detectable: the smallest true difference that so many seeds would show with a chance of 80 %, sentences aside; None for one seed.
+        mean: the number, over seeds.
+        low, high: its 95 % interval over sentences and, where `detectable` is there, over seeds.
+        seeds: how many seeds it was taken from, in words.
+        detectable: the smallest true difference from 0 that such an interval shows with a chance of 80 %; None where nothing tells how
+            much seeds matter.
     """
 
-    per_seed: tuple[float, ...]
+    mean: float
     low: float
     high: float
-    seed_lows: tuple[float, ...]
-    seed_highs: tuple[float, ...]
+    seeds: str
     detectable: float | None
 
-    @property
-    def mean(self) -> float:
-        """Return the mean over seeds."""
-        return float(np.mean(self.per_seed))
-
     def __str__(self) -> str:
-        seeds = f"{len(self.per_seed)} seed{'s' if len(self.per_seed) > 1 else ''}"
-        detectable = "" if self.detectable is None else f", detectable {self.detectable:.2f}"
-        return f"{self.mean:+.2f}, 95 % {self.low:+.2f} to {self.high:+.2f}, {seeds}{detectable}"
+        detectable = "other seeds not counted in" if self.detectable is None else f"detectable {self.detectable:.2f}"
+        return f"{self.mean:+.2f}, 95 % {self.low:+.2f} to {self.high:+.2f}, {self.seeds}, {detectable}"
 
 
 @dataclass(frozen=True)
@@ -100,29 +123,22 @@ class Undefined(Exception):
     """What was measured gives no such number, such as a mean over no heads; the text says why."""
 
 
-def estimate(per_seed: Sequence[float], resampled: np.ndarray) -> Estimate:
-    """Combine what is known of a number that was measured on the same sentences for every seed.
+def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise: SeedNoise | None) -> Estimate:
+    """Combine what is known of a number.
 
     Args:
-        per_seed: its value for each seed.
-        resampled: its values on resampled sentences, `(num_seeds, num_samples)`, the same resamples for all seeds.
-
-    Returns:
-        With several seeds, mean +- t * sqrt(variance over seeds / seeds + variance over sentences); the degrees of freedom are those of
-        the seeds, which errs on the wide side. With one, the percentiles of the resamples.
+        value: the number, a mean over seeds.
+        resampled: its values on resampled sentences, `(num_samples,)`.
+        seeds: how many seeds each system has that it was taken from.
+        noise: what other seeds would change of it; None = not known.
     """
-    values = np.asarray(per_seed, dtype=float)
-    tails = [(1 - LEVEL) / 2 * 100, (1 + LEVEL) / 2 * 100]
-    lows, highs = np.percentile(resampled, tails, axis=1)
-    if len(values) == 1:
-        low, high, detectable = lows[0], highs[0], None
-    else:
-        deviation = values.std(ddof=1)
-        error = np.sqrt(deviation**2 / len(values) + resampled.mean(axis=0).var(ddof=1))
-        half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * error
-        low, high = values.mean() - half, values.mean() + half
-        detectable = float(minimum_detectable(len(values)) * deviation)
-    return Estimate(tuple(values.tolist()), float(low), float(high), tuple(lows.tolist()), tuple(highs.tolist()), detectable)
+    few, many = min(seeds), max(seeds)
+    words = f"{few} to {many} seeds" if few < many else f"{few} seed{'s' if few > 1 else ''}"
+    variance = float(resampled.var(ddof=1)) + (noise.variance if noise else 0.0)
+    degrees = variance**2 / (noise.variance**2 / noise.degrees) if noise and noise.variance else math.inf
+    half = stats.t.ppf((1 + LEVEL) / 2, degrees) * math.sqrt(variance)
+    detectable = _detectable(degrees) * math.sqrt(variance) if noise else None
+    return Estimate(value, float(value - half), float(value + half), words, detectable)
 
 
 def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Interval:
@@ -171,24 +187,51 @@ def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Interv
 
 
 def minimum_detectable(num_seeds: int) -> float:
-    """Return the smallest difference, in standard deviations over seeds, that four times in five puts a 95 % interval wholly above 0."""
-    return float(TTestPower().solve_power(nobs=num_seeds, alpha=(1 - LEVEL) / 2, power=POWER, alternative="larger"))
+    """Return the smallest difference that four times in five puts a 95 % interval wholly above 0, where only its seeds tell its variance.
+
+    Returns:
+        It, in standard deviations of the difference over seeds.
+    """
+    return _detectable(num_seeds - 1) / math.sqrt(num_seeds)
 
 
-@cache
+def _detectable(degrees: float) -> float:
+    """Return the same in standard errors that are known from so many degrees of freedom."""
+    degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before
+    size = TTestPower().solve_power(nobs=degrees + 1, alpha=(1 - LEVEL) / 2, power=POWER, alternative="larger")
+    return float(size * math.sqrt(degrees + 1))
+
+
+@lru_cache(maxsize=16)  # a test set, and the bins that it is cut into
 def resamples(num_sentences: int, num_samples: int = NUM_SAMPLES) -> np.ndarray:
     """Return how often each resample draws each sentence, `(num_samples, num_sentences)`; the same for every call."""
     random = np.random.default_rng(BOOTSTRAP_SEED)
-    drawn = random.integers(num_sentences, size=(num_samples, num_sentences))
-    return np.stack([np.bincount(row, minlength=num_sentences) for row in drawn]).astype(float)
+    counts = np.empty((num_samples, num_sentences), np.float32)
+    for row in counts:
+        row[:] = np.bincount(random.integers(num_sentences, size=num_sentences), minlength=num_sentences)
+    return counts
 
 
-def bleu_of_resamples(metric: sacrebleu.BLEU, sums: np.ndarray) -> np.ndarray:
-    """Return the corpus BLEU of each resample, `(num_samples,)`.
+def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
+    """Return the corpus BLEU of each resample, `(num_samples,)`: sacreBLEU's with its default smoothing, for all at once.
 
     Args:
-        metric: whose sums they are.
-        sums: `evaluation.sentence_statistics`, `(num_sentences, num_statistics)`.
+        sums: `evaluation.sentence_statistics` of BLEU, `(num_sentences, 10)`.
     """
-    resampled = resamples(len(sums)) @ sums.astype(float)  # exact: the counts are far below 2^53
-    return np.array([score_of_sums(metric, row) for row in resampled.astype(np.int64)])
+    return bleu_of_sums(resamples(len(sums)) @ sums.astype(np.float32))  # exact: whole numbers far below 2^24
+
+
+def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
+    """Return the corpus BLEU of each row of added-up `evaluation.sentence_statistics`.
+
+    Args:
+        sums: lengths of hypothesis and reference, n-grams of one to four that match, and that there are, `(num_rows, 10)`.
+    """
+    hyp_len, ref_len, *ngrams = sums.astype(float).T
+    matches, totals = np.array(ngrams[:4]), np.array(ngrams[4:])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        halved = 2.0 ** -np.cumsum(matches == 0, axis=0)  # for the first order without a match half of one counts, then a quarter ...
+        precisions = np.where(matches == 0, halved, matches) / totals
+        brevity = np.exp(np.minimum(0.0, 1 - ref_len / hyp_len))
+        scores = 100 * brevity * np.exp(np.log(precisions).mean(axis=0))
+    return np.where((matches[0] == 0) | (totals == 0).any(axis=0), 0.0, scores)

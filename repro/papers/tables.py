@@ -42,8 +42,6 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
         body.append(line + _ours(evidence, row.arm, first))
     ours = table([*header, "parameters"], body)
-    if len({line[-2] for line in body} - {"0"}) > 1:
-        ours += f"\n\nA difference is over the seeds that a system shares with {first}, so it need not be that of the means above."
     return ours if printed(paper, place) else f"{ours}\n\n{_remarks_of(paper, place)}"
 
 
@@ -116,7 +114,7 @@ def status_line(error: NotMeasured) -> str:
 def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
     """Return BLEU, difference to the first arm, seeds and parameters; `not run` where there are no scores."""
     try:
-        records = [evidence.scores(arm, seed) for seed in evidence.seeds([arm])]
+        records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
     except NotMeasured:
         return ["not run", "", "0", ""]
     values = [score_of(record, "BLEU")["value"] for record in records]
@@ -132,8 +130,8 @@ def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
     except NotMeasured:
         return f"{first} not run"
     except MachineError:
-        pairs = [[score_of(evidence.scores(a, seed), "BLEU")["value"] for a in (arm, first)] for seed in evidence.seeds([arm, first])]
-        return f"{np.mean([ours - theirs for ours, theirs in pairs]):+.2f} (no interval: the corpus is not at hand)"
+        ours, theirs = (np.mean([score_of(evidence.scores(a, seed), "BLEU")["value"] for seed in evidence.seeds(a)]) for a in (arm, first))
+        return f"{ours - theirs:+.2f} (no interval: the corpus is not at hand)"
 
 
 def _with_interval(found: Estimate, sign: int = 1) -> str:
