@@ -5,12 +5,12 @@ section 3. https://arxiv.org/abs/2002.10260
 
     current   1 at j = i           left    f(j) over 0 .. i - 2       end     f(j) over 0 .. n - 1
     previous  1 at j = i - 1       right   f(j) over i + 2 .. n - 1   start   f(j) over n - 1 .. 0
-    next      1 at j = i + 1       last    1 at j = n - 1             f cubic, divided by its sum         (formulas 2 and 4)
+    next      1 at j = i + 1       last    1 at j = n - 1             f cubic, divided by its sum
 
 Paper -> here: the names of the heads -> `patterns`; 7Ftoken+1L is the default, 7Fword+1L `unit="word"`, 1L `patterns=()`, 8Ftoken
 `patterns` with `last` and `learned=0`. In word patterns i, j, n count words, and all pieces of a word get the same.
 
-Differs from the paper, or settles what it leaves open (no code was released):
+Differs from the paper, or settles what it leaves open (we found no released code):
 1. `right_context`: read literally the right context grows from i + 2 to the end, away from the query ("literal"); "mirrored" is the
    reflection of the left context, which falls.
 2. `empty`: a pattern without a target (the token before the first) is a row of zeros; "self" looks at itself, "wrap" goes round to

@@ -1,6 +1,6 @@
 r"""Hard-coded Gaussian attention: each head looks at a fixed distance, and nothing is learned.
 
-You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, sections 3.1, 3.2 and 5 (Table 5).
+You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, sections 3.1, 3.2 and 6.3 (Table 5).
 https://arxiv.org/abs/2005.00742
 
     weights[i, j] = N(j; mu, std^2) = 1 / (std sqrt(2 pi)) exp(-(j - mu)^2 / (2 std^2)),    std = 1

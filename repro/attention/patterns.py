@@ -39,7 +39,7 @@ def not_after(i: Tensor, j: Tensor) -> Tensor:
 
 
 def cubic_rise(j: Tensor, first: Tensor | int, last: Tensor | int) -> Tensor:
-    """Return 1, 8, 27, ... from `first` to `last` and 0 outside: the context shape of Raganato et al. 2020, formula 4, before its sum."""
+    """Return 1, 8, 27, ... from `first` to `last` and 0 outside: the left context of Raganato et al. 2020, section 3, before its sum."""
     return ((j >= first) & (j <= last)) * (j - first + 1) ** 3
 
 

@@ -1,6 +1,6 @@
 r"""Recurrent attention (RAN): one initial matrix of scores per head, carried from layer to layer by one small network.
 
-Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021, section 3.
+Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021, section 2.
 https://aclanthology.org/2021.emnlp-main.258
 
     A_l = LN(tanh(W A_{l-1} + b)) + A_{l-1},    weights of layer l = softmax(mask(A_l[:n, :n])),    l = 1 ... L

@@ -46,7 +46,9 @@ def data(name: str, direction: str | None) -> None:
 
 
 @click.command()
-@click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, tatoeba, enja, iwslt16.")
+@click.option(
+    "--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, multi30k-lc, tatoeba, enja ..."
+)
 @click.option("--variant", default="base", show_default=True, help="A system of the papers; `repro variants` lists them.")
 @click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
 @click.option("--seed", default=1, show_default=True)

@@ -263,6 +263,7 @@ PAPER = Paper(
     CLAIMS,
     (
         Deviation("right context (head 5)", "cubic over i+2 .. n", "read literally: it grows away from the token; `mirrored` is an option"),
+        Deviation("source end mark", "not said; their toolkit has none", "one: the last token, which patterns of the right end look at"),
         Deviation("empty patterns at the ends", "not said", "zero rows; `self` and `wrap` are options"),
         Deviation("word patterns", "all pieces of a word get the same", "rows are normalized to sum to one; `copy` is an option"),
         Deviation("width of the one head of 1L", "not said", "that of one of eight heads"),

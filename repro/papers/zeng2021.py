@@ -12,7 +12,7 @@ from repro.papers.evidence import Evidence, reference_length, source_length
 from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
 from repro.papers.heads import divergence_table, entropy_table
 from repro.papers.printed import printed, remarks
-from repro.papers.speed import speed_ratio, speed_table
+from repro.papers.speed import BATCH, speed_ratio, speed_table
 from repro.papers.tables import Row, length_table, printed_table, score_table
 from repro.report import scores_table
 
@@ -252,6 +252,12 @@ PAPER = Paper(
         Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
         Deviation("norm", "after the residual", "before the sublayer, for all systems alike"),
         Deviation("position embeddings", "first two positions skipped", "counted from 0"),
+        Deviation(
+            "parameters (claim Z-08)",
+            "fewer with RAN, at a width of 512",
+            "more at widths of 128 and below, where its matrices over positions are larger than the queries and keys that they replace",
+        ),
+        Deviation("sentences in a batch of decoding (claim Z-08)", "100", str(BATCH)),
         Deviation(
             "summarisation, dialogue", "CNN/DailyMail, Persona-Chat", "generated tasks at smoke; the corpora have scales of their own"
         ),

@@ -1,4 +1,4 @@
-"""What these exercises ask for, from its definition: You, Sun and Iyyer (ACL 2020), sections 3.1, 3.2 and 5 (Table 5)."""
+"""What these exercises ask for, from its definition: You, Sun and Iyyer (ACL 2020), sections 3.1, 3.2 and 6.3 (Table 5)."""
 
 import math
 

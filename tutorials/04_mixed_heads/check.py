@@ -79,7 +79,7 @@ def not_itself(length, direction):
 
 
 @exercise(
-    cases=[("GLFB", 8, "all"), ("GL", 4, "last"), ("GLB", 8, "all")],
+    cases=[("GLFB", 8, "all"), ("GL", 4, "last"), ("GLB", 8, "all"), ("GLF", 5, "last")],
     hint="Return one string with a letter for each head: the types in turn, from the beginning again after the last, or the last one only.",
 )
 def head_types(types, num_heads, repeat):
@@ -104,6 +104,12 @@ def in_blocks(types, num_heads, repeat):
 def rest_global(types, num_heads, repeat):
     """You gave each type one head and left the others global. In the paper each type has two of eight heads."""
     return types + "G" * (num_heads - len(types))
+
+
+@head_types.mistake
+def first_and_last(types, num_heads, repeat):
+    """With "last" every type has its turn first; only then the last one is repeated."""
+    return types[0] + types[-1] * (num_heads - 1) if repeat == "last" else head_types.definition(types, num_heads, repeat)
 
 
 @head_types.mistake

@@ -1,4 +1,4 @@
-"""What these exercises ask for, from its definition: Zeng, Wu, Yin, Jiang and Li (EMNLP 2021), section 3, and what it counts."""
+"""What these exercises ask for, from its definition: Zeng, Wu, Yin, Jiang and Li (EMNLP 2021), section 2, and what it counts."""
 
 import math
 

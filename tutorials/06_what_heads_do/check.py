@@ -65,6 +65,8 @@ MOSTLY_BEFORE = torch.tensor(
     ]
 )
 MOSTLY_AFTER = torch.tensor([[0.2, 0.7, 0.1, 0.0], [0.1, 0.2, 0.5, 0.2], [0.6, 0.1, 0.1, 0.2], [0.4, 0.3, 0.2, 0.1]])
+MOSTLY_ITSELF = torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.8, 0.1]])
+TWO_AFTER = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.1, 0.2, 0.2, 0.5], [0.3, 0.4, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
 
 
 def shares(weights):
@@ -78,7 +80,7 @@ def shares(weights):
 
 
 @exercise(
-    cases=[(MOSTLY_BEFORE,), (MOSTLY_AFTER,)],
+    cases=[(MOSTLY_BEFORE,), (MOSTLY_AFTER,), (MOSTLY_ITSELF,), (TWO_AFTER,)],
     hint="Write down key minus query for every row. Which number is most frequent?",
 )
 def favourite_offset(weights):
@@ -93,6 +95,13 @@ def border_misses(weights):
     """You divided by all words. The first word has no word before it: a place counts only for the words that have one there."""
     offset, _ = favourite_offset.definition(weights)
     return offset, shares(weights)[offset][0] / len(weights)
+
+
+@favourite_offset.mistake
+def one_place_missing(weights):
+    """You divided by one word fewer, whatever the offset. Two words on, two words have no such place; on the word itself, all have it."""
+    offset, _ = favourite_offset.definition(weights)
+    return offset, shares(weights)[offset][0] / (len(weights) - 1)
 
 
 @favourite_offset.mistake

@@ -41,6 +41,11 @@ def interval(differences):
             np.array([0.5, 0.1, 0.3]),
             np.array([[0, 0, 1], [2, 2, 2], [1, 0, 2], [1, 1, 0]]),
         ),
+        (
+            np.array([10.0, 20.0, 30.0]),
+            np.array([7.0, 26.0, 32.0]),
+            np.array([[1, 1, 2], [2, 0, 0], [2, 2, 0], [0, 2, 1], [0, 2, 0]]),
+        ),
     ],
     hint="Compare number by number: the difference, the two ends, p. The first one that is wrong says where to look.",
 )
@@ -73,6 +78,14 @@ def one_tail(first, second, samples):
 
 
 @paired_bootstrap.mistake
+def mean_for_observed(first, second, samples):
+    """For p, you asked which differences are as far out as their own mean. Ask for the difference that the test set itself has."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if abs(difference - mean(differences)) >= abs(mean(differences)))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
 def without_one(first, second, samples):
     """Your p is the bare share. Add one above and below the line: the test set itself is one of the samples, and no p is 0."""
     differences, observed = resampled(first, second, samples)
@@ -100,6 +113,7 @@ def deviation(numbers, lost=1):
         (np.array([1.9, 2.1, 2.0, 1.95, 2.05]), 0.7, 2.132),
         (np.array([0.6, -0.6, 0.0, 0.7, -0.5]), 1.0, 2.132),
         (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
+        (np.array([-1.9, -2.1, -2.0, -1.95, -2.05]), 0.7, 2.132),
     ],
     hint="Write down mean - quantile * error and mean + quantile * error. Both must lie between -margin and +margin.",
 )
@@ -133,6 +147,12 @@ def not_significant(differences, margin, quantile):
 def one_side(differences, margin, quantile):
     """You looked at one side only: not much worse. "Equal" also means not much better."""
     return mean(differences) - quantile * deviation(differences) / math.sqrt(len(differences)) > -margin
+
+
+@is_equivalent.mistake
+def other_side(differences, margin, quantile):
+    """You looked at one side only: not much better. "Equal" also means not much worse."""
+    return mean(differences) + quantile * deviation(differences) / math.sqrt(len(differences)) < margin
 
 
 @is_equivalent.mistake
