@@ -6,8 +6,8 @@ https://arxiv.org/abs/2005.00743. The baseline "Syn-R" of Zeng et al. 2021.
     weights = softmax(R[:n, :n]),    R in R^{M x M} per head and layer;    low rank: R = R_1 R_2^T with R_1, R_2 in R^{M x k}
 
 Paper -> here: R -> `scores`, or `left` and `right`; M -> `max_len`; k -> `rank`. There is no 1 / sqrt(d_k).
-Settled here: from which distribution the random initial values come. `init="normal"` draws from N(0, 1/M), "uniform" is Xavier's, and "ones"
-(as in the code of Zeng et al.) starts from attention that is exactly uniform. For low rank the product has those values' scale.
+Settled here: from which distribution the random initial values come. `init="normal"` draws from N(0, 1/M), "uniform" is Xavier's, and
+"ones" (as in the code of Zeng et al.) starts from attention that is exactly uniform. For low rank the product has those values' scale.
 Learned parameters in the weights: num_heads M^2 per layer, or 2 num_heads M k.
 """
 
