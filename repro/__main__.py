@@ -3,13 +3,15 @@
 import sys
 import tempfile
 import traceback
+from typing import NoReturn
 
 import click
 
 from repro.commands import analysis, evaluation, papers, training
-from repro.errors import ReproError
+from repro.errors import MachineError, ReproError
 
 OUR_BUG = 70
+STOPPED = 130  # by Ctrl-C, as shells have it
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -40,19 +42,41 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error is one line, and a traceback is kept in a file unless --debug asks to see it."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        cli.main(arguments, prog_name="repro")
-    except ReproError as error:
-        if "--debug" in arguments:
-            raise
-        click.echo(f"error: {error}", err=True)
+        code = cli.main(arguments, prog_name="repro", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
         sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("stopped", err=True)
+        sys.exit(STOPPED)
     except Exception as error:
         if "--debug" in arguments:
             raise
-        with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
-            traceback.print_exc(file=file)
-        click.echo(f"error: a bug in repro: {type(error).__name__}: {error}. The traceback is in {file.name}; please report it", err=True)
-        sys.exit(OUR_BUG)
+        _end(_known(error))
+    sys.exit(code if isinstance(code, int) else 0)  # of --help, and of a wrong option
+
+
+def _known(error: Exception) -> Exception:
+    """Return what the machine refused as an error with a mend, and any other error as it is."""
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return MachineError(
+            "memory", "there is not enough of it for this model and batch", "lower train.batch_tokens, or the model's width"
+        )
+    if isinstance(error, OSError):
+        what = f"cannot be read or written ({error.strerror or error})"
+        return MachineError(str(error.filename or "output"), what, "name another place, or make room there")
+    return error
+
+
+def _end(error: Exception) -> NoReturn:
+    """Say what went wrong in a line, and exit with its code."""
+    if isinstance(error, ReproError):
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
+        traceback.print_exception(error, file=file)
+    click.echo(f"error: a bug in repro: {type(error).__name__}: {error}. The traceback is in {file.name}; please report it", err=True)
+    sys.exit(OUR_BUG)
 
 
 if __name__ == "__main__":

@@ -111,6 +111,8 @@ def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
     Raises:
         InputError: naming the key, the wanted type and the value found.
     """
+    if not isinstance(values, dict):
+        raise InputError(where, f"wants names and values, found {values!r:.40}", "restore the file, or make it again")
     hints = typing.get_type_hints(cls)
     known = [f.name for f in fields(cls)]
     for key in values:
@@ -140,7 +142,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         value = float(value)
     if type(value) not in allowed or (isinstance(value, float) and not math.isfinite(value)):
         wanted = " or ".join("null" if t is type(None) else t.__name__ for t in allowed)
-        raise InputError(where, f"wants {wanted}, found {value!r}", f"give one {wanted}")
+        raise InputError(where, f"wants {wanted}, found {value!r:.80}", f"give one {wanted}")
     return value
 
 
@@ -149,6 +151,8 @@ def _check(config: RunConfig) -> None:
     data, model, train = config.data, config.model, config.train
     if data.source == data.target:
         raise InputError("data", f"source and target are both '{data.source}'", "choose two languages")
+    if model.embed_dim < 2:
+        raise InputError("model.embed_dim", f"must be at least 2, found {model.embed_dim}", "use an even width")
     if model.num_heads < 1 or model.embed_dim % model.num_heads:
         legal = [h for h in range(1, model.embed_dim + 1) if model.embed_dim % h == 0]
         near = sorted(sorted(legal, key=lambda h: abs(h - model.num_heads))[:2])
@@ -171,6 +175,10 @@ def _check(config: RunConfig) -> None:
     for site in model.gated_sites:
         if site not in SITES:
             raise InputError("model.gated_sites", f"unknown site '{site}'", did_you_mean(site, SITES))
+    if not 0 <= train.seed < 2**63:
+        raise InputError("train.seed", f"must be at least 0 and below 2^63, found {train.seed}", "use a small number, such as 1")
+    if model.gate_init is not None and not abs(model.gate_init) <= 100:
+        raise InputError("model.gate_init", f"must be from -100 to 100, found {model.gate_init}", "use about 2: a gate that is open")
     if not 0 <= train.gate_penalty < 1e6:
         raise InputError("train.gate_penalty", f"must be at least 0, found {train.gate_penalty}", "use a number of nats per head")
     if train.freeze_decoder and set(model.gated_sites) - {"encoder_self"}:

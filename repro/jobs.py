@@ -64,6 +64,8 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
                 index = futures[future]
                 outcomes[index] = future.result()
                 ended(len(outcomes), len(tasks), outcomes[index])
+    except KeyboardInterrupt as error:  # the workers had it, too, and have saved
+        raise Stopped(128 + signal.SIGINT, 0) from error
     except BrokenProcessPool as error:
         mend = "use fewer jobs if memory ran out; the same command goes on where they were"
         raise MachineError("--jobs", "a worker process was killed", mend) from error

@@ -186,9 +186,7 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
     if direction is not None:
         source, target = split_direction(direction)
         config = replace(config, data=replace(config.data, source=source, target=target))
-    for override in overrides:
-        config = _override(config, override)
-    return config
+    return _overridden(config, overrides)
 
 
 def split_direction(direction: str) -> tuple[str, str]:
@@ -209,15 +207,22 @@ def run_name(config: RunConfig) -> str:
     return f"{system[:80]}-seed{config.train.seed}-{config.digest()}"
 
 
-def _override(config: RunConfig, text: str) -> RunConfig:
-    key, equals, raw = text.partition("=")
+def _overridden(config: RunConfig, overrides: Sequence[str]) -> RunConfig:
+    """Lay all overrides over a configuration at once, since two that need each other are wrong one by one."""
     options = {f"{part.name}.{option.name}" for part in fields(config) for option in fields(getattr(config, part.name))}
-    if not equals or key not in options:
-        raise InputError(text, f"unknown option '{key}'" if equals else "is not key=value", did_you_mean(key, sorted(options)))
-    part, name = key.split(".")
-    try:
-        value = json.loads(raw)
-    except ValueError:
-        value = raw
-    values = asdict(getattr(config, part)) | {name: value}
-    return replace(config, **{part: from_dict(type(getattr(config, part)), values, part)})
+    values, given = asdict(config), set()
+    for text in overrides:
+        key, equals, raw = text.partition("=")
+        if not equals or key not in options:
+            raise InputError(text, f"unknown option '{key}'" if equals else "is not key=value", did_you_mean(key, sorted(options)))
+        if key in given:
+            raise InputError(text, f"'{key}' is given more than once", "give it once")
+        given.add(key)
+        part, name = key.split(".")
+        try:
+            values[part][name] = json.loads(raw)
+        except (ValueError, RecursionError):
+            values[part][name] = raw
+    return replace(
+        config, **{part.name: from_dict(type(getattr(config, part.name)), values[part.name], part.name) for part in fields(config)}
+    )

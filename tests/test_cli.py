@@ -1,6 +1,7 @@
 """The command line: the whole path, and what it says to mistakes."""
 
 import io
+import itertools
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ from repro.data.corpora import load_pairs
 from repro.papers.verify import verify_records
 from repro.records import load_record, publish
 from repro.report import render_results
+from repro.scales import resolve
 
 TINY = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
 
@@ -63,14 +65,58 @@ MISTAKES = [
     (["translate", "nothing"], "error: nothing: no such run in "),
     (["evaluate", "nothing"], "error: nothing: no such run in "),
     (["compare", "nothing", "else"], "error: nothing: no such run in "),
+    (["train", "train.seed=1", "train.seed=2"], "error: train.seed=2: 'train.seed' is given more than once. Fix: give it once"),
+    (["train", "--seed", "-1"], "error: train.seed: must be at least 0 and below 2^63, found -1. Fix: "),
+    (["train", "train.seed=" + "[" * 20_000], "error: train.seed: wants int, found '[[["),
+    (["train", "model.embed_dim=0"], "error: model.embed_dim: must be at least 2, found 0. Fix: use an even width"),
+    (["train", "model.gate_init=1e300"], "error: model.gate_init: must be from -100 to 100, found 1e+300. Fix: "),
+    (["train", "model.cross=gaussian(std=1, std=2)"], "error: model.cross: cannot read the options of 'gaussian(std=1, std=2)'. Fix: "),
+    (["train", "model.cross=gaussian(std=1)(std=2)"], "error: model.cross: cannot read the options of 'gaussian(std=1)(std=2)'. Fix: "),
+    (["train", "model.cross=gaussian(std={[]: 1})"], "error: model.cross: cannot read the options of 'gaussian(std={[]: 1})'. Fix: "),
+    (["data", "local:~nobody-of-that-name/x"], "error: ~nobody-of-that-name/x: is not a folder. Fix: "),
+    (["report", "--out", "page.html"], "error: --out: page.html is no name for Markdown. Fix: "),
+    (["report", "--out", "/"], "error: --out: / is no name for Markdown. Fix: "),
+    (["run", "bsae"], "error: bsae: is no paper, experiment or system. Fix: did you mean 'base'? Known: "),
+    (["run", "base", "--jobs", "0"], "error: --jobs: must be at least 1, found 0. Fix: use 1 or more"),
+    (["run", "base", "--seeds", "10"], "error: --seeds: must be from 1 to 9, found 10. Fix: "),
+    (["claims"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
 ]
 
 
-@pytest.mark.parametrize("arguments, line", MISTAKES, ids=[" ".join(arguments) for arguments, _ in MISTAKES])
+@pytest.mark.parametrize("arguments, line", MISTAKES, ids=[" ".join(arguments)[:60] for arguments, _ in MISTAKES])
 def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line):
     code, found = refused(capsys, *arguments)
     assert code == 2
     assert found.startswith(line)
+
+
+def test_options_that_need_each_other_may_come_in_any_order():
+    for overrides in itertools.permutations(("model.embed_dim=90", "model.num_heads=6")):
+        assert resolve("smoke", overrides=overrides).model.embed_dim == 90
+    assert resolve("smoke", overrides=("data.source=de", "data.target=en")).data.target == "en"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (KeyboardInterrupt(), 130, "stopped"),
+        (PermissionError(13, "Permission denied", "x/y"), 3, "error: x/y: cannot be read or written (Permission denied). Fix: "),
+        (MemoryError(), 3, "error: memory: there is not enough of it"),
+        (
+            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"),
+            3,
+            "error: memory: there is not enough of it",
+        ),
+        (RuntimeError("something else"), 70, "error: a bug in repro: RuntimeError: something else. The traceback is in "),
+    ],
+)
+def test_what_the_machine_refuses_is_a_line_and_no_bug(monkeypatch, capsys, error, code, line):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr("repro.data.corpora.load_corpus", fail)
+    found = refused(capsys, "data", "minigerman")
+    assert found[0] == code and found[1].startswith(line)
 
 
 def test_mistakes_are_answered_before_torch_is_imported(tmp_path):

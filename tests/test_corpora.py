@@ -251,7 +251,7 @@ def leaking(folder: Path, en: str, de: str) -> str:
 )
 def test_leaks_are_errors_with_both_lines(tmp_path, en, de, expected) -> None:  # case D7
     side = "de" if en == "New." else "en"
-    fix = " Fix: on_leak=drop leaves them out of train, on_leak=allow records them"
+    fix = " Fix: leave the sentences of test out of train"
     assert message(InputError, leaking(tmp_path, en, de), "en", "de") == f"test.{side}:2: {expected}{fix}"
 
 

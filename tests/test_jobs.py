@@ -72,24 +72,28 @@ def test_no_jobs_are_refused():
         run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 
-def stop_three_runs(root, results, *options: str) -> str:
+def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM) -> str:
     """Stop `repro run` while the first of three runs trains, which must have saved, and the others not begun; return what it said."""
     command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1", *options, "--results", str(results)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 240
     while not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.2)
     time.sleep(1)
-    os.kill(process.pid, signal.SIGTERM)
+    if number == signal.SIGINT:  # Ctrl-C in a terminal reaches all processes of a command
+        os.killpg(process.pid, number)
+    else:
+        os.kill(process.pid, number)
     _, message = process.communicate(timeout=120)
-    assert process.returncode == 128 + signal.SIGTERM
+    assert process.returncode == 128 + number
     (folder,) = root.iterdir()
     assert len(Run(folder).checkpoints()) == 1
     return message
 
 
-def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory):
-    assert stop_three_runs(root, tmp_path_factory.mktemp("results")).splitlines() == [
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, number):
+    assert stop_three_runs(root, tmp_path_factory.mktemp("results"), number=number).splitlines() == [
         "3 runs to train, 0 to measure; time not known yet",
         "stopped; the same command goes on where the runs were",
     ]

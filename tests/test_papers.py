@@ -288,6 +288,13 @@ def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):
     assert update(tmp_path, "smoke", [moved], evidence, discard=["T-01"])[0].status == "reproduced"
 
 
+def test_only_what_is_there_can_be_discarded(tmp_path, evidence):
+    with pytest.raises(InputError, match="--discard: unknown claim 'T-02'. Fix: did you mean 'T-01'?"):
+        update(tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence, discard=["T-02"])
+    with pytest.raises(InputError, match="nowhere: is no folder of results"):
+        update(tmp_path / "nowhere", "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
+
+
 def test_a_margin_may_move_before_its_result(tmp_path, evidence):
     claim = claim_of(not_worse(Arm("sh-x"), BASE, 0.5))
     update(tmp_path, "smoke", [claim], evidence)

@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 
 SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, tatoeba, enja ...")
-RESULTS = click.option("--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True, help="Folder of records.")
+RESULTS = click.option(
+    "--results", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), show_default=True, help="Folder of records."
+)
 
 
 def search_options(command):

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from repro.commands.options import RESULTS, SCALE
-from repro.errors import InputError, ReproError
+from repro.errors import InputError, ReproError, did_you_mean
 
 
 @click.command()
@@ -46,20 +46,25 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     further test set or measure of it has the run trained again. KEY=VALUE changes an option for the systems, as in `repro train`.
     """
     from repro.data.corpora import load_pairs
-    from repro.papers import find_experiments
+    from repro.papers import PAPERS, find_experiments
     from repro.papers.arms import Arm
-    from repro.papers.evidence import Evidence
+    from repro.papers.evidence import MAX_SEEDS, Evidence
     from repro.papers.runner import carry_out, estimate_minutes, plan
     from repro.records import load_records
     from repro.scales import SYSTEMS, resolve
 
     settings = tuple(name for name in names if "=" in name)
+    for name in names:
+        if name not in (*settings, *SYSTEMS, "all") and name.partition(".")[0] not in PAPERS:
+            raise InputError(name, "is no paper, experiment or system", did_you_mean(name, ["all", *PAPERS, *SYSTEMS]))
     systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
     chosen = [found for name in names if name not in SYSTEMS and name not in settings for found in find_experiments(name)]
     if settings and (chosen or not systems):
         raise InputError(" ".join(settings), "is for systems; an experiment has its own settings", "name systems alone, such as base")
-    if seeds < 1:
-        raise InputError("--seeds", f"must be at least 1, found {seeds}", "use 1 or more")
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise InputError("--seeds", f"must be from 1 to {MAX_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
+    if jobs < 1:
+        raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
     data = resolve(scale, overrides=settings).data
     for split in splits:
         load_pairs(data.corpus, data.source, data.target, split)  # refused before hours of training, not after

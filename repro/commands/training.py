@@ -101,6 +101,8 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> No
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     translator = Translator.from_run(found, "cpu").quantized() if int8 else Translator.from_run(found)
+    if sys.stdin is None:
+        raise InputError("standard input", "is closed", "pipe sentences into the command, a sentence a line")
     for lines in _line_chunks(sys.stdin.buffer):
         click.echo("\n".join(translator.translate(prepare_lines(found.config.data.corpus, lines), search)))
 

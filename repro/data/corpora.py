@@ -143,7 +143,8 @@ def _find_record(name: str) -> CorpusRecord:
 def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int) -> tuple[Sides, bool]:
     """Return the sides of all splits, and whether they came from the Hub."""
     if name.startswith(LOCAL):
-        return record.read(Path(name.removeprefix(LOCAL)).expanduser(), languages, max_chars), False
+        folder = Path(os.path.expanduser(name.removeprefix(LOCAL)))  # unlike Path's own, leaves an unknown ~user alone
+        return record.read(folder, languages, max_chars), False
     if record.folder is None:
         return record.read(Path(), languages or record.languages, max_chars), False
     root = root or os.environ.get("REPRO_DATA")
@@ -236,4 +237,4 @@ def _refuse(corpus: ParallelCorpus, overlap: Overlap) -> None:
     what = f"this sentence is also {other_place}" if overlap.kind == language else f"this pair is also {other_place} ({overlap.kind})"
     sides = ", ".join(f"{number} {language}" for language, number in overlap.one_side.items()) or "0"
     counts = f"{overlap.held_out} in {overlap.other}: {overlap.exact} exact, {overlap.normalised} normalised, one side {sides}"
-    raise InputError(held_place, f"{what}; {counts}", f"on_leak=drop leaves them out of {overlap.other}, on_leak=allow records them")
+    raise InputError(held_place, f"{what}; {counts}", f"leave the sentences of {overlap.held_out} out of {overlap.other}")

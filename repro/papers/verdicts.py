@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.errors import DamagedFileError, InputError
+from repro.errors import DamagedFileError, InputError, did_you_mean
 from repro.files import write_json
 from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Verdict
@@ -38,9 +38,14 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
         discard: claims whose stored verdict is thrown away first.
 
     Raises:
-        InputError: a claim's test is another one than that of its stored verdict.
+        InputError: a claim's test is another one than that of its stored verdict; no such folder, or no such claim to discard.
     """
     path = _path(folder, scale)
+    if not Path(folder).is_dir():
+        raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
+    known = {*load(folder, scale), *(claim.name for claim in claims)}
+    for name in set(discard) - set(known):
+        raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
     stored = {name: verdict for name, verdict in load(folder, scale).items() if name not in set(discard)}
     for claim in claims:
         before = stored.get(claim.name)
