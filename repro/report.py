@@ -8,11 +8,11 @@ from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.data.catalogue import GENERATED
-from repro.data.corpora import load_pairs, task_of
+from repro.data.corpora import task_of
 from repro.errors import InputError
 from repro.evaluation import Comparison
 from repro.published import published_for
-from repro.records import compare_records, score_of, search_of
+from repro.records import compare_records, pairs_of, score_of, search_of
 from repro.scales import conditions_of
 
 NUMBER = re.compile(r"[-+]?\d(?:[^A-Za-z]| to | of |e[-+]\d)*[kK]?")
@@ -24,11 +24,12 @@ def render(records: list[dict[str, Any]]) -> str:
 
     Raises:
         InputError: no record, or records that cannot be compared.
+        DamagedFileError: the corpus at hand has other references than those of the records.
     """
     check_comparable(records)
     first = records[0]
     data = first["config"]["data"]
-    sources, refs = _pairs_of(first)
+    sources, refs = pairs_of(first)
     title = f"# {data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
     note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] in GENERATED else ""
     parts = [
@@ -69,8 +70,12 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
 
 
 def references_of(record: dict[str, Any]) -> list[str]:
-    """Return the references that a record was scored against."""
-    return _pairs_of(record)[1]
+    """Return the references that a record was scored against.
+
+    Raises:
+        DamagedFileError: the corpus at hand has others.
+    """
+    return pairs_of(record)[1]
 
 
 def render_results(records: list[dict[str, Any]]) -> str:
@@ -262,8 +267,3 @@ def _made_with(records: list[dict[str, Any]]) -> str:
         machine = f"{origin['device']}, threads {origin['threads']}, {origin['processor']}"
         runs.setdefault(f"commit {origin['commit']}, {machine}, {versions}", {})[record["run"]] = None
     return "\n".join(f"- {', '.join(names)}: {origin}" for origin, names in runs.items())
-
-
-def _pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
-    data = record["config"]["data"]
-    return load_pairs(data["corpus"], data["source"], data["target"], record["split"])

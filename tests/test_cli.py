@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -196,6 +197,62 @@ def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(
     assert "pairs in the training text: stored {'pairs': 0, " in verify_records(Path("records"), pytest.fail)[0]
     (tmp_path / "test.en").write_text("It rains.\nIt snows.\n")
     assert "holds 0 of these 2 pairs" in run(capsys, "evaluate", "base", "--split", f"local:{tmp_path}:test")[-1], "another text"
+
+
+def kept_evaluation(runs: Path) -> Path:
+    (path,) = runs.glob("*/evaluations/*.json")
+    return path
+
+
+def edit_score(path: Path) -> None:
+    record = json.loads(path.read_bytes())
+    record["scores"][0]["value"] = 77.7
+    path.write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_bytes(path.read_bytes()[:300]),
+        lambda path: path.write_text('{"format": 1}'),
+        edit_score,
+        lambda path: path.write_text(path.read_text().replace('"hypotheses": [', '"hypotheses": ["Ja.",')),
+    ],
+    ids=["cut", "emptied", "edited score", "a translation more"],
+)
+def test_a_kept_evaluation_that_is_damaged_is_made_again(capsys, runs, damage):
+    run(capsys, "train", "--variant", "base", *TINY)
+    command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
+    scores = run(capsys, *command)[:-1]
+    whole = load_record(kept_evaluation(runs))["hypotheses"]
+    damage(kept_evaluation(runs))
+    assert run(capsys, *command)[:-1] == scores
+    assert load_record(kept_evaluation(runs))["hypotheses"] == whole
+
+
+def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):
+    run(capsys, "train", "--variant", "base", *TINY)
+    command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
+    said = run(capsys, *command)
+    monkeypatch.setattr("repro.decoding.Translator.translate", lambda *_: pytest.fail("translated again"))
+    assert run(capsys, *command) == said
+
+
+def test_own_text_that_changed_is_scored_again(capsys, runs, tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    for split, number in (("train", 300), ("dev", 20), ("test", 20)):
+        for language, lines in zip(("en", "de"), load_pairs("minigerman", "en", "de", split), strict=True):
+            (own / f"{split}.{language}").write_text("\n".join(lines[:number]) + "\n")
+    for system in ("base", "hc-sa"):
+        run(capsys, "train", "--variant", system, *TINY, f"data.corpus=local:{own}")
+    run(capsys, "evaluate", "base", "--beam", "1")
+    changed = own / "test.de"
+    changed.write_text("\n".join(reversed(changed.read_text().splitlines())) + "\n")
+    run(capsys, "compare", "base", "hc-sa", "--beam", "1")
+    references = {load_record(path)["references_sha256"] for path in runs.glob("hc-sa*/evaluations/*.json")}
+    found = [load_record(path) for path in runs.glob("base*/evaluations/*.json")]
+    assert len(found) == 2 and references < {record["references_sha256"] for record in found}
 
 
 def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):

@@ -1,8 +1,12 @@
 """The stored results: every number is derived again from its evidence."""
 
+import copy
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 
@@ -10,8 +14,9 @@ from benchmarks.page import write_page
 from repro.errors import DamagedFileError, InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.records import VERDICTS, load_record, load_records, publish, rescore, score_of
-from repro.report import check_comparable, label_of, render, render_results
+from repro.papers.measures import JOINT_MEASURES, MEASURES
+from repro.records import KINDS, VERDICTS, compare_records, load_record, load_records, pairs_of, publish, read_records, rescore, score_of
+from repro.report import check_comparable, label_of, references_of, render, render_results
 from repro.scales import GATE_INIT, GATE_RATE, SCALES, conditions_of, trained_on
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -132,9 +137,94 @@ def test_a_label_leaves_out_what_pruning_implies_and_names_what_it_does_not():
     assert conditions_of(cut) == ["train.cut_from=gated-seed1-0"]
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": 99}', ""])
-def test_what_is_not_a_record_is_named(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not a result record. Fix: restore the file"),
+        ("[]", "is not a result record"),
+        ("", "is not a result record"),
+        ('{"format": "x"}', "is not a result record"),
+        ('{"format": 99}', "has format 99, this version reads 1. Fix: upgrade repro"),
+        ('{"format": 0}', "has format 0, which is too old: this version reads 1. Fix: evaluate the run again"),
+    ],
+)
+def test_what_is_not_a_record_is_named(tmp_path, content, message):
     path = tmp_path / "record.json"
     path.write_text(content)
-    with pytest.raises(DamagedFileError, match=r"record.json: (is not a result record|has format 99)"):
+    with pytest.raises(DamagedFileError, match=f"record.json: {message}"):
         load_record(path)
+
+
+Record = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def stored() -> dict[str, Record]:
+    """A record of each kind."""
+    return {record.get("kind", "scores"): record for record in load_records(RESULTS / "minigerman.en-de", None)}
+
+
+def without(key: str) -> Callable[[Record], Any]:
+    return lambda record: record.pop(key)
+
+
+DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
+    *(("scores", without(key), f"{key} is missing") for key in ("config", "scores", "run", "config_digest", "hypotheses", "search")),
+    *((kind, without("provenance"), "provenance is missing") for kind in KINDS),
+    ("scores", lambda r: r.update(config=[]), r"config wants an object, found \[\]"),
+    ("scores", lambda r: r["config"].update(data=5), "config.data wants an object, found 5"),
+    ("scores", lambda r: r.update(decoding={}), "decoding.seconds is missing"),
+    ("scores", lambda r: r.update(scores={}), "scores wants a list, found {}"),
+    ("scores", lambda r: r.update(kind=[1]), r"kind wants text, found \[1\]"),
+    ("scores", lambda r: r["hypotheses"].__setitem__(3, 5), r"hypotheses\[3\] wants text, found 5"),
+    ("scores", lambda r: r["scores"][0].update(value="9"), r"scores\[0\].value wants a number, found '9'"),
+    ("scores", lambda r: r["scores"][0].update(value=float("nan")), r"scores\[0\].value wants a number, found nan"),
+    ("scores", lambda r: r.update(seed=True), "seed wants a whole number, found True"),
+    ("scores", lambda r: r["training"].update(joules=5), "training.joules wants an object, found 5"),
+    ("scores", lambda r: r.update(in_train={"pairs": 3}), "in_train has pairs, not pairs, en and de"),
+    ("scores", lambda r: r.update(search={"beem": 3}), "search: unknown key 'beem'. Fix: upgrade repro if a newer version wrote it"),
+    ("scores", lambda r: r["config"]["model"].update(newopt=1), "config.model: unknown key 'newopt'. Fix: upgrade repro if"),
+    ("masks", lambda r: r["masks"]["1"].pop("changed"), "masks.1.changed is missing"),
+    ("heads", lambda r: r.update(syntax=5), "syntax wants an object, found 5"),
+]
+
+
+@pytest.mark.parametrize(("kind", "damage", "message"), DAMAGES, ids=[f"{kind}: {message[:40]}" for kind, _, message in DAMAGES])
+def test_a_record_without_what_its_kind_has_is_named(tmp_path, stored, kind, damage, message):
+    record = copy.deepcopy(stored[kind])
+    damage(record)
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(record))
+    with pytest.raises(DamagedFileError, match=f"record.json: .*{message}"):
+        load_record(path)
+
+
+def test_every_kind_that_is_measured_is_known():
+    assert KINDS.keys() == {"scores", *MEASURES, *JOINT_MEASURES}
+
+
+def test_reading_goes_on_past_a_damaged_record(tmp_path, stored):
+    path = publish(stored["scores"], tmp_path)
+    (tmp_path / "cut.json").write_bytes(path.read_bytes()[:300])
+    records, errors = read_records(tmp_path)
+    assert records == {path: load_record(path)} and [error.where for error in errors] == [str(tmp_path / "cut.json")]
+    with pytest.raises(DamagedFileError, match="cut.json: is not a result record"):
+        load_records(tmp_path)
+
+
+def test_a_score_that_is_not_there_is_named(stored):
+    record = stored["scores"]
+    with pytest.raises(DamagedFileError, match=f"{record['run']} test: has no score 'BLOU', only BLEU, chrF, "):
+        score_of(record, "BLOU")
+
+
+@pytest.mark.parametrize("read", [pairs_of, references_of, lambda r: render([r]), rescore])
+def test_other_references_than_the_scored_ones_are_refused_by_every_reader(stored, read):
+    with pytest.raises(DamagedFileError, match="was scored against other references than minigerman dev has here"):
+        read(stored["scores"] | {"split": "dev"})
+
+
+def test_records_are_compared_on_their_own_references_only(stored):
+    record = stored["scores"]
+    with pytest.raises(DamagedFileError, match="was scored against other references"):
+        compare_records(record, record, [*references_of(record)[:-1], "Nein."])
