@@ -1,5 +1,6 @@
 """The commands on papers, end to end over stored results: plan, judge, report, verify; and set-ups that must not pass."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -9,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from repro.__main__ import main
+from repro.data.corpora import load_pairs
 from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.summary import commands_to_go_on, summary
 from repro.papers.verdicts import claims_of, load
-from repro.records import kind_of, load_records
+from repro.records import kind_of, load_records, publish
 from repro.report import check_comparable
 from repro.scales import run_name
 
@@ -71,7 +73,9 @@ def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, 
     plan = ["run", "you2020.figure4", "--split", "dev", "--split", "dev", "--dry-run", "--results", str(results)]
     assert run(capsys, *plan)[2].startswith("0 runs to train, 3 to measure")
     record = json.loads(next(results.glob("*/base-*.test.json")).read_bytes())
-    (results / "minigerman.en-de" / f"{record['run']}.dev.json").write_text(json.dumps(record | {"split": "dev"}))
+    refs = load_pairs("minigerman", "en", "de", "dev")[1]
+    scored_on_dev = {"split": "dev", "references_sha256": hashlib.sha256("\n".join(refs).encode()).hexdigest()}
+    (results / "minigerman.en-de" / f"{record['run']}.dev.json").write_text(json.dumps(record | scored_on_dev))
     assert run(capsys, *plan)[2].startswith("0 runs to train, 2 to measure")
     summaries = ["run", "zeng2021.table4", "--results", str(results), "--dry-run"]  # of other corpora, which have other test sets
     assert run(capsys, *summaries)[2].split(";")[0] == run(capsys, *summaries, "--split", "dev")[2].split(";")[0]
@@ -156,6 +160,27 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results):
     verdicts.write_text(verdicts.read_text().replace('"reproduced"', '"not reproduced"'))
     code, _, message = run(capsys, "verify", "--results", str(results))
     assert code != 0 and "Y-02 at smoke: stored not reproduced, derived reproduced" in message
+
+
+def test_verifying_says_how_many_records_were_not_checked(capsys, results, tmp_path):
+    publish(load_records(results)[0] | {"split": f"local:{tmp_path}/gone:test"}, results)
+    code, said, told = run(capsys, "verify", "--results", str(results), "--no-claims")
+    assert code == 0 and said == "every number that the records give was derived again; records not checked: 1, each named above\n"
+    assert told.count("not checked: ") == 1
+
+
+def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path):
+    path = next(results.glob("*/base-*.json"))
+    path.write_bytes(path.read_bytes()[:300])
+    line = f"{path}: is not a result record. Fix: restore the file, or delete it and evaluate or measure the run again"
+    code, _, told = run(capsys, "verify", "--results", str(results), "--no-claims")
+    assert code == 2 and told.splitlines() == [
+        line,
+        f"error: {results}: faults found: 1, each named above. Fix: restore the records, or make them again",
+    ]
+    for command in (["results", str(results)], ["report", "--results", str(results), "--out", str(tmp_path / "report.md")]):
+        code, _, told = run(capsys, *command)
+        assert (code, told) == (4, f"error: {line}\n")
 
 
 def test_the_page_asks_nothing_of_the_network(capsys, results, tmp_path):

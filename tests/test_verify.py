@@ -2,15 +2,17 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from repro.errors import InputError
 from repro.papers import verify
-from repro.papers.verify import verify_records
-from repro.records import kind_of, load_records, publish
+from repro.papers.verify import verify_claims, verify_records
+from repro.records import VERDICTS, file_name_of, kind_of, load_records, pairs_of, publish, rescore
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 Record = dict[str, Any]
@@ -24,7 +26,12 @@ def stored() -> list[Record]:
 @pytest.fixture(autouse=True)
 def without_scoring(monkeypatch):
     """Believe the scores: tests/test_records.py computes them again, which takes most of the time."""
-    monkeypatch.setattr(verify, "rescore", lambda record: record["scores"])
+
+    def believe(record: Record) -> list[Record]:
+        pairs_of(record)
+        return record["scores"]
+
+    monkeypatch.setattr(verify, "rescore", believe)
 
 
 @pytest.fixture
@@ -34,7 +41,8 @@ def problems(stored, monkeypatch) -> Callable[[Record], list[str]]:
     def problems_of(record: Record) -> list[str]:
         scores = [other for other in stored if kind_of(other) == "scores"]
         others = [other for other in scores if kind_of(record) != "scores" or other["run"] != record["run"]]
-        monkeypatch.setattr(verify, "load_records", lambda *_: [record, *others])
+        records = {Path(str(place)) / file_name_of(found): found for place, found in enumerate([record, *others])}
+        monkeypatch.setattr(verify, "read_records", lambda _: (records, []))
         notes: list[str] = []
         found = verify_records(RESULTS, notes.append)
         assert notes == []
@@ -95,6 +103,10 @@ def drop_a_head(record: Record) -> None:
     next(layer for layer in layers if layer).pop()
 
 
+def first_point_without_heads(record: Record) -> None:
+    del point(record)["heads"]
+
+
 EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r.update(config_digest="0" * 12), "configuration: stored 000000000000, derived "),
     ("scores", lambda r: r.update(system="sh-x"), "system: stored sh-x, derived "),
@@ -102,6 +114,9 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r["training"].update(seconds=1.0), "target tokens per second: stored "),
     ("scores", lambda r: r["decoding"].update(seconds=2 * r["decoding"]["seconds"]), "sentences per second: stored "),
     ("scores", lambda r: r.update(in_train={"pairs": 3}), "pairs in the training text: stored {'pairs': 3}, derived None"),
+    ("scores", lambda r: r.update(kind="nokind"), "unknown kind 'nokind': use one of scores, contrastive, "),
+    ("scores", lambda r: r["training"].update(seconds=0.0), " is damaged (ZeroDivisionError: "),
+    ("scores", lambda r: r.update(split="tset"), "minigerman: has no split 'tset'. Fix: did you mean 'test'?"),
     ("contrastive", lambda r: r["results"][0]["accuracy"][0].update(right=1), "its accuracies are not those of its cross entropies"),
     ("contrastive", decide_wrongly, "its accuracies are not those"),
     ("masks", lambda r: first_mask(r)["heads"][0].__setitem__(2, 5), "heads of mask 1: stored "),
@@ -125,6 +140,7 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("pruning", lambda r: point(r).update(heads=1), " heads: stored 1, derived "),
     ("pruning", lambda r: point(r, "encoder").update(penalty=0.5), " penalty: stored 0.5, derived "),
     ("pruning", lambda r: point(r).update(run="gated"), "run: stored gated, derived "),
+    ("pruning", first_point_without_heads, " is damaged (KeyError: 'heads')"),
     ("pruning", drop_a_head, " heads: stored "),
     ("pruning", lambda r: r["series"]["all"].update(heads=47), "heads of series all: stored 47, derived 48"),
     ("pruning", swap_scratch, "shape of gated"),
@@ -170,3 +186,72 @@ def test_what_has_no_evidence_beside_it_is_said_not_to_be_checked(tmp_path, stor
         f"{record['run']}, masks test: not checked: the run of configuration {record['config_digest']}: its translations of test are not "
         "stored. Fix: repro run makes them"
     ]
+
+
+def checked(folder: Path) -> list[str]:
+    """Return what is said of a folder all of whose evidence is at hand."""
+    return verify_records(folder, pytest.fail)
+
+
+def two_of(stored: list[Record], folder: Path) -> list[Path]:
+    """Publish two score records."""
+    return [publish(record, folder) for record in [r for r in stored if kind_of(r) == "scores" and r["seed"] == 1][:2]]
+
+
+def edit(path: Path, change: Callable[[Record], Any]) -> None:
+    record = json.loads(path.read_bytes())
+    change(record)
+    path.write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize(("name", "message"), [("nowhere", "is not a folder"), ("empty", "holds no result record")])
+def test_to_verify_nothing_is_no_success(tmp_path, name, message):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=f"{name}: {message}. Fix: name the folder of results"):
+        checked(tmp_path / name)
+
+
+def test_a_damaged_record_is_named_and_the_others_are_checked(tmp_path, stored):
+    damaged, edited = two_of(stored, tmp_path)
+    damaged.write_bytes(damaged.read_bytes()[:1000])
+    edit(edited, lambda record: record.update(seed=7))
+    first, second = checked(tmp_path)
+    assert first.startswith(f"{damaged}: is not a result record. Fix: ")
+    assert second.endswith("seed: stored 7, derived 1")
+
+
+def test_what_was_found_before_a_check_fails_is_said(tmp_path, stored, monkeypatch):
+    monkeypatch.setattr(verify, "rescore", rescore)
+    path, _ = two_of(stored, tmp_path)
+    edit(path, lambda record: (record["hypotheses"].pop(), record.update(seed=7)))
+    found = checked(tmp_path)
+    assert "seed: stored 7, derived 1" in found[0] and "hypotheses: 999 lines for 1,000 references" in found[-1]
+
+
+def test_another_search_than_the_name_of_the_file_tells_is_named(tmp_path, stored):
+    path, _ = two_of(stored, tmp_path)
+    edit(path, lambda record: record["search"].update(beam=99))
+    (line,) = checked(tmp_path)
+    assert f"file name: stored {path.name}, derived {path.stem}.beam=99.json" in line
+
+
+def test_a_record_of_own_files_that_are_elsewhere_is_said_not_to_be_checked(tmp_path, stored):
+    own = next(record for record in stored if kind_of(record) == "scores") | {"split": f"local:{tmp_path}/gone:test"}
+    publish(own, tmp_path)
+    notes: list[str] = []
+    assert verify_records(tmp_path, notes.append) == []
+    assert "gone: is not on this machine. Fix: verify where the folder is" in notes[0] and len(notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not a file of verdicts"),
+        ('{"format": 1, "verdicts": {"Y-02": {}}}', r"verdicts at smoke: they or their records are damaged \(KeyError"),
+    ],
+)
+def test_damaged_verdicts_are_named(tmp_path, content, message):
+    (tmp_path / VERDICTS).mkdir()
+    (tmp_path / VERDICTS / "smoke.json").write_text(content)
+    (line,) = verify_claims(tmp_path)
+    assert re.search(message, line)

@@ -27,55 +27,78 @@ from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN
 from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
 from repro.config import SITES, RunConfig, from_dict
-from repro.errors import DamagedFileError, ReproError
+from repro.data.corpora import LOCAL
+from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.pruned import NO_CONTROL, SERIES
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
-from repro.records import kind_of, load_records, overlap_of, rescore
+from repro.records import KINDS, file_name_of, kind_of, overlap_of, read_records, rescore
 from repro.scales import run_name, system_of
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
+
+CUT_SHORT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of numbers deep in a record that are missing or of another type. `load_record` checks what all readers need, not every
+number: the rest is found here, where it must be named and must not keep the other records from being checked."""
 
 Scores = dict[tuple[str, str], Record]
 """Score records by the digest of their configuration and their test set."""
 
 
 def verify_records(folder: Path, report: Callable[[str], None]) -> list[str]:
-    """Return a line for every number that is not what its evidence gives.
+    """Return a line for every file that is no record, and for every number that is not what its evidence gives.
 
     Args:
         folder: of results.
         report: called with a line for every record whose evidence is not at hand, such as the references of a corpus.
+
+    Raises:
+        InputError: there is no such folder, or no record in it: nothing would be verified.
     """
-    problems = []
-    records = load_records(folder, None)
-    scores = {(record["config_digest"], record["split"]): record for record in records if kind_of(record) == "scores"}
-    for record in records:
+    records, errors = read_records(folder)
+    if not records and not errors:
+        what = "holds no result record" if Path(folder).is_dir() else "is not a folder"
+        raise InputError(str(folder), what, "name the folder of results: --results results")
+    problems = [str(error) for error in errors]
+    scores = {(record["config_digest"], record["split"]): record for record in records.values() if kind_of(record) == "scores"}
+    for path, record in records.items():
         name = f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
         try:
-            problems += [f"{name}: {what}" for what in _differences(record, scores)]
-        except DamagedFileError as error:
-            problems.append(f"{name}: {error}")
-        except ReproError as error:
+            for what in _differences(path, record, scores):  # one by one: what was found before a check fails is kept
+                problems.append(f"{name}: {what}")
+        except (MachineError, NotMeasured) as error:
             report(f"{name}: not checked: {error}")
+        except ReproError as error:
+            problems.append(f"{name}: {error}")
+        except CUT_SHORT as error:
+            problems.append(f"{name}: {path} is damaged ({type(error).__name__}: {error})")
     return problems
 
 
 def verify_claims(folder: Path) -> list[str]:
-    """Return a line for every stored verdict that the records do not give."""
+    """Return a line for every stored verdict that the records which can be read do not give."""
     problems = []
-    records = load_records(folder, None)
+    records = read_records(folder)[0].values()
     for scale in scales_with_verdicts(folder):
-        found = judge(claims_of(), Evidence(scale, records))
-        for name, stored in load(folder, scale).items():
-            derived = found.get(name)
-            if derived is None:
-                problems.append(f"{name} at {scale}: no paper has this claim")
-            elif _comparable(stored) != _comparable(derived):
-                problems.append(
-                    f"{name} at {scale}: stored {stored['status']}, derived {derived['status']}: {'; '.join(derived['evidence'])}"
-                )
+        try:
+            problems += _wrong_verdicts(scale, load(folder, scale), Evidence(scale, records))
+        except ReproError as error:
+            problems.append(f"verdicts at {scale}: {error}")
+        except CUT_SHORT as error:
+            problems.append(f"verdicts at {scale}: they or their records are damaged ({type(error).__name__}: {error})")
+    return problems
+
+
+def _wrong_verdicts(scale: str, verdicts: dict[str, dict], evidence: Evidence) -> list[str]:
+    problems = []
+    found = judge(claims_of(), evidence)
+    for name, stored in verdicts.items():
+        derived = found.get(name)
+        if derived is None:
+            problems.append(f"{name} at {scale}: no paper has this claim")
+        elif _comparable(stored) != _comparable(derived):
+            problems.append(f"{name} at {scale}: stored {stored['status']}, derived {derived['status']}: {'; '.join(derived['evidence'])}")
     return problems
 
 
@@ -83,7 +106,10 @@ def _comparable(verdict: dict) -> tuple:
     return verdict["test"], verdict["status"], list(verdict["evidence"]), verdict["reason"]
 
 
-def _differences(record: Record, scores: Scores) -> Iterator[str]:
+def _differences(path: Path, record: Record, scores: Scores) -> Iterator[str]:
+    if kind_of(record) not in KINDS:
+        yield f"unknown kind '{kind_of(record)}': {did_you_mean(kind_of(record), KINDS)}"
+    yield from _unequal("file name", path.name, file_name_of(record))
     config = from_dict(RunConfig, record["config"])
     yield from _unequal("configuration", record["config_digest"], config.digest())
     yield from _unequal("run", record["run"], run_name(config))
@@ -104,10 +130,18 @@ def _check_scores(record: Record, _: Scores) -> Iterator[str]:
     slowest, fastest = (number / (decoding["seconds"] + half) for half in (0.005, -0.005))  # seconds are stored with two decimals
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
         yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
+    _check_at_hand(record)
     yield from _unequal("scores", record["scores"], rescore(record))
     data = record["config"]["data"]
     in_train = overlap_of(data["corpus"], data["source"], data["target"], record["split"]).get("in_train")
     yield from _unequal("pairs in the training text", record.get("in_train"), in_train)
+
+
+def _check_at_hand(record: Record) -> None:
+    """Refuse a record of own files that are on another machine: it is not damaged."""
+    for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
+        if name.startswith(LOCAL) and not Path(name.removeprefix(LOCAL)).expanduser().is_dir():
+            raise MachineError(name, "is not on this machine", "verify where the folder is, or put it back")
 
 
 def _check_contrastive(record: Record, _: Scores) -> Iterator[str]:
