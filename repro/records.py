@@ -6,14 +6,10 @@ scores were computed from, and the hash of the references. Tables, plots and pro
 
 import hashlib
 import json
-import math
-import textwrap
 import time
-import types
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.data.corpora import LOCAL, count_in_train, load_pairs, task_of
@@ -21,135 +17,13 @@ from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
 from repro.files import write_json
+from repro.record_fields import faults_of, kind_of
 from repro.runs import Run, load_state
 from repro.scales import system_of
 
 FORMAT = 1
 VERDICTS = "claims"  # the folder of results that holds no records but verdicts
 MEND = "restore the file, or delete it and evaluate or measure the run again"
-
-
-class _Data(TypedDict):
-    corpus: str
-    source: str
-    target: str
-
-
-class _Config(TypedDict):
-    data: _Data
-    model: dict[str, Any]
-    train: dict[str, Any]
-
-
-class _Provenance(TypedDict):
-    data_fingerprint: str
-    versions: dict[str, str]
-    device: str
-    threads: int
-    processor: str
-    commit: str
-
-
-class _Described(TypedDict):
-    """What a record of any kind has."""
-
-    kind: NotRequired[str]
-    run: str
-    system: str
-    seed: int
-    config: _Config
-    config_digest: str
-    provenance: _Provenance
-
-
-class _Training(TypedDict):
-    update: int
-    tokens: int
-    seconds: float
-    best_dev_nll: float
-    parameters: int
-    target_tokens_per_second: int
-    joules: NotRequired[dict[str, float] | None]
-
-
-class _Decoding(TypedDict):
-    seconds: float
-    sentences_per_second: float
-
-
-class _Score(TypedDict):
-    name: str
-    value: float
-    signature: str
-
-
-class _Scores(_Described):
-    split: str
-    training: _Training
-    search: dict[str, Any]
-    decoding: _Decoding
-    scores: list[_Score]
-    references_sha256: str
-    hypotheses: list[str]
-    in_train: NotRequired[dict[str, int]]
-
-
-class _Contrastive(_Described):
-    results: list[dict[str, Any]]
-
-
-class _Heads(_Described):
-    split: str
-    sites: dict[str, dict[str, Any]]
-    syntax: dict[str, Any] | None
-
-
-class _Maps(_Described):
-    source: list[str]
-    target: list[str]
-    weights: dict[str, Any]
-
-
-class _Mask(TypedDict):
-    heads: list[Any]
-    changed: dict[str, str]
-
-
-class _Masks(_Described):
-    split: str
-    masks: dict[str, _Mask]
-
-
-class _OffDiagonal(_Described):
-    split: str
-    shares: dict[str, list[float]]
-
-
-class _Pruning(_Described):
-    whole: dict[str, Any]
-    series: dict[str, dict[str, Any]]
-
-
-class _Speed(_Described):
-    sitting: list[str]
-    sentences: int
-    batch_size: int
-    steps: int
-    threads: int
-    sentences_per_second: list[float]
-
-
-KINDS: dict[str, type] = {
-    "scores": _Scores,
-    "contrastive": _Contrastive,
-    "heads": _Heads,
-    "maps": _Maps,
-    "masks": _Masks,
-    "off_diagonal": _OffDiagonal,
-    "pruning": _Pruning,
-    "speed": _Speed,
-}
-"""Kind of record -> the fields that tables and checks read of it; a record may have more."""
 
 
 def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
@@ -236,7 +110,7 @@ def load_record(path: Path) -> dict[str, Any]:
     if version > FORMAT:
         what = f"has format {version}, this version reads {FORMAT}"
         raise DamagedFileError(str(path), what, "upgrade repro, or evaluate the run again")
-    if fault := next(_faults(record), None):
+    if fault := next(faults_of(record), None):
         raise DamagedFileError(str(path), f"is not a result record: {fault}", MEND)
     try:
         from_dict(RunConfig, record["config"])
@@ -245,50 +119,6 @@ def load_record(path: Path) -> dict[str, Any]:
         mend = f"upgrade repro if a newer version wrote it; else {MEND}"
         raise DamagedFileError(str(path), f"has another configuration than there can be: {error.where}: {error.what}", mend) from error
     return record
-
-
-def _faults(record: dict[str, Any]) -> Iterator[str]:
-    """Say what of a record is not as its kind has it; what follows the first may not be said, but raise."""
-    yield from _type_faults(record, _Described, "")
-    yield from _type_faults(record, KINDS.get(kind_of(record), _Described), "")
-    data = record["config"]["data"]
-    if "in_train" in record and record["in_train"].keys() != {"pairs", data["source"], data["target"]}:
-        yield f"in_train has {', '.join(record['in_train']) or 'nothing'}, not pairs, {data['source']} and {data['target']}"
-
-
-_NAMES = {str: "text", int: "a whole number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
-
-
-def _type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
-    """Say what in a value of JSON is missing or of another type than its hint; numbers may be whole, and must be finite."""
-    kind = dict if is_typeddict(hint) else get_origin(hint) or hint
-    if kind is types.UnionType:
-        choices = get_args(hint)
-        if all(any(True for _ in _type_faults(value, choice, where)) for choice in choices):
-            yield from _type_faults(value, choices[0], where)
-    elif not _is_a(value, kind):
-        yield f"{where or 'it'} wants {_NAMES[kind]}, found {textwrap.shorten(repr(value), 60, placeholder=' ...')}"
-    elif is_typeddict(hint):
-        for key, inner in get_type_hints(hint).items():
-            path = f"{where}.{key}".lstrip(".")
-            if key in value:
-                yield from _type_faults(value[key], inner, path)
-            elif key in hint.__required_keys__:
-                yield f"{path} is missing"
-    elif kind is list:
-        for place, item in enumerate(value):
-            yield from _type_faults(item, get_args(hint)[0], f"{where}[{place}]")
-    elif kind is dict:
-        for key, item in value.items():
-            yield from _type_faults(item, get_args(hint)[1], f"{where}.{key}")
-
-
-def _is_a(value: Any, kind: Any) -> bool:
-    if kind is Any:
-        return True
-    if kind is float:
-        return type(value) is int or (type(value) is float and math.isfinite(value))
-    return type(value) is kind  # true and false are no numbers
 
 
 def load_records(folder: Path, kind: str | None = "scores") -> list[dict[str, Any]]:
@@ -317,11 +147,6 @@ def read_records(folder: Path) -> tuple[dict[Path, dict[str, Any]], list[Damaged
 
 def _paths(folder: Path) -> list[Path]:
     return [path for path in sorted(Path(folder).rglob("*.json")) if path.parent.name != VERDICTS]
-
-
-def kind_of(record: dict[str, Any]) -> str:
-    """Return what a record is about: `scores` on a test set, or what `papers.measures` measured."""
-    return record.get("kind", "scores")
 
 
 def publish(record: dict[str, Any], folder: Path) -> Path:

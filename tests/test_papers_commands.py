@@ -16,7 +16,8 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.summary import commands_to_go_on, summary
 from repro.papers.verdicts import claims_of, load
-from repro.records import kind_of, load_records, publish
+from repro.record_fields import kind_of
+from repro.records import load_records, publish
 from repro.report import check_comparable
 from repro.scales import run_name
 

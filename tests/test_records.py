@@ -15,7 +15,8 @@ from repro.errors import DamagedFileError, InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.measures import JOINT_MEASURES, MEASURES
-from repro.records import KINDS, VERDICTS, compare_records, load_record, load_records, pairs_of, publish, read_records, rescore, score_of
+from repro.record_fields import KINDS
+from repro.records import VERDICTS, compare_records, load_record, load_records, pairs_of, publish, read_records, rescore, score_of
 from repro.report import check_comparable, label_of, references_of, render, render_results
 from repro.scales import GATE_INIT, GATE_RATE, SCALES, conditions_of, trained_on
 

@@ -12,7 +12,8 @@ import pytest
 from repro.errors import InputError
 from repro.papers import verify
 from repro.papers.verify import verify_claims, verify_records
-from repro.records import VERDICTS, file_name_of, kind_of, load_records, pairs_of, publish, rescore
+from repro.record_fields import kind_of
+from repro.records import VERDICTS, file_name_of, load_records, pairs_of, publish, rescore
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 Record = dict[str, Any]

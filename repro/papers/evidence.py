@@ -15,7 +15,8 @@ from repro.errors import ReproError
 from repro.evaluation import cased_metrics, sentence_statistics
 from repro.papers.arms import Arm
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
-from repro.records import kind_of, search_of
+from repro.record_fields import kind_of
+from repro.records import search_of
 from repro.report import label_of
 from repro.scales import SCALES
 

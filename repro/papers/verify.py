@@ -33,7 +33,8 @@ from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.pruned import NO_CONTROL, SERIES
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
-from repro.records import KINDS, file_name_of, kind_of, overlap_of, read_records, rescore
+from repro.record_fields import KINDS, kind_of
+from repro.records import file_name_of, overlap_of, read_records, rescore
 from repro.scales import run_name, system_of
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records

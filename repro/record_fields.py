@@ -1,0 +1,182 @@
+"""What a result record of each kind holds, and what is wrong with one that does not.
+
+A record is read by tables, claims and `repro verify`; what they need is checked once, here, when its file is opened.
+"""
+
+import math
+import textwrap
+import types
+from collections.abc import Iterator
+from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+
+
+class _Data(TypedDict):
+    corpus: str
+    source: str
+    target: str
+
+
+class _Config(TypedDict):
+    data: _Data
+    model: dict[str, Any]
+    train: dict[str, Any]
+
+
+class _Provenance(TypedDict):
+    data_fingerprint: str
+    versions: dict[str, str]
+    device: str
+    threads: int
+    processor: str
+    commit: str
+
+
+class _Described(TypedDict):
+    """What a record of any kind has."""
+
+    kind: NotRequired[str]
+    run: str
+    system: str
+    seed: int
+    config: _Config
+    config_digest: str
+    provenance: _Provenance
+
+
+class _Training(TypedDict):
+    update: int
+    tokens: int
+    seconds: float
+    best_dev_nll: float
+    parameters: int
+    target_tokens_per_second: int
+    joules: NotRequired[dict[str, float] | None]
+
+
+class _Decoding(TypedDict):
+    seconds: float
+    sentences_per_second: float
+
+
+class _Score(TypedDict):
+    name: str
+    value: float
+    signature: str
+
+
+class _Scores(_Described):
+    split: str
+    training: _Training
+    search: dict[str, Any]
+    decoding: _Decoding
+    scores: list[_Score]
+    references_sha256: str
+    hypotheses: list[str]
+    in_train: NotRequired[dict[str, int]]
+
+
+class _Contrastive(_Described):
+    results: list[dict[str, Any]]
+
+
+class _Heads(_Described):
+    split: str
+    sites: dict[str, dict[str, Any]]
+    syntax: dict[str, Any] | None
+
+
+class _Maps(_Described):
+    source: list[str]
+    target: list[str]
+    weights: dict[str, Any]
+
+
+class _Mask(TypedDict):
+    heads: list[Any]
+    changed: dict[str, str]
+
+
+class _Masks(_Described):
+    split: str
+    masks: dict[str, _Mask]
+
+
+class _OffDiagonal(_Described):
+    split: str
+    shares: dict[str, list[float]]
+
+
+class _Pruning(_Described):
+    whole: dict[str, Any]
+    series: dict[str, dict[str, Any]]
+
+
+class _Speed(_Described):
+    sitting: list[str]
+    sentences: int
+    batch_size: int
+    steps: int
+    threads: int
+    sentences_per_second: list[float]
+
+
+KINDS: dict[str, type] = {
+    "scores": _Scores,
+    "contrastive": _Contrastive,
+    "heads": _Heads,
+    "maps": _Maps,
+    "masks": _Masks,
+    "off_diagonal": _OffDiagonal,
+    "pruning": _Pruning,
+    "speed": _Speed,
+}
+"""Kind of record -> the fields that tables and checks read of it; a record may have more."""
+
+
+def kind_of(record: dict[str, Any]) -> str:
+    """Return what a record is about: `scores` on a test set, or what `papers.measures` measured."""
+    return record.get("kind", "scores")
+
+
+def faults_of(record: dict[str, Any]) -> Iterator[str]:
+    """Say what of a record is not as its kind has it; what follows the first may not be said, but raise."""
+    yield from _type_faults(record, _Described, "")
+    yield from _type_faults(record, KINDS.get(kind_of(record), _Described), "")
+    data = record["config"]["data"]
+    if "in_train" in record and record["in_train"].keys() != {"pairs", data["source"], data["target"]}:
+        yield f"in_train has {', '.join(record['in_train']) or 'nothing'}, not pairs, {data['source']} and {data['target']}"
+
+
+_NAMES = {str: "text", int: "a whole number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+
+
+def _type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
+    """Say what in a value of JSON is missing or of another type than its hint; numbers may be whole, and must be finite."""
+    kind = dict if is_typeddict(hint) else get_origin(hint) or hint
+    if kind is types.UnionType:
+        choices = get_args(hint)
+        if all(any(True for _ in _type_faults(value, choice, where)) for choice in choices):
+            yield from _type_faults(value, choices[0], where)
+    elif not _is_a(value, kind):
+        yield f"{where or 'it'} wants {_NAMES[kind]}, found {textwrap.shorten(repr(value), 60, placeholder=' ...')}"
+    elif is_typeddict(hint):
+        for key, inner in get_type_hints(hint).items():
+            path = f"{where}.{key}".lstrip(".")
+            if key in value:
+                yield from _type_faults(value[key], inner, path)
+            elif key in hint.__required_keys__:
+                yield f"{path} is missing"
+    elif kind is list:
+        for place, item in enumerate(value):
+            yield from _type_faults(item, get_args(hint)[0], f"{where}[{place}]")
+    elif kind is dict:
+        for key, item in value.items():
+            yield from _type_faults(item, get_args(hint)[1], f"{where}.{key}")
+
+
+def _is_a(value: Any, kind: Any) -> bool:
+    if kind is Any:
+        return True
+    if kind is float:
+        return type(value) is int or (type(value) is float and math.isfinite(value))
+    return type(value) is kind  # true and false are no numbers
