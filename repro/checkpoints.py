@@ -56,7 +56,12 @@ class Progress:
 
 
 def new_model(run: Run) -> tuple[Transformer, Subwords]:
-    """Build the untrained model of a run whose subwords and lengths are known, and return it with its subwords."""
+    """Build the untrained model of a run whose subwords and lengths are known, and return it with its subwords.
+
+    Raises:
+        DamagedFileError: subwords or lengths are not what was written.
+    """
+    run.check_files()
     subwords = Subwords.load(run.subwords_path)
     return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
 

@@ -1,12 +1,14 @@
 """The one writer: every file of a run, a cache or a result appears whole or not at all."""
 
+import errno
 import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +32,18 @@ def write_atomic(path: Path, data: bytes) -> None:
         MachineError: the disk refuses; the old file is untouched and nothing else is left behind.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _refusals(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(temporary, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+            _sync_folder(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -53,40 +54,53 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def append_line(path: Path, record: dict[str, Any]) -> None:
-    """Append one JSON line in a single write, so that parallel writers never tear each other's rows."""
+    """Append one JSON line in a single write, so that parallel writers never tear each other's rows.
+
+    Raises:
+        MachineError: the disk refuses, or takes a part only, which is cut off again.
+    """
     line = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(descriptor, line)
-    finally:
-        os.close(descriptor)
+    with _refusals(Path(path)):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            written = os.write(descriptor, line)
+            if written < len(line):  # a disk that fills up says so at the next write only
+                os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_CUR) - written)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(descriptor)
 
 
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
     """Let ``fill`` write files into a fresh folder, add a manifest of sizes and hashes, and rename it into place whole.
 
-    An existing folder of that name is replaced.
+    An existing folder, or whatever else has that name, is replaced. Whoever may read a file that is made here in the usual way may read
+    what is in it, however ``fill`` made it.
+
+    Raises:
+        MachineError: the disk refuses; an old folder is untouched and nothing else is left behind.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
-    try:
-        fill(temporary)
-        files = sorted(p for p in temporary.iterdir())
-        manifest = {p.name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for p in files}
-        write_json(temporary / MANIFEST, manifest)
-        for file in files:
-            with open(file, "rb") as handle:
-                os.fsync(handle.fileno())
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with _refusals(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
+        try:
+            fill(temporary)
+            files = sorted(p for p in temporary.iterdir())
+            manifest = {p.name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for p in files}
+            write_json(temporary / MANIFEST, manifest)
+            _open_to_others(temporary)
+            for file in files:
+                with open(file, "rb") as handle:
+                    os.fsync(handle.fileno())
+            if path.is_dir():
+                shutil.rmtree(path)
+            path.unlink(missing_ok=True)
+            os.replace(temporary, path)
+            _sync_folder(path.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def check_folder(path: Path) -> None:
@@ -110,6 +124,23 @@ def check_folder(path: Path) -> None:
             raise DamagedFileError(str(file), "is not a plain file", mend)
         if file.stat().st_size != num_bytes or sha256(file) != digest:
             raise DamagedFileError(str(file), f"differs from its hash in the {MANIFEST}", mend)
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Turn what the disk refuses while a file or folder is written into one line that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
+
+
+def _open_to_others(folder: Path) -> None:
+    """Give a temporary folder and its files, which only their owner may read, the permissions of its manifest, which is a usual file."""
+    readable = (folder / MANIFEST).stat().st_mode & 0o666
+    for file in folder.iterdir():
+        file.chmod(readable)
+    folder.chmod(readable | (readable & 0o444) >> 2 | 0o300)  # a folder that may be read may be entered
 
 
 def _sync_folder(path: Path) -> None:

@@ -14,21 +14,22 @@ import fcntl
 import json
 import os
 import platform
+import re
 import shutil
-import subprocess
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.errors import BusyError, DamagedFileError, InputError, ReproError
-from repro.files import UNFINISHED, check_folder, write_folder, write_json
+from repro.errors import BusyError, DamagedFileError, InputError, MachineError, ReproError
+from repro.files import UNFINISHED, check_folder, sha256, write_folder, write_json
+from repro.provenance import IDENTITY, now
+from repro.provenance import provenance as provenance  # for who has a run as well
 from repro.scales import run_name
 
-PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safetensors")
+NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
+MEND = "restore it, or delete the run's folder and train the run again"
 
 
 def runs_root() -> Path:
@@ -44,22 +45,29 @@ class Run:
 
     Raises:
         InputError: the folder is not a run.
+        DamagedFileError: its `config.json` is not the one that it is named by.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
-        try:
-            values = json.loads((self.path / "config.json").read_bytes())
-        except (OSError, ValueError) as error:
-            raise InputError(str(path), "is not a run folder (no readable config.json)", "name a folder made by `repro train`") from error
-        self.config: RunConfig = from_dict(RunConfig, values, str(self.path / "config.json"))
+        self.config = _read_config(self.path)
+        named = NAMED.fullmatch(self.path.resolve().name)
+        if named and named[1] != self.config.digest():
+            what = f"was changed: the folder is named by a configuration of digest {named[1]}, this one has {self.config.digest()}"
+            raise DamagedFileError(str(self.path / "config.json"), what, MEND)
 
     @classmethod
     def create(cls, config: RunConfig, root: Path | None = None) -> "Run":
-        """Return the run of this configuration, making its folder when it is not there yet."""
+        """Return the run of this configuration, making its folder when it is not there yet.
+
+        Raises:
+            DamagedFileError: its folder is there with another configuration in it.
+        """
         path = Path(root or runs_root()) / run_name(config)
         if not (path / "config.json").exists():
             write_json(path / "config.json", asdict(config))
+        if changes := _changes(asdict(_read_config(path)), asdict(config)):
+            raise DamagedFileError(str(path / "config.json"), f"was changed: {'; '.join(changes)}", MEND)
         return cls(path)
 
     @classmethod
@@ -69,15 +77,15 @@ class Run:
         Raises:
             InputError: nothing or more than one fits.
         """
-        if (Path(name) / "config.json").is_file():
+        if os.path.isfile(Path(name) / "config.json"):  # which is False for what cannot be the name of a file
             return cls(Path(name))
-        found = sorted(path.parent for path in runs_root().glob(f"{name}*/config.json")) if name else []
+        known = sorted(path.parent for path in runs_root().glob("*/config.json"))
+        found = [path for path in known if path.name.startswith(name)] if name else []
         if len(found) == 1:
             return cls(found[0])
         if found:
             raise InputError(name, f"fits {len(found)} runs: {', '.join(path.name for path in found[:4])}", "write more of the name")
-        known = sorted(path.parent.name for path in runs_root().glob("*/config.json"))
-        listed = f"known runs: {', '.join(known[:6])}" if known else "train one with `repro train`"
+        listed = f"known runs: {', '.join(path.name for path in known[:6])}" if known else "train one with `repro train`"
         raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
 
     @property
@@ -96,11 +104,18 @@ class Run:
         return self.path / "lengths.json"
 
     def length_ratio(self) -> float | None:
-        """Return mean source length / mean target length of the training data, in tokens without marks; None if it was not noted."""
+        """Return mean source length / mean target length of the training data, in tokens without marks; None if it was not noted.
+
+        Raises:
+            DamagedFileError: the file is not what was written.
+        """
         if not self.lengths_path.exists():
             return None
-        lengths = json.loads(self.lengths_path.read_bytes())
-        return lengths["source_tokens"] / lengths["target_tokens"]
+        try:
+            lengths = json.loads(self.lengths_path.read_bytes())
+            return lengths["source_tokens"] / lengths["target_tokens"]
+        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+            raise DamagedFileError(str(self.lengths_path), "holds no two numbers of tokens", MEND) from error
 
     @property
     def metrics_path(self) -> Path:
@@ -108,14 +123,55 @@ class Run:
         return self.path / "metrics.jsonl"
 
     def metrics(self) -> list[dict[str, Any]]:
-        """Return the logged lines, in order."""
+        """Return the logged lines, in order; a last one that a crash tore is left out.
+
+        Raises:
+            DamagedFileError: another line is not JSON.
+        """
         if not self.metrics_path.exists():
             return []
-        return [json.loads(line) for line in self.metrics_path.read_bytes().split(b"\n") if line]
+        lines = [line for line in self.metrics_path.read_bytes().split(b"\n") if line]
+        values = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                values.append(json.loads(line))
+            except ValueError as error:
+                if number < len(lines):
+                    raise DamagedFileError(f"{self.metrics_path}:{number}", "is not JSON", "restore it, or delete that line") from error
+        return values
+
+    @property
+    def provenance_path(self) -> Path:
+        """Where it lies from what the run was made."""
+        return self.path / "provenance.json"
 
     def provenance(self) -> dict[str, Any]:
-        """Return where and from what the run was made; see `provenance`."""
-        return json.loads((self.path / "provenance.json").read_bytes())
+        """Return where and from what the run was made; see `provenance`.
+
+        Raises:
+            DamagedFileError: the file is missing or cut.
+        """
+        try:
+            found = json.loads(self.provenance_path.read_bytes())
+            if not {*IDENTITY, "threads", "versions"} <= found.keys():
+                raise ValueError("not a provenance")
+        except (OSError, ValueError, AttributeError) as error:
+            raise DamagedFileError(str(self.provenance_path), "does not say from what the run was made", MEND) from error
+        return found
+
+    def check_files(self) -> None:
+        """Check that subwords and lengths are those that the provenance names; runs made before it did are believed.
+
+        Raises:
+            DamagedFileError: a file is missing or changed.
+        """
+        if not self.provenance_path.exists():
+            return
+        for name, digest in self.provenance().get("files", {}).items():
+            path = self.path / name
+            if not path.is_file() or sha256(path) != digest:
+                what = "differs from its hash in provenance.json" if path.is_file() else "is missing"
+                raise DamagedFileError(str(path), what, MEND)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -131,7 +187,7 @@ class Run:
                 file.seek(0)
                 raise BusyError(str(self.path), f"is in use by {file.read() or 'another process'}", "wait for it or stop it") from error
             file.truncate(0)
-            file.write(f"process {os.getpid()} on {platform.node()} since {_now()}")
+            file.write(f"process {os.getpid()} on {platform.node()} since {now()}")
             file.flush()
             yield
 
@@ -147,7 +203,12 @@ class Run:
 
     def checkpoints(self) -> list[Path]:
         """Return the undamaged checkpoints, oldest first; the newest is where training resumes."""
-        return [path for path in self._checkpoint_folders() if _is_sound(path)]
+        return [path for path in self.checkpoint_folders() if _is_sound(path)]
+
+    def checkpoint_folders(self) -> list[Path]:
+        """Return all checkpoints, damaged ones as well, oldest first."""
+        folder = self.path / "checkpoints"
+        return sorted(path for path in folder.iterdir() if path.name.isdigit() and path.is_dir()) if folder.is_dir() else []
 
     def remove_leftovers(self) -> None:
         """Remove what a killed process had begun to write; only for the owner of the lock."""
@@ -157,22 +218,26 @@ class Run:
 
     def remove_checkpoints(self, keep: Collection[int] = ()) -> None:
         """Drop the checkpoints but those after `keep` updates: old ones once newer ones are safe, all once the run is finished."""
-        for path in self._checkpoint_folders():
+        for path in self.checkpoint_folders():
             if int(path.name) not in keep:
                 _remove(path)
 
-    def _checkpoint_folders(self) -> list[Path]:
-        folder = self.path / "checkpoints"
-        return sorted(path for path in folder.iterdir() if path.name.isdigit()) if folder.exists() else []
-
 
 def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
-    """Write safetensors files and a `state.json` as one folder, whole or not at all, and check what was written."""
+    """Write safetensors files and a `state.json` as one folder, whole or not at all, and check what was written.
+
+    Raises:
+        MachineError: the disk refuses.
+    """
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     def fill(folder: Path) -> None:
         for name, values in tensors.items():
-            save_file({key: value.contiguous() for key, value in values.items()}, folder / f"{name}.safetensors")
+            try:
+                save_file({key: value.contiguous() for key, value in values.items()}, folder / f"{name}.safetensors")
+            except SafetensorError as error:  # it is no OSError when the disk refuses
+                raise MachineError(str(path), f"cannot be written ({error})", "free some space or choose another folder") from error
         write_json(folder / "state.json", state)
 
     write_folder(path, fill)
@@ -196,34 +261,27 @@ def load_tensors(path: Path, name: str) -> dict[str, Any]:
 
 
 def load_state(path: Path) -> dict[str, Any]:
-    """Read the counters of a folder written by `save_tensors`."""
+    """Read the counters of a folder written by `save_tensors`, after checking its hash.
+
+    Raises:
+        DamagedFileError: the file is not what was written.
+    """
+    check_folder(path)
     return json.loads((path / "state.json").read_bytes())
 
 
-def provenance(device: str, threads: int, data_fingerprint: str) -> dict[str, Any]:
-    """Return what besides the configuration decides a result: data, versions, machine, thread count, commit."""
-    return {
-        "data_fingerprint": data_fingerprint,
-        "python": platform.python_version(),
-        "versions": {package: version(package) for package in PACKAGES},
-        "device": device,
-        "threads": threads,
-        "processor": _processor(),
-        "commit": _commit(),
-        "started": _now(),
-    }
+def _read_config(path: Path) -> RunConfig:
+    try:
+        values = json.loads((path / "config.json").read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(str(path), "is not a run folder (no readable config.json)", "name a folder made by `repro train`") from error
+    return from_dict(RunConfig, values, str(path / "config.json"))
 
 
-IDENTITY = ("data_fingerprint", "device")
-"""The parts of the provenance without which a resumed run is another run; the torch version is compared as well. The number of threads
-is one more, but training sets it to what it was."""
-
-
-def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """List in words what differs between two provenances that a bit-identical resume cannot bear."""
-    changes = [f"{key} was {old[key]}, is {new[key]}" for key in IDENTITY if old[key] != new[key]]
-    was, now = old["versions"]["torch"], new["versions"]["torch"]
-    return changes + ([f"torch was {was}, is {now}"] if was != now else [])
+def _changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """List in words what differs between two configurations."""
+    pairs = [(f"{part}.{key}", found[part][key], wanted[part][key]) for part in wanted for key in wanted[part]]
+    return [f"{key} is {is_}, was {was}" for key, is_, was in pairs if is_ != was]
 
 
 def _is_sound(path: Path) -> bool:
@@ -240,25 +298,3 @@ def _remove(path: Path) -> None:
     for file in path.iterdir():
         file.unlink()
     path.rmdir()
-
-
-def _processor() -> str:
-    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
-        for line in file:
-            if line.startswith("model name"):
-                return f"{os.cpu_count()} x {line.partition(':')[2].strip()}"
-    return f"{os.cpu_count()} x {platform.processor() or platform.machine()}"
-
-
-def _commit() -> str:
-    here = Path(__file__).resolve().parent
-    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
-    with contextlib.suppress(OSError):
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
-        if answer.returncode == 0:
-            return answer.stdout.strip()
-    return "unknown"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -20,17 +20,19 @@ from tqdm import tqdm
 from repro.checkpoints import GATE, Progress, find_start, finish, load_start, new_model, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
-from repro.data.corpora import ParallelCorpus, load_corpus
-from repro.data.subwords import PAD_ID, Subwords
+from repro.data.corpora import load_corpus
+from repro.data.subwords import PAD_ID
 from repro.energy import EnergyMeter
-from repro.errors import InputError, ReproError
-from repro.files import append_line, write_atomic, write_json
+from repro.errors import ReproError
+from repro.files import append_line
 from repro.loss import output_loss
 from repro.memory import keep_freed_memory
-from repro.runs import Run, identity_changes, provenance
+from repro.preparation import check_finished, check_lengths, find_device, prepare, removed_if_empty, threads_of
+from repro.runs import Run
 from repro.transformer import Transformer
 
 LOG_EVERY = 50  # updates between two lines of metrics
+CALMER = "lower train.learning_rate, raise train.warmup, or use train.precision=fp32"
 
 
 class Stopped(Exception):
@@ -59,28 +61,28 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         quiet: no progress bar.
 
     Raises:
-        ReproError: wrong input, a busy run, or a loss that is no longer finite.
+        ReproError: wrong input, a damaged or busy run, a device that is not there, or a loss that is no longer finite.
         Stopped: a signal asked for the end; everything is saved.
     """
     run = Run.create(config, root)
     if run.is_finished:
+        check_finished(run, allow_inexact)
         run.remove_checkpoints()  # in case the process died between the last two steps
         return run
-    with run.lock(), _threads_of(run), _stop_requests() as stop:
+    with run.lock(), threads_of(run), removed_if_empty(run), _stop_requests() as stop:
         run.remove_leftovers()
         keep_freed_memory()
-        device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        device = find_device(device)
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
         start = find_start(run, corpus.fingerprint)
-        _note_provenance(run, device, corpus, allow_inexact)
-        train_pairs, dev_pairs = _encode_corpus(run, corpus, start)
+        train_pairs, dev_pairs = prepare(run, corpus, start, device, allow_inexact)
         torch.manual_seed(config.train.seed)
         model = new_model(run)[0].to(device)
         if start is not None:
             load_start(model, start)
         if config.train.freeze_decoder:
             freeze_decoder(model)
-        _check_lengths(model, {"train": train_pairs, "dev": dev_pairs})
+        check_lengths(model, {"train": train_pairs, "dev": dev_pairs})
         optimizer = make_optimizer(model, config.train)
         progress = resume(run, model, optimizer)
         progress = _loop(run, model, optimizer, progress, train_pairs, dev_pairs, stop, quiet)
@@ -111,6 +113,8 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
             line = window.line(progress, lr)
             if is_evaluated:
                 line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
+                if not math.isfinite(line["dev_nll"]):
+                    raise DivergedError("training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", CALMER)
                 progress = progress.with_dev(line["dev_nll"])
                 bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
             append_line(run.metrics_path, line)
@@ -160,7 +164,7 @@ def apply_update(model, optimizer, batch: Batch, lr: float, config: TrainConfig)
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     if not math.isfinite(norm) or not math.isfinite(loss):
         what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, training pairs {batch.indices[:5]} ..."
-        raise DivergedError("training", what, "lower train.learning_rate, raise train.warmup, or use train.precision=fp32")
+        raise DivergedError("training", what, CALMER)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return loss, nll, tokens
@@ -227,65 +231,6 @@ class _Window:
         }
         self.__init__()
         return line
-
-
-def _encode_corpus(run: Run, corpus: ParallelCorpus, start: Run | None) -> tuple[EncodedPairs, EncodedPairs]:
-    """Fit subwords on the training split (once a run) or take those of the start, and return the training and dev pairs as ids."""
-    data, model = run.config.data, run.config.model
-    sources, targets = corpus.pairs("train", data.source, data.target)
-    sources, targets = sources[: data.train_pairs], targets[: data.train_pairs]
-    if not run.subwords_path.exists():
-        fitted = start.subwords_path.read_bytes() if start is not None else Subwords.fit([*sources, *targets], data.vocab_size).model
-        write_atomic(run.subwords_path, fitted)
-    subwords = Subwords.load(run.subwords_path)
-
-    def encode(sources: list[str], targets: list[str], limit: int | None) -> EncodedPairs:
-        pairs = zip(subwords.encode(sources), subwords.encode(targets), strict=True)
-        kept = [(s, t) for s, t in pairs if limit is None or max(len(s), len(t)) <= limit]
-        return EncodedPairs([s for s, _ in kept], [t for _, t in kept], model.source_end_mark)
-
-    train_pairs = encode(sources, targets, data.max_tokens)
-    if not len(train_pairs):
-        raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
-    write_json(run.lengths_path, train_pairs.num_tokens())
-    return train_pairs, encode(*corpus.pairs("dev", data.source, data.target), None)
-
-
-def _check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
-    """Refuse sentences that the model's attention is not defined for, before the hours are spent."""
-    for side, sites in {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}.items():
-        limit = model.max_len(*sites)
-        for name, pairs in splits.items():
-            longest = max(map(len, pairs.src)) if side == "source" else max(map(len, pairs.tgt)) + 1
-            if limit is not None and longest > limit:
-                what = f"a {side} sentence of {name} has {longest} tokens with its mark, but an attention is defined for {limit}"
-                raise InputError(name, what, f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'")
-
-
-def _note_provenance(run: Run, device: torch.device, corpus: ParallelCorpus, allow_inexact: bool) -> None:
-    """Write the provenance at the first start; at a resume, refuse another identity unless it is allowed, and note it."""
-    path = run.path / "provenance.json"
-    new = provenance(device.type, torch.get_num_threads(), corpus.fingerprint)
-    if not path.exists():
-        return write_json(path, new)
-    old = run.provenance()
-    changes = identity_changes(old, new)
-    if changes and not allow_inexact:
-        raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(changes)}", "restore it, or add --allow-inexact")
-    if changes:
-        write_json(path, old | {"inexact": old.get("inexact", []) + changes})
-
-
-@contextlib.contextmanager
-def _threads_of(run: Run) -> Iterator[None]:
-    """Go on with as many threads as a run began with, whatever this process has: other sums end in other bits."""
-    before = torch.get_num_threads()
-    if (run.path / "provenance.json").exists():
-        torch.set_num_threads(run.provenance()["threads"])
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @contextlib.contextmanager

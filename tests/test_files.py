@@ -5,13 +5,16 @@ import json
 import os
 import random
 
+import plotly.graph_objects as figure
 import pytest
 import torch
+from safetensors import SafetensorError
 
 import repro.files
 from repro.config import RunConfig
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.files import append_line, check_folder, write_atomic, write_folder, write_json
+from repro.plots.export import save
 from repro.runs import Run, load_tensors, save_tensors
 
 
@@ -104,6 +107,70 @@ def test_lines_are_appended_whole(tmp_path):
     assert [json.loads(line)["value"] for line in (tmp_path / "log.jsonl").read_text().split("\n")[:-1]] == [0, 1, 2]
     with pytest.raises(ValueError):
         append_line(tmp_path / "log.jsonl", {"value": float("nan")})
+
+
+def test_a_line_that_the_disk_takes_in_part_is_cut_off_again(tmp_path, monkeypatch):
+    path, write = tmp_path / "log.jsonl", os.write
+    append_line(path, {"value": 1})
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:5]))
+    with pytest.raises(MachineError, match=r"log.jsonl: cannot be written \(No space left on device\). Fix: free some space"):
+        append_line(path, {"value": 2})
+    monkeypatch.undo()
+    assert path.read_text() == '{"value": 1}\n'
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: write_atomic(path, b"data"),
+        lambda path: append_line(path, {}),
+        lambda path: write_folder(path, lambda folder: None),
+        lambda path: save(figure.Figure(), path.with_suffix(".html")),
+        lambda path: Run.create(RunConfig(), path.parent),
+    ],
+    ids=["file", "line", "folder", "figure", "run"],
+)
+@pytest.mark.parametrize("below", [".", "deeper"])
+def test_a_file_where_a_folder_should_be_is_named(tmp_path, write, below):
+    (tmp_path / "afile").write_text("mine")
+    with pytest.raises(MachineError, match=r"afile.*: cannot be written \((File exists|Not a directory)\). Fix: .* choose another folder"):
+        write(tmp_path / "afile" / below / "result")
+    assert (tmp_path / "afile").read_text() == "mine"
+
+
+def test_a_disk_that_is_full_within_a_checkpoint_is_named(tmp_path, monkeypatch):
+    def full(*_arguments):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    with pytest.raises(MachineError, match=r"0000004: cannot be written \(.*No space left on device.*\). Fix: free some space"):
+        save_tensors(tmp_path / "0000004", {"model": {"weight": torch.ones(2)}}, {})
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(("mask", "folder", "file"), [(0o022, 0o755, 0o644), (0o077, 0o700, 0o600), (0o002, 0o775, 0o664)])
+def test_a_checkpoint_may_be_read_by_whoever_may_read_the_run(tmp_path, mask, folder, file):
+    before = os.umask(mask)
+    try:
+        save_tensors(tmp_path / "final", {"model": {"weight": torch.ones(2)}}, {})
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "final", *(tmp_path / "final").iterdir())}
+    assert modes == {"final": folder, "model.safetensors": file, "state.json": file, "MANIFEST.json": file}
+
+
+def test_a_folder_takes_the_place_of_a_file(tmp_path):
+    (tmp_path / "0000004").write_text("")
+    save_tensors(tmp_path / "0000004", {"model": {"weight": torch.ones(2)}}, {})
+    check_folder(tmp_path / "0000004")
+
+
+@pytest.mark.parametrize("name", ["/nonexistent/run", "base**", "x" * 300, "*", "a\0b", "../base"])
+def test_what_is_no_name_of_a_run_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    Run.create(RunConfig())
+    with pytest.raises(InputError, match="no such run in .* Fix: known runs: base-seed1-"):
+        Run.find(name)
 
 
 def test_runs_are_found_by_folder_name_or_its_beginning(tmp_path, monkeypatch):

@@ -23,8 +23,11 @@ class Subwords:
         self.model = model
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        except RuntimeError as error:
-            raise DamagedFileError("subword model", "is not a sentencepiece model", "fit it again on the training split") from error
+            sound = len(self) > EOS_ID and all(self._processor.id_to_piece(list(range(len(self)))))
+        except (RuntimeError, UnicodeDecodeError):
+            sound = False
+        if not sound:
+            raise DamagedFileError("subword model", "is not a sentencepiece model", "fit it again on the training split")
 
     @classmethod
     def fit(cls, sentences: list[str], vocab_size: int) -> "Subwords":
@@ -55,8 +58,16 @@ class Subwords:
 
     @classmethod
     def load(cls, path: Path) -> "Subwords":
-        """Read a model written by `save`."""
-        return cls(Path(path).read_bytes())
+        """Read the model of a run.
+
+        Raises:
+            DamagedFileError: it is missing, or cut.
+        """
+        try:
+            return cls(Path(path).read_bytes())
+        except (OSError, DamagedFileError) as error:
+            mend = "restore it, or delete the run's folder and train the run again"
+            raise DamagedFileError(str(path), "is missing or is not a sentencepiece model", mend) from error
 
     def __len__(self) -> int:
         return self._processor.get_piece_size()

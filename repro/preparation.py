@@ -1,0 +1,156 @@
+"""What stands before the first update: the device, the corpus as subwords, and whether a run may go on at all.
+
+A mistake is found here, before the hours are spent, and leaves no folder of a run behind in which nothing was trained.
+"""
+
+import contextlib
+import shutil
+import sys
+from collections.abc import Iterator
+
+import torch
+
+from repro.config import DataConfig
+from repro.data.batches import EncodedPairs
+from repro.data.corpora import LOCAL, ParallelCorpus, load_corpus
+from repro.data.subwords import Subwords
+from repro.errors import InputError, MachineError
+from repro.files import check_folder, sha256, write_atomic, write_json
+from repro.provenance import identity_changes, provenance
+from repro.runs import Run
+from repro.transformer import Transformer
+
+
+def find_device(name: str | None) -> torch.device:
+    """Return the device of that name, or without one the GPU if there is one, after computing something on it.
+
+    Raises:
+        InputError: there is no such kind of device.
+        MachineError: this machine has none, or it does not work.
+    """
+    name = name or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise InputError("--device", f"unknown device '{name}'", "use cpu, cuda, or leave it out") from error
+    try:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise MachineError("--device", f"'{name}' does not work here ({reason})", "use cpu, or leave it out") from error
+    return device
+
+
+def check_finished(run: Run, allow_inexact: bool) -> None:
+    """Refuse a finished run that is damaged, or that was trained on a text of the user's own that has changed since.
+
+    Raises:
+        DamagedFileError: the final parameters are not what was written.
+        InputError: the text is another one, and that is not allowed.
+    """
+    check_folder(run.path / "final")
+    data = run.config.data
+    if allow_inexact or not data.corpus.startswith(LOCAL):
+        return
+    if load_corpus(data.corpus, data.source, data.target).fingerprint != run.provenance()["data_fingerprint"]:
+        mend = "restore the text, or delete the run's folder to train it again"
+        raise InputError(str(run.path), f"was trained on another version of {data.corpus}", mend)
+
+
+@contextlib.contextmanager
+def removed_if_empty(run: Run) -> Iterator[None]:
+    """Take the folder of a run away again if an error ends the block before anything was trained, so that no command finds it."""
+    try:
+        yield
+    except Exception:
+        if not run.checkpoint_folders() and not run.is_finished and not run.metrics():
+            shutil.rmtree(run.path)
+        raise
+
+
+@contextlib.contextmanager
+def threads_of(run: Run) -> Iterator[None]:
+    """Go on with as many threads as a run began with, whatever this process has: other sums end in other bits."""
+    before = torch.get_num_threads()
+    if run.provenance_path.exists():
+        torch.set_num_threads(run.provenance()["threads"])
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def prepare(
+    run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.device, allow_inexact: bool
+) -> tuple[EncodedPairs, EncodedPairs]:
+    """Return the training and dev pairs as ids, after noting from what the run is made, or that it may go on with what is here.
+
+    Subwords are fitted on the training split, or taken from the start; both once a run. What an earlier start left that ended before
+    the first checkpoint counts for nothing.
+
+    Raises:
+        InputError: a split is missing or empty, no training pair is short enough, or a resume would not be exact.
+        DamagedFileError: subwords, lengths or provenance are not what was written.
+    """
+    data = run.config.data
+    texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
+    sources, targets = (side[: data.train_pairs] for side in texts)
+    new = provenance(device.type, torch.get_num_threads(), corpus.fingerprint)
+    if run.checkpoints():
+        _check_provenance(run, new, allow_inexact)
+        run.check_files()
+    else:
+        write_json(run.provenance_path, new)
+        write_atomic(run.subwords_path, _first_subwords(start, [*sources, *targets], data.vocab_size))
+    subwords = Subwords.load(run.subwords_path)
+    train_pairs = _encode(subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens)
+    if not len(train_pairs):
+        raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
+    if left_out := len(sources) - len(train_pairs):
+        what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
+        print(f"{run.path}: {what}; they are left out", file=sys.stderr)
+    write_json(run.lengths_path, train_pairs.num_tokens())
+    hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
+    write_json(run.provenance_path, run.provenance() | {"files": hashes})
+    return train_pairs, _encode(subwords, *dev, run.config.model.source_end_mark, None)
+
+
+def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[str], list[str]]:
+    sources, targets = corpus.pairs(split, data.source, data.target)
+    if not sources:
+        raise InputError(f"{corpus.name}, {split}", "has no sentence pair", "put some into its files")
+    return sources, targets
+
+
+def _first_subwords(start: Run | None, sentences: list[str], vocab_size: int) -> bytes:
+    if start is None:
+        return Subwords.fit(sentences, vocab_size).model
+    start.check_files()
+    return start.subwords_path.read_bytes()
+
+
+def _encode(subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None) -> EncodedPairs:
+    pairs = zip(subwords.encode(sources), subwords.encode(targets), strict=True)
+    kept = [(s, t) for s, t in pairs if limit is None or max(len(s), len(t)) <= limit]
+    return EncodedPairs([s for s, _ in kept], [t for _, t in kept], end_mark)
+
+
+def _check_provenance(run: Run, new: dict, allow_inexact: bool) -> None:
+    """Refuse to go on with another identity than the run began with unless it is allowed, and then note it for good."""
+    old = run.provenance()
+    changes = identity_changes(old, new)
+    if changes and not allow_inexact:
+        raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(changes)}", "restore it, or add --allow-inexact")
+    if changes:
+        write_json(run.provenance_path, old | {"inexact": old.get("inexact", []) + changes})
+
+
+def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
+    """Refuse sentences that the model's attention is not defined for, before the hours are spent."""
+    for side, sites in {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}.items():
+        limit = model.max_len(*sites)
+        for name, pairs in splits.items():
+            longest = max(map(len, pairs.src)) if side == "source" else max(map(len, pairs.tgt)) + 1
+            if limit is not None and longest > limit:
+                what = f"a {side} sentence of {name} has {longest} tokens with its mark, but an attention is defined for {limit}"
+                raise InputError(name, what, f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'")

@@ -1,0 +1,61 @@
+"""Where and from what a run was made: what besides its configuration decides its result."""
+
+import contextlib
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safetensors")
+
+
+def provenance(device: str, threads: int, data_fingerprint: str) -> dict[str, Any]:
+    """Return what besides the configuration decides a result: data, versions, machine, thread count, commit."""
+    return {
+        "data_fingerprint": data_fingerprint,
+        "python": platform.python_version(),
+        "versions": {package: version(package) for package in PACKAGES},
+        "device": device,
+        "threads": threads,
+        "processor": _processor(),
+        "commit": _commit(),
+        "started": now(),
+    }
+
+
+IDENTITY = ("data_fingerprint", "device")
+"""The parts of the provenance without which a resumed run is another run; the torch version is compared as well. The number of threads
+is one more, but training sets it to what it was."""
+
+
+def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """List in words what differs between two provenances that a bit-identical resume cannot bear."""
+    changes = [f"{key} was {old[key]}, is {new[key]}" for key in IDENTITY if old[key] != new[key]]
+    was, now = old["versions"]["torch"], new["versions"]["torch"]
+    return changes + ([f"torch was {was}, is {now}"] if was != now else [])
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return f"{os.cpu_count()} x {line.partition(':')[2].strip()}"
+    return f"{os.cpu_count()} x {platform.processor() or platform.machine()}"
+
+
+def _commit() -> str:
+    here = Path(__file__).resolve().parent
+    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
+    with contextlib.suppress(OSError):
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        if answer.returncode == 0:
+            return answer.stdout.strip()
+    return "unknown"
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

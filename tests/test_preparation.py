@@ -1,0 +1,193 @@
+"""Before the first update: what cannot be trained is refused in one line, leaves no run behind, and bars no mended run."""
+
+import json
+import re
+
+import pytest
+import torch
+from test_training import parameters_of, stop_after, tiny
+
+from repro.checkpoints import new_model
+from repro.data.corpora import load_pairs
+from repro.data.subwords import Subwords
+from repro.decoding import Translator
+from repro.errors import DamagedFileError, InputError, MachineError
+from repro.files import write_json
+from repro.runs import Run
+from repro.scales import resolve
+from repro.training import Stopped, train
+
+WORDS = [f"{a} {b} {c} dog{n}" for n, (a, b, c) in enumerate([("the", "big", "red"), ("a", "small", "old"), ("one", "sad", "new")] * 40)]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Return a folder with a small corpus of one's own."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    parts = {"train": slice(0, 100), "dev": slice(100, 110), "test": slice(110, 120)}
+    for split, part in parts.items():
+        for language, mark in (("en", ""), ("de", "x")):
+            (folder / f"{split}.{language}").write_text("".join(f"{mark}{sentence}\n" for sentence in WORDS[part]))
+    return folder
+
+
+def own(corpus, *overrides: str):
+    options = ("data.train_pairs=100", "data.vocab_size=60", "train.max_updates=4", "train.eval_every=2", "train.batch_tokens=100")
+    return resolve("smoke", "base", overrides=(f"data.corpus=local:{corpus}", *options, *overrides))
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch) -> Run:
+    """Return a run that was stopped after its first checkpoints."""
+    stop_after(monkeypatch, 6)
+    with pytest.raises(Stopped):
+        train(tiny(), tmp_path / "runs", quiet=True)
+    monkeypatch.undo()
+    return Run.create(tiny(), tmp_path / "runs")
+
+
+@pytest.mark.parametrize("split", ["dev", "train"])
+def test_a_run_of_a_corpus_that_was_mended_is_trained(tmp_path, corpus, split):
+    texts = {path: path.read_text() for path in corpus.glob(f"{split}.*")}
+    for path in texts:
+        path.unlink()
+    with pytest.raises(InputError, match=f"has no split '{split}'"):
+        train(own(corpus), tmp_path / "runs", quiet=True)
+    assert list((tmp_path / "runs").iterdir()) == []
+    for path, text in texts.items():
+        path.write_text(text)
+    assert train(own(corpus), tmp_path / "runs", quiet=True).is_finished
+
+
+def test_what_a_start_without_a_checkpoint_noted_bars_no_other_text(tmp_path, corpus):
+    """A process can be killed, or an older version refuse, between the first note and the first checkpoint."""
+    (tmp_path / "whole").mkdir()
+    whole = train(own(corpus), tmp_path / "whole", quiet=True)
+    run = Run.create(own(corpus), tmp_path / "runs")
+    write_json(run.provenance_path, whole.provenance() | {"data_fingerprint": "0" * 64})
+    run.subwords_path.write_bytes(Subwords.fit(WORDS[:3] * 40, 50).model)
+    train(own(corpus), tmp_path / "runs", quiet=True)
+    assert run.provenance()["data_fingerprint"] == whole.provenance()["data_fingerprint"]
+    assert all(torch.equal(parameters_of(run)[name], value) for name, value in parameters_of(whole).items())
+
+
+@pytest.mark.parametrize("split", ["dev", "train"])
+def test_an_empty_split_is_refused(tmp_path, corpus, split):
+    for path in corpus.glob(f"{split}.*"):
+        path.write_text("")
+    with pytest.raises(InputError, match=f"{split}.*Fix: "):
+        train(own(corpus), tmp_path / "runs", quiet=True)
+
+
+def test_a_finished_run_of_a_text_that_has_changed_is_refused(tmp_path, corpus):
+    run = train(own(corpus), tmp_path / "runs", quiet=True)
+    assert train(own(corpus), tmp_path / "runs", quiet=True).path == run.path
+    for path in corpus.glob("train.*"):
+        path.write_text("\n".join(path.read_text().split("\n")[:-10]) + "\n")
+    with pytest.raises(InputError, match="was trained on another version of local:.* Fix: restore the text, or delete the run's folder"):
+        train(own(corpus), tmp_path / "runs", quiet=True)
+    assert train(own(corpus), tmp_path / "runs", quiet=True, allow_inexact=True).path == run.path
+
+
+@pytest.mark.parametrize("mistake", ["model.encoder_self=dot-product(heads=7)", "train.seed=-1", "model.encoder_self=recurrent(max_len=3)"])
+def test_a_mistake_leaves_no_run_behind(tmp_path, mistake):
+    with pytest.raises((InputError, ValueError)):
+        train(tiny(mistake), tmp_path, quiet=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistake_keeps_what_was_trained(tmp_path, stopped):
+    write_json(stopped.provenance_path, stopped.provenance() | {"device": "cuda"})
+    with pytest.raises(InputError, match="cannot resume exactly"):
+        train(tiny(), tmp_path / "runs", quiet=True)
+    assert stopped.checkpoints()
+
+
+@pytest.mark.parametrize(
+    ("device", "error", "line"),
+    [
+        ("foo", InputError, "--device: unknown device 'foo'. Fix: use cpu, cuda, or leave it out"),
+        ("cuda:99", MachineError, "--device: 'cuda:99' does not work here ("),
+        ("meta", MachineError, "--device: 'meta' does not work here ("),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_path, monkeypatch, device, error, line):
+    monkeypatch.setattr("repro.training.load_corpus", lambda *arguments: pytest.fail("the corpus was read"))
+    with pytest.raises(error, match=re.escape(line)):
+        train(tiny(), tmp_path, device=device, quiet=True)
+
+
+def test_pairs_that_are_too_long_are_counted(tmp_path, capfd):
+    run = train(tiny("data.max_tokens=12", "train.max_updates=1"), tmp_path, quiet=True)
+    (count,) = re.findall(
+        r"(\d+) of 400 training pairs have more than data.max_tokens=12 subwords; they are left out", capfd.readouterr().err
+    )
+    data, subwords = run.config.data, Subwords.load(run.subwords_path)
+    sides = [subwords.encode(side[:400]) for side in load_pairs(data.corpus, data.source, data.target, "train")]
+    assert int(count) == sum(max(len(s), len(t)) > 12 for s, t in zip(*sides, strict=True)) > 0
+
+
+def flip(path, place: int = 700) -> None:
+    data = bytearray(path.read_bytes())
+    data[place % len(data)] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("file", ["subwords.model", "lengths.json"])
+def test_changed_subwords_and_lengths_are_found(tmp_path, stopped, file):
+    for change in (flip, lambda path: path.write_bytes(b""), lambda path: path.unlink()):
+        good = (stopped.path / file).read_bytes()
+        change(stopped.path / file)
+        with pytest.raises(DamagedFileError, match=rf"{file}: (differs from its hash in provenance.json|is missing). Fix: restore it, or"):
+            new_model(stopped)
+        with pytest.raises(DamagedFileError, match=file):
+            train(tiny(), tmp_path / "runs", quiet=True)
+        (stopped.path / file).write_bytes(good)
+    assert new_model(stopped)
+
+
+def test_a_start_with_changed_subwords_is_refused(tmp_path):
+    start = train(tiny("train.max_updates=1"), tmp_path, quiet=True)
+    flip(start.subwords_path)
+    with pytest.raises(DamagedFileError, match=f"{start.path.name}.*subwords.model: differs"):
+        train(tiny("train.max_updates=1", f"train.start_from={start.path.name}"), tmp_path, quiet=True)
+
+
+def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_one_line(tmp_path):
+    run = train(tiny("train.max_updates=1"), tmp_path, quiet=True)
+    provenance = run.provenance()
+    del provenance["files"]
+    write_json(run.provenance_path, provenance)
+    assert Translator.from_run(run).translate(["a dog"])
+    good = run.subwords_path.read_bytes()
+    for damaged in (b"", b"nonsense", good[:3000], good.replace("▁".encode(), b"\xff\xff\xff")):
+        run.subwords_path.write_bytes(damaged)
+        with pytest.raises(DamagedFileError, match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it, or"):
+            new_model(run)
+    run.subwords_path.write_bytes(good)
+    for damaged in ("", '{"source_tokens": 3', '{"source_tokens": 3}', '{"source_tokens": 3, "target_tokens": 0}', "[]"):
+        run.lengths_path.write_text(damaged)
+        with pytest.raises(DamagedFileError, match="lengths.json: holds no two numbers of tokens. Fix: restore it, or"):
+            new_model(run)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null"])
+def test_a_damaged_provenance_is_named(tmp_path, stopped, content):
+    stopped.provenance_path.write_text(content)
+    with pytest.raises(DamagedFileError, match="provenance.json: does not say from what the run was made. Fix: restore it, or"):
+        train(tiny(), tmp_path / "runs", quiet=True)
+
+
+def test_an_edited_configuration_is_not_believed(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    run = Run.create(tiny())
+    values = json.loads((run.path / "config.json").read_text())
+    values["train"]["learning_rate"] = 0.5
+    write_json(run.path / "config.json", values)
+    with pytest.raises(DamagedFileError, match=r"config.json: was changed: train.learning_rate is 0.5, was 0.014. Fix: restore it, or"):
+        train(tiny(), quiet=True)
+    with pytest.raises(DamagedFileError, match=r"config.json: was changed: the folder is named by a configuration of digest [0-9a-f]{12}"):
+        Run.find("base")
+    run.path.rename(tmp_path / "of my own")
+    assert Run.find("of my own").config.train.learning_rate == 0.5
