@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from torch.optim import Optimizer
 from repro.config import TrainConfig
 from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
-from repro.errors import InputError
+from repro.errors import DamagedFileError, InputError
 from repro.files import write_atomic
 from repro.runs import Run, load_state, load_tensors, save_tensors
 from repro.transformer import Transformer, count_parameters
@@ -114,28 +115,50 @@ def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress
     moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
     tensors = {"model": _parameters(model), "optimizer": moments, "random": random}
     run.save_checkpoint(progress.update, tensors, _finite(progress))
-    evaluated = [update for update in _evaluated(run) if update <= progress.update]
-    run.remove_checkpoints(keep={progress.update, *evaluated[-max(2, run.config.train.average) :]})
+    run.remove_checkpoints(keep={progress.update, *_scheduled(run.config.train, progress.update)[-max(2, run.config.train.average) :]})
 
 
-def _evaluated(run: Run) -> list[int]:
-    """Return the updates of the checkpoints that belong to the schedule; a polite stop may have left others, which no mean may hold."""
-    config = run.config.train
-    updates = [int(path.name) for path in run.checkpoints()]
-    return [update for update in updates if update % config.eval_every == 0 or update == config.max_updates]
+def _scheduled(config: TrainConfig, update: int) -> list[int]:
+    """Return the updates up to this one that the schedule saves; a polite stop may have left others, which no mean may hold."""
+    updates = list(range(config.eval_every, update + 1, config.eval_every))
+    return updates if update < config.max_updates or update in updates else [*updates, update]
+
+
+def _newest(run: Run) -> Path | None:
+    """Return the newest sound checkpoint from which training reaches the end that it would have reached, if there is one.
+
+    The mean at the end may need older ones, of which none may be damaged; from before a damaged one, training makes it again.
+    """
+    config, sound = run.config.train, {int(path.name): path for path in run.checkpoints()}
+    if not sound:
+        return None
+    end = max(sound)  # the earliest that training can have
+    if not _read_progress(sound[end]).is_done(config):
+        end = min((end // config.eval_every + 1) * config.eval_every, config.max_updates)
+    mean = _scheduled(config, end)[-config.average :]
+    usable = [path for update, path in sound.items() if all(needed in sound for needed in mean if needed <= update)]
+    return usable[-1] if usable else None
+
+
+def _read_progress(checkpoint: Path) -> Progress:
+    state = {"joules": None} | load_state(checkpoint)  # older checkpoints do not know theirs
+    if state["best_dev_nll"] is None:
+        state["best_dev_nll"] = math.inf
+    return Progress(**state)
 
 
 def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
-    """Load the newest sound checkpoint, if there is one, and cut the log back to it."""
-    checkpoints = run.checkpoints()
-    if not checkpoints:
+    """Load the newest checkpoint that training can go on from, if there is one, and cut the log back to it; say if newer ones are lost."""
+    newest = _newest(run)
+    lost = [path.name for path in run.checkpoint_folders() if newest is None or path > newest]
+    if lost:
+        place = f"after update {int(newest.name)}" if newest else "from the beginning"
+        what = "is damaged, or one before it that the final mean needs"
+        print(f"{run.path / 'checkpoints' / lost[-1]}: {what}; training goes on {place}", file=sys.stderr)
+    if newest is None:
         write_atomic(run.metrics_path, b"")
         return Progress()
-    newest = checkpoints[-1]
-    state = {"joules": None} | load_state(newest)  # older checkpoints do not know theirs
-    if state["best_dev_nll"] is None:
-        state["best_dev_nll"] = math.inf
-    progress = Progress(**state)
+    progress = _read_progress(newest)
     load_parameters(model, load_tensors(newest, "model"), newest)
     moments: dict[int, dict[str, Tensor]] = {}
     for key, value in load_tensors(newest, "optimizer").items():
@@ -152,9 +175,18 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
 
 
 def finish(run: Run, model: Transformer, progress: Progress) -> None:
-    """Average the last checkpoints of the schedule into the final parameters, then drop the checkpoints."""
-    updates = _evaluated(run)[-run.config.train.average :]
-    last = [load_tensors(path, "model") for path in run.checkpoints() if int(path.name) in updates]
+    """Average the last checkpoints of the schedule into the final parameters, then drop the checkpoints.
+
+    Raises:
+        DamagedFileError: one of them is not what was written; the mean of the others would be another model.
+    """
+    sound = {int(path.name): path for path in run.checkpoints()}
+    updates = _scheduled(run.config.train, progress.update)[-run.config.train.average :]
+    if damaged := [update for update in updates if update not in sound]:
+        where = run.path / "checkpoints" / f"{damaged[0]:07d}"
+        mend = "start the same command again: it goes on from before it, and makes it again"
+        raise DamagedFileError(str(where), "is missing or damaged, but belongs to the mean that is the final model", mend)
+    last = [load_tensors(sound[update], "model") for update in updates]
     moved = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
     # A mean of equal numbers may round; what never moved must not begin to here.
     mean = {n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n] for n in last[-1]}

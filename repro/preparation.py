@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -85,7 +86,7 @@ def prepare(
 ) -> tuple[EncodedPairs, EncodedPairs]:
     """Return the training and dev pairs as ids, after noting from what the run is made, or that it may go on with what is here.
 
-    Subwords are fitted on the training split, or taken from the start; both once a run. What an earlier start left that ended before
+    Subwords are fitted on the training split, or taken from the start, once a run. What an earlier start left that ended before
     the first checkpoint counts for nothing.
 
     Raises:
@@ -135,7 +136,7 @@ def _encode(subwords: Subwords, sources: list[str], targets: list[str], end_mark
     return EncodedPairs([s for s, _ in kept], [t for _, t in kept], end_mark)
 
 
-def _check_provenance(run: Run, new: dict, allow_inexact: bool) -> None:
+def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> None:
     """Refuse to go on with another identity than the run began with unless it is allowed, and then note it for good."""
     old = run.provenance()
     changes = identity_changes(old, new)

@@ -13,11 +13,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from repro.checkpoints import finish
 from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_pairs
 from repro.data.subwords import PAD_ID, Subwords
-from repro.errors import BusyError, InputError
+from repro.errors import BusyError, DamagedFileError, InputError
 from repro.files import write_json
 from repro.runs import Run, load_state
 from repro.scales import resolve
@@ -132,6 +133,12 @@ def test_a_loss_that_is_not_finite_stops_before_theupdate(tmp_path):
         train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999"), tmp_path, quiet=True)
 
 
+def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch):
+    monkeypatch.setattr("repro.training.evaluate_nll", lambda *arguments: math.nan)
+    with pytest.raises(DivergedError, match=r"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate"):
+        train(tiny(), tmp_path, quiet=True)
+
+
 def test_a_run_in_use_is_refused_and_named(tmp_path):
     run = Run.create(tiny(), tmp_path)
     with run.lock(), pytest.raises(BusyError, match=f"is in use by process {os.getpid()} on "):
@@ -191,7 +198,7 @@ def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch,
     assert_same(train(tiny("train.average=2"), tmp_path / "cut", quiet=True), whole)
 
 
-def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch):
+def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch, capfd):
     whole = train(tiny(), tmp_path / "whole", quiet=True)
     stop_after(monkeypatch, 14)
     with pytest.raises(Stopped):
@@ -202,6 +209,71 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monk
     damaged[-5] ^= 1
     (newest / "model.safetensors").write_bytes(damaged)
     assert_same(train(tiny(), tmp_path / "cut", quiet=True), whole)
+    what = "is damaged, or one before it that the final mean needs; training goes on after update 12"
+    assert capfd.readouterr().err == f"{newest}: {what}\n"
+
+
+@pytest.mark.parametrize(("stop", "damaged", "goes_on"), [(14, 4, 14), (14, 8, 4), (18, 12, 8), (24, 16, 0)])
+def test_a_damaged_older_checkpoint_that_the_mean_needs_is_made_again(tmp_path, monkeypatch, stop, damaged, goes_on):
+    """After update 24 nothing older than the mean is left: training begins again."""
+    config = tiny("train.average=3")
+    whole = train(config, tmp_path / "whole", quiet=True)
+    stop_after(monkeypatch, stop)
+    with pytest.raises(Stopped):
+        train(config, tmp_path / "cut", quiet=True)
+    monkeypatch.undo()
+    run = Run.create(config, tmp_path / "cut")
+    os.truncate(run.path / "checkpoints" / f"{damaged:07d}" / "model.safetensors", 1000)
+    updates = []
+    monkeypatch.setattr("repro.training.apply_update", lambda *args: (updates.append(None), apply_update(*args))[1])
+    assert_same(train(config, tmp_path / "cut", quiet=True), whole)
+    assert len(updates) == 24 - goes_on and load_state(run.path / "final")["averaged"] == 3
+
+
+def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_mean(tmp_path, monkeypatch):
+    options = ("train.max_updates=16", "train.average=3")
+    whole = train(tiny(*options), tmp_path / "whole", quiet=True)
+
+    def damage_then_finish(run, model, progress):
+        os.truncate(run.path / "checkpoints" / "0000012" / "model.safetensors", 1000)
+        finish(run, model, progress)
+
+    monkeypatch.setattr("repro.training.finish", damage_then_finish)
+    with pytest.raises(DamagedFileError, match="checkpoints/0000012: is missing or damaged, .* Fix: start the same command again"):
+        train(tiny(*options), tmp_path / "cut", quiet=True)
+    monkeypatch.undo()
+    assert_same(train(tiny(*options), tmp_path / "cut", quiet=True), whole)
+
+
+def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_no_resume(tmp_path, monkeypatch):
+    whole = train(tiny(), tmp_path / "whole", quiet=True)
+    stop_after(monkeypatch, 14)
+    with pytest.raises(Stopped):
+        train(tiny(), tmp_path / "cut", quiet=True)
+    monkeypatch.undo()
+    run = Run.create(tiny(), tmp_path / "cut")
+    with open(run.metrics_path, "a") as file:
+        file.write('{"update": 16, "epo')
+    (run.path / "checkpoints" / "0000016").write_text("")
+    assert_same(train(tiny(), tmp_path / "cut", quiet=True), whole)
+    lines = run.metrics_path.read_text().split("\n")
+    run.metrics_path.write_text("\n".join([lines[0][:9], *lines[1:]]))
+    with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON. Fix: restore it, or delete that line"):
+        run.metrics()
+
+
+def test_an_emptied_final_folder_is_named_and_costs_no_checkpoint(tmp_path, monkeypatch):
+    stop_after(monkeypatch, 14)
+    with pytest.raises(Stopped):
+        train(tiny(), tmp_path, quiet=True)
+    monkeypatch.undo()
+    run = Run.create(tiny(), tmp_path)
+    (run.path / "final").mkdir()
+    with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json. Fix: delete the folder and make it again"):
+        train(tiny(), tmp_path, quiet=True)
+    assert run.checkpoints()
+    with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json"):
+        load_state(run.path / "final")
 
 
 def test_what_a_killed_process_left_is_cleared_away(tmp_path):
