@@ -25,7 +25,6 @@ from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, MachineError, ReproError
 from repro.files import UNFINISHED, check_folder, sha256, write_folder, write_json
 from repro.provenance import IDENTITY, now
-from repro.provenance import provenance as provenance  # for who has a run as well
 from repro.scales import run_name
 
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration

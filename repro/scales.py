@@ -208,16 +208,13 @@ def run_name(config: RunConfig) -> str:
 
 
 def _overridden(config: RunConfig, overrides: Sequence[str]) -> RunConfig:
-    """Lay all overrides over a configuration at once, since two that need each other are wrong one by one."""
+    """Lay all overrides over a configuration, a later one over an earlier; checked at the end, since two may need each other."""
     options = {f"{part.name}.{option.name}" for part in fields(config) for option in fields(getattr(config, part.name))}
-    values, given = asdict(config), set()
+    values = asdict(config)
     for text in overrides:
         key, equals, raw = text.partition("=")
         if not equals or key not in options:
             raise InputError(text, f"unknown option '{key}'" if equals else "is not key=value", did_you_mean(key, sorted(options)))
-        if key in given:
-            raise InputError(text, f"'{key}' is given more than once", "give it once")
-        given.add(key)
         part, name = key.split(".")
         try:
             values[part][name] = json.loads(raw)

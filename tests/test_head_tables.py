@@ -21,8 +21,9 @@ from repro.data.subwords import Subwords
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError, MachineError
 from repro.files import write_json
+from repro.provenance import provenance
 from repro.records import load_record, load_records, publish
-from repro.runs import Run, provenance, save_tensors
+from repro.runs import Run, save_tensors
 from repro.scales import resolve
 from repro.transformer import Transformer
 

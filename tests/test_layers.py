@@ -8,12 +8,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "files", "plots", "published", "metrics", "energy", "memory", "exercises"},
+    {"errors", "files", "plots", "published", "metrics", "energy", "memory", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
     {"attention", "attention.multihead"},
     {"transformer"},
-    {"loss", "checkpoints", "training", "decoding"},
+    {"loss", "checkpoints", "preparation", "training", "decoding"},
     {"evaluation", "analysis"},
     {"records", "catalogue"},
     {"analysis.head_records"},

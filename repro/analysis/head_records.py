@@ -29,8 +29,9 @@ from repro.data.corpora import load_corpus
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import InputError
+from repro.provenance import provenance
 from repro.records import FORMAT
-from repro.runs import Run, provenance
+from repro.runs import Run
 from repro.scales import system_of
 
 HeadRecord = dict[str, Any]

@@ -1,8 +1,11 @@
 """Options that several commands have."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+
+from repro.errors import InputError
 
 SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, tatoeba, enja ...")
 RESULTS = click.option(
@@ -17,3 +20,16 @@ def search_options(command):
     return click.option(
         "--penalty", default="length", show_default=True, type=click.Choice(["length", "wu"]), help="length^alpha, or Wu et al. 2016."
     )(command)
+
+
+def given_once(settings: Sequence[str]) -> tuple[str, ...]:
+    """Return `key=value` settings as they are.
+
+    Raises:
+        InputError: a key is given twice, of which one is surely a mistake.
+    """
+    keys = [setting.partition("=")[0] for setting in settings]
+    for place, key in enumerate(keys):
+        if key in keys[:place]:
+            raise InputError(settings[place], f"'{key}' is given more than once", "give it once")
+    return tuple(settings)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE
+from repro.commands.options import RESULTS, SCALE, given_once
 from repro.errors import InputError, ReproError, did_you_mean
 
 
@@ -53,7 +53,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     from repro.records import load_records
     from repro.scales import SYSTEMS, resolve
 
-    settings = tuple(name for name in names if "=" in name)
+    settings = given_once([name for name in names if "=" in name])
     for name in names:
         if name not in (*settings, *SYSTEMS, "all") and name.partition(".")[0] not in PAPERS:
             raise InputError(name, "is no paper, experiment or system", did_you_mean(name, ["all", *PAPERS, *SYSTEMS]))

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from repro.commands.options import search_options
+from repro.commands.options import given_once, search_options
 from repro.errors import InputError
 
 
@@ -66,7 +66,7 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     from repro.data.corpora import check_languages
     from repro.scales import resolve
 
-    config = resolve(scale, variant, direction, seed, overrides)
+    config = resolve(scale, variant, direction, seed, given_once(overrides))
     for site in SITES:
         num_layers = config.model.encoder_layers if site == "encoder_self" else config.model.decoder_layers
         parse_layers(getattr(config.model, site), num_layers, f"model.{site}")
