@@ -460,6 +460,18 @@ def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> di
     return {"kind": "heads", "config_digest": PRUNED.config("smoke").digest(), "sites": {"encoder_self": site}}
 
 
+@pytest.mark.parametrize(("best", "status"), [(0.62, "undecided"), (0.9, "reproduced"), (0.45, "not reproduced")])
+def test_a_relation_is_followed_as_surely_as_its_pairs_of_words_tell(best, status):
+    """400 pairs, 200 of them at the most frequent place; it is not known which of these the head found, so they may be hardly any."""
+    accuracy = {"head to dependent": [[0.1, None], [best, 0.2]], "dependent to head": [[0.3, 0.1], [0.2, 0.2]]}
+    found = {"positions": {"-1": 200, "-2": 120, "1": 80}, "accuracy": accuracy, "baseline": 0.5}
+    syntax = {name: {relation: value for relation in ("nsubj", "dobj")} for name, value in found.items()}
+    verdict = verdict_on("V-11", [heads_record() | {"syntax": syntax}])
+    assert verdict.status == status
+    if status == "undecided":  # with as many pairs found by both as can be, 12 points would be surely more than 8
+        assert re.search(r": 12\.00, 95 % [23]\.\d\d to 2[01]\.\d\d, 400 pairs of words$", verdict.evidence[0])
+
+
 def pruning_record(kept: list[list[int]]) -> dict:
     point = {"heads": sum(map(len, kept)), "kept_heads": {"encoder_self": kept}}
     series = {"encoder": {"heads": 16, "points": [point]}}
