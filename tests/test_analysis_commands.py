@@ -11,7 +11,7 @@ from test_cli import refused
 from repro import pruning_sweep
 from repro.__main__ import main
 from repro.analysis.tables import render_heads
-from repro.data import catalogue, minigerman
+from repro.data import catalogue, corpora, minigerman
 from repro.records import load_record
 from repro.runs import Run
 from repro.scales import resolve
@@ -29,12 +29,14 @@ def trained(tmp_path_factory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (minigerman, minigerman.corpus):
             patch.setattr(module, "DEFAULT_SIZES", {"train": 300, "dev": 6, "test": 6})
-        catalogue._minigerman_splits.cache_clear()
+        for read_once in (catalogue._minigerman_splits, corpora._load_pairs):
+            read_once.cache_clear()
         patch.setenv("REPRO_RUNS", str(root))
         with pytest.raises(SystemExit):
             main(["train", *TINY])
         yield root
-    catalogue._minigerman_splits.cache_clear()
+    for read_once in (catalogue._minigerman_splits, corpora._load_pairs):
+        read_once.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from repro.analysis.relevance import gradient_importance, head_relevance
 from repro.analysis.syntax import DIRECTIONS, RELATIONS, Parse, measure_syntax
 from repro.analysis.tables import accuracy_table, heads_table, layers_table, render_heads, syntax_table
 from repro.config import SITES, DataConfig
-from repro.data import catalogue, minigerman
+from repro.data import catalogue, corpora, minigerman
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_corpus
 from repro.data.subwords import Subwords
@@ -41,9 +41,11 @@ def small_corpus():
             patch.setattr(module, "DEFAULT_SIZES", {"train": 300, "dev": 20, "test": 10})
         patch.setattr(head_records, "MOST_FREQUENT", FREQUENT)
         patch.setattr(decoding, "SearchConfig", lambda: SearchConfig(beam=1, extra_tokens=0))  # an untrained model finds no end
-        catalogue._minigerman_splits.cache_clear()
+        for read_once in (catalogue._minigerman_splits, corpora._load_pairs):
+            read_once.cache_clear()
         yield
-    catalogue._minigerman_splits.cache_clear()
+    for read_once in (catalogue._minigerman_splits, corpora._load_pairs):
+        read_once.cache_clear()
 
 
 def make_run(folder, variant="base", direction="en-de") -> Run:
