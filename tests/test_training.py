@@ -199,11 +199,7 @@ def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch,
 
 
 def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch, capfd):
-    whole = train(tiny(), tmp_path / "whole", quiet=True)
-    stop_after(monkeypatch, 14)
-    with pytest.raises(Stopped):
-        train(tiny(), tmp_path / "cut", quiet=True)
-    monkeypatch.undo()
+    whole = trained_and_cut_short(tmp_path, monkeypatch)
     newest = sorted((Run.create(tiny(), tmp_path / "cut").path / "checkpoints").iterdir())[-1]
     damaged = bytearray((newest / "model.safetensors").read_bytes())
     damaged[-5] ^= 1
@@ -245,12 +241,18 @@ def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_m
     assert_same(train(tiny(*options), tmp_path / "cut", quiet=True), whole)
 
 
-def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_no_resume(tmp_path, monkeypatch):
+def trained_and_cut_short(tmp_path, monkeypatch) -> Run:
+    """Train a run in `whole` and return it; in `cut`, stop the same after update 14."""
     whole = train(tiny(), tmp_path / "whole", quiet=True)
     stop_after(monkeypatch, 14)
     with pytest.raises(Stopped):
         train(tiny(), tmp_path / "cut", quiet=True)
     monkeypatch.undo()
+    return whole
+
+
+def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_no_resume(tmp_path, monkeypatch):
+    whole = trained_and_cut_short(tmp_path, monkeypatch)
     run = Run.create(tiny(), tmp_path / "cut")
     with open(run.metrics_path, "a") as file:
         file.write('{"update": 16, "epo')
@@ -317,11 +319,7 @@ def timeless(line: dict) -> dict:
 
 def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch):
     """The control: the comparison of the tests above can fail."""
-    whole = train(tiny(), tmp_path / "whole", quiet=True)
-    stop_after(monkeypatch, 14)
-    with pytest.raises(Stopped):
-        train(tiny(), tmp_path / "cut", quiet=True)
-    monkeypatch.undo()
+    whole = trained_and_cut_short(tmp_path, monkeypatch)
     monkeypatch.setattr("torch.set_rng_state", lambda state: None)
     resumed = train(tiny(), tmp_path / "cut", quiet=True)
     assert not all(torch.equal(parameters_of(whole)[name], value) for name, value in parameters_of(resumed).items())

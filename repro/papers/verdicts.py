@@ -43,8 +43,8 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
     path = _path(folder, scale)
     if not Path(folder).is_dir():
         raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
-    known = {*load(folder, scale), *(claim.name for claim in claims)}
-    for name in set(discard) - set(known):
+    known = sorted({*load(folder, scale), *(claim.name for claim in claims)})
+    for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
     stored = {name: verdict for name, verdict in load(folder, scale).items() if name not in set(discard)}
     for claim in claims:
