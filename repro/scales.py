@@ -193,11 +193,13 @@ def split_direction(direction: str) -> tuple[str, str]:
     """Split `"de-en"` into source and target language.
 
     Raises:
-        InputError: it is not two codes with a dash between.
+        InputError: it is not two different codes with a dash between.
     """
     source, _, target = direction.partition("-")
     if not (source and target):
         raise InputError("--direction", f"'{direction}' is not a direction", "write source-target, for example de-en")
+    if source == target:
+        raise InputError("--direction", f"source and target are both '{source}'", "choose two languages")
     return source, target
 
 

@@ -59,9 +59,11 @@ MISTAKES = [
         "error: model.encoder_self: unknown attention 'gausian'. Fix: did you mean 'gaussian'? Known: ",
     ),
     (["train", "--direction", "ende"], "error: --direction: 'ende' is not a direction. Fix: write source-target, for example de-en"),
-    (["train", "--direction", "en-en"], "error: data: source and target are both 'en'. Fix: choose two languages"),
+    (["train", "--direction", "en-en"], "error: --direction: source and target are both 'en'. Fix: choose two languages"),
+    (["train", "data.target=en"], "error: data: source and target are both 'en'. Fix: choose two languages"),
     (["train", "--direction", "en-fi"], "error: minigerman: has no language 'fi'. Fix: "),
     (["train", "data.corpus=multi3k"], "error: data.corpus: unknown corpus 'multi3k'. Fix: did you mean 'multi30k'? Known: "),
+    (["data", "minigerman", "--direction", "en-en"], "error: --direction: source and target are both 'en'. Fix: choose two languages"),
     (["data", "minigermann"], "error: data.corpus: unknown corpus 'minigermann'. Fix: did you mean 'minigerman'? Known: "),
     (["translate", "nothing"], "error: nothing: no such run in "),
     (["evaluate", "nothing"], "error: nothing: no such run in "),
@@ -173,6 +175,9 @@ def test_the_whole_path(capsys, runs, tmp_path):
     lines = answer.stdout.decode().split("\n")
     assert len(lines) == 5 and lines[1] == lines[2] == lines[4] == ""
     assert subprocess.run(command, input=b"", capture_output=True, check=True).stdout == b""
+    answer = subprocess.run(command, input="The dog sleeps.\n".encode("utf-16-le"), capture_output=True, check=False)
+    assert answer.returncode == 2
+    assert answer.stderr.decode() == "error: standard input:1: byte 0x54 starts UTF-16LE, not UTF-8. Fix: iconv -f UTF-16LE -t UTF-8\n"
     answer = subprocess.run(command, input=b"gut\nsch\xf6n\n", capture_output=True, check=False)
     assert answer.returncode == 2
     assert answer.stderr.decode().strip() == (

@@ -16,8 +16,9 @@ from repro.errors import InputError, MachineError
 from repro.evaluation import score_of_sums
 from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.arms import Arm
+from repro.papers.bins import equal_parts, last_minus_first, reference_length, slope_weights
 from repro.papers.claims import POSITIVE, Check, Claim, Contrast, Verdict, better, decide, loss, not_worse
-from repro.papers.evidence import Evidence, NotMeasured, equal_parts, last_minus_first, reference_length, slope_weights
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import rare_table
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed

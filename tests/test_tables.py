@@ -8,7 +8,8 @@ from test_papers import damaged, score_record, speed_records
 from repro.data.corpora import load_corpus
 from repro.papers import find_experiments
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured, reference_length
+from repro.papers.bins import reference_length
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import accuracy_figure, entropy_figure, gap_figure
 from repro.papers.heads import divergence_table, entropy_table, relations_table
 from repro.papers.printed import printed, remarks

@@ -109,8 +109,12 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> No
 
 def _line_chunks(stream, size: int = 1000):
     """Yield lists of lines; only a line feed ends a line, and one at the very end starts no empty line."""
+    from repro.data.text import utf16_of
+
     lines = []
     for number, raw in enumerate(stream, start=1):
+        if number == 1 and (utf16 := utf16_of(raw)):  # some of it can be read as UTF-8, with a zero after each letter
+            raise InputError("standard input:1", f"byte 0x{raw[0]:02X} starts {utf16}, not UTF-8", f"iconv -f {utf16} -t UTF-8")
         try:
             lines.append(raw.removesuffix(b"\n").removesuffix(b"\r").decode())
         except UnicodeDecodeError as error:

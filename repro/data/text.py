@@ -148,14 +148,18 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO:
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} starts {kind}, not text", "give a UTF-8 text file")
-    utf16 = {b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE"}.get(head[:2])
-    if utf16 is None and len(head) >= 8:
-        # Text in UTF-16 without a mark: every other byte of Latin letters is zero.
-        zeros = [head[start::2].count(0) * 2 / len(head) for start in (0, 1)]
-        utf16 = "UTF-16BE" if zeros[0] > 0.7 > zeros[1] else "UTF-16LE" if zeros[1] > 0.7 > zeros[0] else None
-    if utf16:
+    if utf16 := utf16_of(head):
         raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({utf16}?)", f"iconv -f {utf16} -t UTF-8")
     return raw
+
+
+def utf16_of(head: bytes) -> str | None:
+    """Return `UTF-16LE` or `UTF-16BE` if the first bytes of a text say so, by a mark or by the zeros between Latin letters."""
+    marked = {b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE"}.get(head[:2])
+    if marked or len(head) < 8:
+        return marked
+    zeros = [head[start::2].count(0) * 2 / len(head) for start in (0, 1)]
+    return "UTF-16BE" if zeros[0] > 0.7 > zeros[1] else "UTF-16LE" if zeros[1] > 0.7 > zeros[0] else None
 
 
 def _iterate_lines(file: BinaryIO, max_chars: int) -> Iterator[tuple[bytes, int]]:

@@ -5,8 +5,9 @@ https://aclanthology.org/D19-5622. The variant is `attention/mixed.py`.
 
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
+from repro.papers.bins import equal_parts, last_minus_first, source_length
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
-from repro.papers.evidence import Evidence, equal_parts, last_minus_first, source_length
+from repro.papers.evidence import Evidence
 from repro.papers.figures import gap_figure, maps_of
 from repro.papers.printed import printed
 from repro.papers.statistics import Estimate

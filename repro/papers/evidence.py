@@ -1,10 +1,8 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from repro.data.corpora import load_pairs
 from repro.errors import ReproError
 from repro.evaluation import cased_metrics, sentence_statistics
 from repro.papers.arms import Arm
+from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
 from repro.record_fields import kind_of
 from repro.records import search_of
@@ -21,11 +20,8 @@ from repro.report import label_of
 from repro.scales import SCALES
 
 MAX_SEEDS = 9
-MIN_SENTENCES = 30  # of a bin: an interval from a handful says nothing
 
 Record = dict[str, Any]
-Key = Callable[[str, str], float]
-"""Source and reference -> the whole number that sorts a sentence into a bin."""
 
 
 class NotMeasured(ReproError):
@@ -174,7 +170,7 @@ class Evidence:
         Args:
             terms: see `contrast`.
             key: source and reference -> the number that puts a sentence into a bin.
-            edges: see `bins`.
+            edges: see `into_bins`.
 
         Returns:
             For every bin its name, its number of sentences, and the contrast.
@@ -189,7 +185,7 @@ class Evidence:
 
         Args:
             terms, key, edges: see `gap_by`.
-            weigh: the mean number of each bin, `(num_bins,)` -> the weight of each bin.
+            weigh: the mean number of each bin, `(num_bins,)` -> the weight of each bin, `(num_bins,)`.
 
         Raises:
             NotMeasured: an arm has no scores, or the test set is too small for two bins.
@@ -197,7 +193,7 @@ class Evidence:
         bins = self.bins(terms[0][1], key, edges)
         if len(bins) < 2:
             raise NotMeasured(f"a trend at {self.scale}", f"there are no two bins of {MIN_SENTENCES} sentences", "use a larger test set")
-        weights = weigh(np.array([centre for _, centre, _ in bins]))
+        weights = weigh(np.array([mean for _, mean, _ in bins]))
         return self._combined(terms, [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)])
 
     def scores_by(self, digest: str) -> Record:
@@ -274,69 +270,9 @@ class Evidence:
         noise = SeedNoise.pooled([values.tolist()])
         return estimate(float(values.mean()), resampled.mean(axis=0), [len(values)], noise and noise.times(1 / len(values)))
 
-    def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[tuple[str, float, list[int]]]:
-        """Return name, mean number and sentences of each bin.
-
-        Args:
-            arm: any that translates the test set.
-            key: see `gap_by`.
-            edges: bins are from one edge, included, to the next, excluded; those of fewer than `MIN_SENTENCES` are joined with a neighbour.
-        """
-        numbers = np.array([key(source, reference) for source, reference in zip(*self.pairs(arm), strict=True)])
-        bins = []
-        for low, high in pairwise(_joined(numbers, edges)):
-            inside = np.flatnonzero((low <= numbers) & (numbers < high))
-            bins.append((_name(low, None if high == edges[-1] else high), float(numbers[inside].mean()), inside.tolist()))
-        return bins
-
-
-def _joined(numbers: np.ndarray, edges: Sequence[float]) -> list[float]:
-    """Return the edges without those that begin a bin of too few sentences, or would leave too few before or after them."""
-    first, *inner, last = edges
-    kept = [first]
-    for edge in inner:
-        before, after = (((low <= numbers) & (numbers < high)).sum() for low, high in ((kept[-1], edge), (edge, last)))
-        if min(before, after) >= MIN_SENTENCES:
-            kept.append(edge)
-    return [*kept, last]
-
-
-def _name(low: float, high: float | None) -> str:
-    """Say which whole numbers are in a bin; None = it has no end."""
-    least = math.ceil(low)
-    if high is None:
-        return f"{least} or more"
-    most = math.ceil(high) - 1
-    return f"{least} to {most}" if most > least else str(least)
-
-
-def source_length(source: str, _reference: str) -> int:
-    """Length of the source in words."""
-    return len(source.split())
-
-
-def reference_length(_source: str, reference: str) -> int:
-    """Length of the reference in words."""
-    return len(reference.split())
-
-
-def slope_weights(centres: np.ndarray) -> np.ndarray:
-    """Return the weights that make the sum over bins the slope of the least-squares line."""
-    centred = centres - centres.mean()
-    return centred / (centred**2).sum()
-
-
-def last_minus_first(centres: np.ndarray) -> np.ndarray:
-    """Return the weights that make the sum over bins the last one minus the first."""
-    weights = np.zeros(len(centres))
-    weights[0], weights[-1] = -1.0, 1.0
-    return weights
-
-
-def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
-    """Return edges that cut numbers into parts of nearly equal size; fewer parts where many numbers are equal."""
-    inner = np.quantile(numbers, np.arange(1, parts) / parts)
-    return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
+    def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[Bin]:
+        """Return the parts of the test set that an arm translates; see `into_bins`."""
+        return into_bins([key(source, reference) for source, reference in zip(*self.pairs(arm), strict=True)], edges)
 
 
 def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:

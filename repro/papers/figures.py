@@ -14,7 +14,8 @@ from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.fixed import PATTERNS
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, Key, Record
+from repro.papers.bins import Key
+from repro.papers.evidence import Evidence, Record
 from repro.papers.heads import numbers
 from repro.papers.suites import accuracies_by_distance
 from repro.plots import Measured

@@ -8,8 +8,9 @@ import numpy as np
 
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
+from repro.papers.bins import equal_parts, reference_length
 from repro.papers.claims import Check, Claim, Contrast, better, not_worse
-from repro.papers.evidence import Evidence, equal_parts, reference_length
+from repro.papers.evidence import Evidence
 from repro.papers.figures import accuracy_figure, masked_length_figure, pattern_figure
 from repro.papers.statistics import Estimate, Interval
 from repro.papers.suites import (

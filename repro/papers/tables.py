@@ -9,7 +9,8 @@ import numpy as np
 from repro.data.corpora import load_corpus
 from repro.errors import MachineError
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, Key, NotMeasured, equal_parts
+from repro.papers.bins import Key, equal_parts
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import Printed, printed, remarks
 from repro.papers.statistics import Estimate
 from repro.records import score_of

@@ -5,8 +5,9 @@ https://arxiv.org/abs/2005.00742. The variant is `attention/gaussian.py`.
 
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
+from repro.papers.bins import equal_parts, reference_length, slope_weights
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
-from repro.papers.evidence import Evidence, equal_parts, reference_length, slope_weights
+from repro.papers.evidence import Evidence
 from repro.papers.figures import accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
 from repro.papers.speed import speed_ratio, speed_table
 from repro.papers.statistics import Estimate

@@ -7,8 +7,9 @@ import numpy as np
 
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
+from repro.papers.bins import reference_length, source_length
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
-from repro.papers.evidence import Evidence, reference_length, source_length
+from repro.papers.evidence import Evidence
 from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
 from repro.papers.heads import divergence_table, entropy_table
 from repro.papers.printed import printed, remarks
