@@ -57,7 +57,7 @@ def test_dot_product_attention_is_pytorchs():
 
 
 @pytest.mark.parametrize("variant, learned_sites", [("base", {"encoder": 1, "decoder": 2}), ("hc-sa", {"encoder": 0, "decoder": 1})])
-@pytest.mark.parametrize("scale, vocab", [("smoke", 1000), ("multi30k", 4000), ("tatoeba", 8000)])
+@pytest.mark.parametrize("scale, vocab", [("smoke", 1000), ("multi30k", 4000), ("iwslt16", 32000)])
 def test_parameters_are_counted_by_arithmetic(variant, learned_sites, scale, vocab):
     config = resolve(scale, variant).model
     d, ffn = config.embed_dim, config.ffn_dim
