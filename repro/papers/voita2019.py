@@ -3,74 +3,21 @@
 https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/` and `pruning.py`.
 """
 
-import numpy as np
-
 from repro.analysis.tables import heads_table
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers import pruned as p
 from repro.papers import pruning_tables as t
+from repro.papers import specialised as s
 from repro.papers.arms import Arm
 from repro.papers.claims import POSITIVE, Check, Claim
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import relevance_figures
-from repro.papers.heads import numbers, rare_table, relations_table
+from repro.papers.heads import rare_table, relations_table
 from repro.papers.pruned import PRUNED
-from repro.papers.statistics import Interval, Undefined, paired_difference, rank_correlation
 
 NAME = "voita2019"
 HEADS = {"heads": (PRUNED,)}
 PRUNING = {"pruning": (PRUNED,)}
 OTHER = Arm(PRUNED.system, PRUNED.overrides, reverse=True)
-
-
-def _positional(evidence: Evidence) -> np.ndarray:
-    """Return which encoder heads point to the previous or next token nine times out of ten, `(num_layers, num_heads)`."""
-    offset = numbers(evidence, PRUNED, "encoder_self", "main_offset")
-    return (numbers(evidence, PRUNED, "encoder_self", "positional") >= 0.9) & (np.abs(offset) == 1)
-
-
-def _confidence_of_positional(evidence: Evidence) -> float:
-    found = numbers(evidence, PRUNED, "encoder_self", "confidence")[_positional(evidence)]
-    if not len(found):
-        raise Undefined("no head is positional")
-    return float(found.min())
-
-
-def _rank_correlation(evidence: Evidence) -> Interval:
-    """Return Spearman's correlation of relevance and confidence over all encoder heads but those of the first layer."""
-    relevance, confidence = (numbers(evidence, PRUNED, "encoder_self", name)[1:].ravel() for name in ("relevance", "confidence"))
-    return rank_correlation(relevance, confidence, "heads")
-
-
-def _rare_head(evidence: Evidence) -> float:
-    """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
-
-    In points. At least 0 means: this head points to them in 40 % of the cases or more, and more often than every other head of the layer.
-    """
-    relevance, share = (numbers(evidence, PRUNED, "encoder_self", name)[0] for name in ("relevance", "two_rarest"))
-    best = int(np.nanargmax(relevance))
-    return 100 * float(share[best] - max(0.4, np.nanmax(np.delete(share, best))))
-
-
-def _best_margin(evidence: Evidence, relation: str) -> Interval:
-    """Return by how many points the best head beats the positional baseline for a relation, in its better direction.
-
-    Of each pair of words it is known how often the head found it and how often the baseline did, not how often both: the interval is for
-    as seldom as it can be, the widest. It does not know either that the head is the best of many on these very sentences.
-
-    Raises:
-        NotMeasured: there are no parses in the language of the source.
-    """
-    syntax = evidence.one("heads", PRUNED)["syntax"]
-    if syntax is None:
-        language = PRUNED.config(evidence.scale).data.source
-        raise NotMeasured(f"relations of {PRUNED}", f"no parses of '{language}' are at hand", "use a scale whose source is English")
-    count = sum(syntax["positions"][relation].values())
-    best = max(np.nanmax(np.array(shares, dtype=float)) for shares in syntax["accuracy"][relation].values())
-    by_head, by_baseline = round(best * count), round(syntax["baseline"][relation] * count)
-    found = [place < by_head for place in range(count)]
-    return paired_difference(found, [place >= count - by_baseline for place in range(count)], f"{count} pairs of words")
-
 
 EXPERIMENTS = (
     Experiment(
@@ -230,12 +177,12 @@ CLAIMS = (
         (
             Check(
                 "encoder heads that point to the previous or next token",
-                lambda e: float(_positional(e).sum()),
+                lambda e: float(s.positional(e).sum()),
                 (PRUNED,),
                 ("heads",),
                 at_least=2,
             ),
-            Check("lowest confidence of such a head", _confidence_of_positional, (PRUNED,), ("heads",), at_least=0.7),
+            Check("lowest confidence of such a head", s.confidence_of_positional, (PRUNED,), ("heads",), at_least=0.7),
         ),
     ),
     Claim(
@@ -245,7 +192,7 @@ CLAIMS = (
         (
             Check(
                 "rank correlation over the encoder's heads of all layers but the first",
-                _rank_correlation,
+                s.relevance_with_confidence,
                 (PRUNED,),
                 ("heads",),
                 at_least=0.3,
@@ -273,7 +220,7 @@ CLAIMS = (
         (
             Check(
                 "share of rare words of the most relevant first-layer head minus 40 % or the next head's, points",
-                _rare_head,
+                s.rare_head,
                 (PRUNED,),
                 ("heads",),
                 at_least=0.0,
@@ -287,7 +234,7 @@ CLAIMS = (
         tuple(
             Check(
                 f"best head minus baseline for {relation}, points",
-                lambda e, r=relation: _best_margin(e, r),
+                lambda e, r=relation: s.best_margin(e, r),
                 (PRUNED,),
                 ("heads",),
                 at_least=10.0,

@@ -1,0 +1,62 @@
+"""Specialised heads (Voita et al. 2019, section 5): the numbers that claims ask for, from records of the kind `heads`."""
+
+import numpy as np
+
+from repro.papers.evidence import Evidence, NotMeasured
+from repro.papers.heads import numbers
+from repro.papers.pruned import PRUNED
+from repro.papers.statistics import Interval, Undefined, paired_difference, rank_correlation
+
+
+def positional(evidence: Evidence) -> np.ndarray:
+    """Return which encoder heads point to the previous or next token nine times out of ten, `(num_layers, num_heads)`."""
+    offset = numbers(evidence, PRUNED, "encoder_self", "main_offset")
+    return (numbers(evidence, PRUNED, "encoder_self", "positional") >= 0.9) & (np.abs(offset) == 1)
+
+
+def confidence_of_positional(evidence: Evidence) -> float:
+    """Return the lowest confidence, that is the mean largest weight, of the positional heads of the encoder.
+
+    Raises:
+        Undefined: no head is positional.
+    """
+    found = numbers(evidence, PRUNED, "encoder_self", "confidence")[positional(evidence)]
+    if not len(found):
+        raise Undefined("no head is positional")
+    return float(found.min())
+
+
+def relevance_with_confidence(evidence: Evidence) -> Interval:
+    """Return Spearman's correlation of relevance and confidence over all encoder heads but those of the first layer."""
+    relevance, confidence = (numbers(evidence, PRUNED, "encoder_self", name)[1:].ravel() for name in ("relevance", "confidence"))
+    return rank_correlation(relevance, confidence, "heads")
+
+
+def rare_head(evidence: Evidence) -> float:
+    """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
+
+    In points. At least 0 means: this head points to them in 40 % of the cases or more, and more often than every other head of the layer.
+    """
+    relevance, share = (numbers(evidence, PRUNED, "encoder_self", name)[0] for name in ("relevance", "two_rarest"))
+    best = int(np.nanargmax(relevance))
+    return 100 * float(share[best] - max(0.4, np.nanmax(np.delete(share, best))))
+
+
+def best_margin(evidence: Evidence, relation: str) -> Interval:
+    """Return by how many points the best head beats the positional baseline for a relation, in its better direction.
+
+    Of each pair of words it is known how often the head found it and how often the baseline did, not how often both: the interval is for
+    as seldom as it can be, the widest. It does not know either that the head is the best of many on these very sentences.
+
+    Raises:
+        NotMeasured: there are no parses in the language of the source.
+    """
+    syntax = evidence.one("heads", PRUNED)["syntax"]
+    if syntax is None:
+        language = PRUNED.config(evidence.scale).data.source
+        raise NotMeasured(f"relations of {PRUNED}", f"no parses of '{language}' are at hand", "use a scale whose source is English")
+    count = sum(syntax["positions"][relation].values())
+    best = max(np.nanmax(np.array(shares, dtype=float)) for shares in syntax["accuracy"][relation].values())
+    by_head, by_baseline = round(best * count), round(syntax["baseline"][relation] * count)
+    found = [place < by_head for place in range(count)]
+    return paired_difference(found, [place >= count - by_baseline for place in range(count)], f"{count} pairs of words")
