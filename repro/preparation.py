@@ -13,7 +13,7 @@ import torch
 
 from repro.config import DataConfig
 from repro.data.batches import EncodedPairs
-from repro.data.corpora import LOCAL, ParallelCorpus, load_corpus
+from repro.data.corpora import ParallelCorpus, load_corpus, own_folder
 from repro.data.subwords import Subwords
 from repro.errors import InputError, MachineError
 from repro.files import check_folder, sha256, write_atomic, write_json
@@ -51,7 +51,7 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
     """
     check_folder(run.path / "final")
     data = run.config.data
-    if allow_inexact or not data.corpus.startswith(LOCAL):
+    if allow_inexact or not own_folder(data.corpus):
         return
     if load_corpus(data.corpus, data.source, data.target).fingerprint != run.provenance()["data_fingerprint"]:
         mend = "restore the text, or delete the run's folder to train it again"

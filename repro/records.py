@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.data.corpora import LOCAL, count_in_train, load_pairs, task_of
+from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_pairs, own_folder, task_of
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
@@ -44,7 +44,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     data = run.config.data
     sources, refs = load_pairs(data.corpus, data.source, data.target, split)
     made_of = json.dumps(asdict(search), sort_keys=True)
-    if ":" in split or data.corpus.startswith(LOCAL):  # unlike a published corpus, it may have changed since
+    if ":" in split or own_folder(data.corpus):  # unlike a published corpus, it may have changed since
         made_of += str((sources, refs))
     path = run.path / "evaluations" / f"{_file_name(split)}-{_digest(made_of)}.json"
     if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
@@ -213,8 +213,12 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, dict[str, int]]:
-    """Return what a record says of a test set out of domain: how much of it is in the training text. Of own splits, `repro data` tells."""
-    return {"in_train": count_in_train(corpus, source, target, split)} if ":" in split else {}
+    """Return how much of a test set is in the training text, which a record says if it is out of domain or leaks were allowed.
+
+    Of other corpora `repro data` tells it.
+    """
+    is_told = ":" in split or corpus.startswith(ALLOWS_LEAKS)
+    return {"in_train": count_in_train(corpus, source, target, split)} if is_told else {}
 
 
 def compare_records(first: dict[str, Any], second: dict[str, Any], refs: list[str]) -> list[Comparison]:

@@ -116,13 +116,14 @@ def scores_table(records: list[dict[str, Any]]) -> str:
 
 
 def in_train_note(record: dict[str, Any]) -> str:
-    """Say of a test set out of domain how much of it is in the training text; nothing of other test sets."""
+    """Say of a test set out of domain, or with leaks that were allowed, how much of it is in the training text; nothing of others."""
     if "in_train" not in record:
         return ""
     data, found = record["config"]["data"], record["in_train"]
     sides = " and ".join(f"the {language} side of {found[language]} others" for language in (data["source"], data["target"]))
     held = f"holds {found['pairs']} of these {len(record['hypotheses']):,} pairs, {sides}"
-    return f"Out of domain: the training text, {data['corpus']}, {held} (case, punctuation and spacing ignored)."
+    reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
+    return f"{reason}: the training text, {data['corpus']}, {held} (case, punctuation and spacing ignored)."
 
 
 def means_table(records: list[dict[str, Any]]) -> str:

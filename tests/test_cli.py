@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -202,6 +203,24 @@ def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(
     assert "pairs in the training text: stored {'pairs': 0, " in verify_records(Path("records"), pytest.fail)[0]
     (tmp_path / "test.en").write_text("It rains.\nIt snows.\n")
     assert "holds 0 of these 2 pairs" in run(capsys, "evaluate", "base", "--split", f"local:{tmp_path}:test")[-1], "another text"
+
+
+def test_what_is_done_about_leaks_stands_in_every_result(capsys, runs, tmp_path):  # case D7
+    for language, lines in zip(("en", "de"), load_pairs("minigerman", "en", "de", "train"), strict=True):
+        for split, part in (("train", lines[:300]), ("dev", lines[300:320]), ("test", [*lines[320:339], lines[7]])):
+            (tmp_path / f"{split}.{language}").write_text("\n".join(part) + "\n")
+    code, line = refused(capsys, "train", *TINY, f"data.corpus=local:{tmp_path}")
+    assert code == 2 and line.startswith("error: test.en:20: this pair is also train.en:8 (exact); test in train: 1 exact, ")
+    dropped, allowed = f"local-drop-leaks:{tmp_path}", f"local-allow-leaks:{tmp_path}"
+    assert "left out 1 pairs: leak" in [" ".join(line.split()) for line in run(capsys, "data", dropped)]
+    note = "Leaks were allowed: the training text, {}, holds 1 of these 20 pairs, "
+    for name, known in ((dropped, False), (allowed, True)):
+        run(capsys, "train", *TINY, f"data.corpus={name}")
+        path = Path(run(capsys, "evaluate", "base", "--beam", "1", "--record", "records")[-1])
+        tables = render_results([load_record(path)])
+        assert f"## {name}, en to de, test" in tables and (note.format(name) in tables) is known
+        shutil.rmtree(tmp_path / "runs")
+    assert verify_records(Path("records"), pytest.fail) == []
 
 
 def kept_evaluation(runs: Path) -> Path:

@@ -251,20 +251,20 @@ def leaking(folder: Path, en: str, de: str) -> str:
 )
 def test_leaks_are_errors_with_both_lines(tmp_path, en, de, expected) -> None:  # case D7
     side = "de" if en == "New." else "en"
-    fix = " Fix: leave the sentences of test out of train"
+    fix = " Fix: leave the sentences of test out of train, or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
     assert message(InputError, leaking(tmp_path, en, de), "en", "de") == f"test.{side}:2: {expected}{fix}"
 
 
 def test_leaks_can_be_dropped_from_train(tmp_path) -> None:  # case D7
     name = write_corpus(tmp_path, test_en=[EN[23], "New."], test_de=[DE[23], DE[4] + "!"])
-    corpus = load_corpus(name, "en", "de", on_leak="drop")
+    corpus = load_corpus(name.replace("local:", "local-drop-leaks:"), "en", "de")
     assert corpus.pairs("train", "en", "de")[0] == EN[:4] + EN[5:20]
     assert (corpus.dropped, corpus.leaks, len(corpus["test"])) == ({"leak": 1}, [], 2)
     assert (corpus.skipped[0].file, corpus.skipped[0].line) == ("train.en", 5)
 
 
 def test_leaks_can_be_allowed_and_are_recorded(tmp_path) -> None:  # case D7
-    (leak,) = load_corpus(leaking(tmp_path, EN[4], DE[4]), "en", "de", on_leak="allow").leaks
+    (leak,) = load_corpus(leaking(tmp_path, EN[4], DE[4]).replace("local:", "local-allow-leaks:"), "en", "de").leaks
     assert (leak.held_out, leak.other, leak.exact, leak.first) == ("test", "train", 1, (1, 4))
 
 
@@ -435,7 +435,7 @@ def write_wit3(root: Path) -> Path:
 
 def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
     folder = write_wit3(tmp_path)
-    corpus = load_corpus(f"local:{folder}", "de", "en", on_leak="allow")
+    corpus = load_corpus(f"local-allow-leaks:{folder}", "de", "en")
     assert corpus.pairs("train", "de", "en") == (["de 1", "de 2", "de 3"], ["en 1", "en 2", "en 3"])
     assert list(corpus.splits) == ["train", "dev", "test", "tst2010", "tedx_tst2013"]
     assert corpus.pairs("test", "de", "en")[0] == corpus.pairs("tst2013", "de", "en")[0] == ["TED tst2013 de & co", "b"]

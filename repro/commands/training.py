@@ -23,7 +23,9 @@ def variants() -> None:
 def data(name: str, direction: str | None) -> None:
     """Load the corpus NAME and print its statistics (the columns of Table 1 of You et al. 2020) and what was found amiss.
 
-    NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML).
+    NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML). Sentences of
+    dev or test that are in train are an error there; local-drop-leaks:FOLDER leaves them out of train, local-allow-leaks:FOLDER counts
+    them. What was done is part of the name, in training too (data.corpus=local-drop-leaks:FOLDER), and so stands in every result.
     """
     from repro.data.corpora import load_corpus
     from repro.scales import split_direction

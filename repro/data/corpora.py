@@ -3,7 +3,8 @@
 >>> from repro.data.corpora import load_corpus
 >>> corpus = load_corpus("minigerman")                    # generated
 >>> corpus = load_corpus("multi30k", "en", "de")          # from the folder REPRO_DATA/multi30k, else from the Hugging Face Hub
->>> corpus = load_corpus("local:my/folder", "en", "de")   # your own files
+>>> corpus = load_corpus("local:my/folder", "en", "de")   # your own files; sentences of dev or test in train are an error
+>>> corpus = load_corpus("local-drop-leaks:my/folder")    # as it says; what was done stands wherever the corpus is named
 """
 
 import functools
@@ -20,7 +21,9 @@ from repro.data.parallel import ParallelCorpus, Skipped, Split, align, digest
 from repro.data.text import MAX_CHARS
 from repro.errors import DamagedFileError, InputError, MachineError, did_you_mean
 
-LOCAL = "local:"
+# What is done about held-out sentences of your own files that are in train. It is part of the name, so that it stands in every result.
+ALLOWS_LEAKS = "local-allow-leaks:"
+OWN_FILES: Mapping[str, OnLeak] = {"local:": "error", "local-drop-leaks:": "drop", ALLOWS_LEAKS: "allow"}
 
 
 def load_corpus(
@@ -28,18 +31,16 @@ def load_corpus(
     source: str | None = None,
     target: str | None = None,
     root: Path | None = None,
-    on_leak: OnLeak | None = None,
     max_chars: int = MAX_CHARS,
 ) -> ParallelCorpus:
     """Load a corpus by name, check it, and say what was found.
 
     Args:
-        name: a key of ``CORPORA``, or ``local:`` and a folder.
+        name: a key of ``CORPORA``, or ``local:`` and a folder. Sentences of dev or test, or one side of them, in train are an error then;
+            ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in ``leaks``.
         source, target: languages to load; by default all that the corpus has. A pair with a bad line in a language that is not loaded
             stays.
         root: folder of the corpora, by default the environment variable REPRO_DATA. A corpus that is not there comes from the Hub.
-        on_leak: what to do when sentences of dev or test, or one side of them, are in train: ``error``, ``drop`` (from train), ``allow``
-            (count them in ``leaks``). By default ``error`` for your own files, and what its record says for a published corpus.
         max_chars: longer lines are left out of train and are an error in dev and test.
 
     Raises:
@@ -49,8 +50,6 @@ def load_corpus(
     """
     languages = tuple(language for language in (source, target) if language)
     record = check_languages(name, *languages)
-    if on_leak not in (None, "error", "drop", "allow"):
-        raise InputError("on_leak", f"unknown value '{on_leak}'", did_you_mean(str(on_leak), ["error", "drop", "allow"]))
     sides, is_from_hub = _read(name, record, languages, root, max_chars)
     sides = {
         split: {language: replace(text, lines=prepare_lines(name, text.lines)) for language, text in columns.items()}
@@ -61,7 +60,7 @@ def load_corpus(
         corpus = _cut(corpus, record.split)
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
-    return _check_leaks(corpus, on_leak or record.on_leak)
+    return _check_leaks(corpus, record.on_leak)
 
 
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
@@ -86,7 +85,7 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
             raise InputError(split, f"is for {task_of(other)}, {name} is for {task_of(name)}", "choose a corpus of the same task")
         foreign = load_pairs(other, source, target, own_split)
         return prepare_lines(name, foreign[0]), prepare_lines(name, foreign[1])
-    if name.startswith(LOCAL):
+    if own_folder(name):
         return load_corpus(name, source, target).pairs(split, source, target)
     return _load_pairs(name, source, target, split, os.environ.get("REPRO_DATA"))
 
@@ -132,19 +131,26 @@ def task_of(name: str) -> Task:
     return _find_record(name).task
 
 
+def own_folder(name: str) -> Path | None:
+    """Return the folder of your own files that a name stands for, or nothing if it is the name of a published corpus."""
+    prefix, colon, folder = name.partition(":")
+    # Path's own expanduser does not leave an unknown ~user alone.
+    return Path(os.path.expanduser(folder)) if prefix + colon in OWN_FILES else None
+
+
 def _find_record(name: str) -> CorpusRecord:
-    if name.startswith(LOCAL):
-        return CorpusRecord((), "your own files", "yours", "yours", read=read_folder, renamed=IWSLT16_SETS, on_leak="error")
+    if own_folder(name):
+        on_leak = OWN_FILES[name[: name.index(":") + 1]]
+        return CorpusRecord((), "your own files", "yours", "yours", read=read_folder, renamed=IWSLT16_SETS, on_leak=on_leak)
     if name not in CORPORA:
-        raise InputError("data.corpus", f"unknown corpus '{name}'", did_you_mean(name, [*CORPORA, "local:FOLDER"]))
+        raise InputError("data.corpus", f"unknown corpus '{name}'", did_you_mean(name, [*CORPORA, *(f"{own}FOLDER" for own in OWN_FILES)]))
     return CORPORA[name]
 
 
 def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int) -> tuple[Sides, bool]:
     """Return the sides of all splits, and whether they came from the Hub."""
-    if name.startswith(LOCAL):
-        folder = Path(os.path.expanduser(name.removeprefix(LOCAL)))  # unlike Path's own, leaves an unknown ~user alone
-        return record.read(folder, languages, max_chars), False
+    if own := own_folder(name):
+        return record.read(own, languages, max_chars), False
     if record.folder is None:
         return record.read(Path(), languages or record.languages, max_chars), False
     root = root or os.environ.get("REPRO_DATA")
@@ -159,7 +165,7 @@ def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Pat
 
 
 def _align_splits(name: str, record: CorpusRecord, sides: Sides, max_chars: int) -> ParallelCorpus:
-    is_official = not name.startswith(LOCAL)
+    is_official = own_folder(name) is None
     splits: dict[str, Split] = {}
     skipped: list[Skipped] = []
     notes: list[str] = []
@@ -237,4 +243,7 @@ def _refuse(corpus: ParallelCorpus, overlap: Overlap) -> None:
     what = f"this sentence is also {other_place}" if overlap.kind == language else f"this pair is also {other_place} ({overlap.kind})"
     sides = ", ".join(f"{number} {language}" for language, number in overlap.one_side.items()) or "0"
     counts = f"{overlap.held_out} in {overlap.other}: {overlap.exact} exact, {overlap.normalised} normalised, one side {sides}"
-    raise InputError(held_place, f"{what}; {counts}", f"leave the sentences of {overlap.held_out} out of {overlap.other}")
+    mend = f"leave the sentences of {overlap.held_out} out of {overlap.other}"
+    if own_folder(corpus.name):
+        mend += ", or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
+    raise InputError(held_place, f"{what}; {counts}", mend)

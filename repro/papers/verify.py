@@ -27,7 +27,7 @@ from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN
 from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
 from repro.config import SITES, RunConfig, from_dict
-from repro.data.corpora import LOCAL
+from repro.data.corpora import own_folder
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.pruned import NO_CONTROL, SERIES
@@ -141,7 +141,7 @@ def _check_scores(record: Record, _: Scores) -> Iterator[str]:
 def _check_at_hand(record: Record) -> None:
     """Refuse a record of own files that are on another machine: it is not damaged."""
     for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
-        if name.startswith(LOCAL) and not Path(name.removeprefix(LOCAL)).expanduser().is_dir():
+        if (folder := own_folder(name)) and not folder.is_dir():
             raise MachineError(name, "is not on this machine", "verify where the folder is, or put it back")
 
 
