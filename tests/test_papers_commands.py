@@ -67,7 +67,7 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     code, page, message = run(capsys, "run", "you2020.figure4", "sh-x", "--dry-run", "--results", str(results))
     assert code == 0 and page.split() == [page.strip()] and page.startswith("sh-x-seed1-")
-    assert re.match(r"1 runs to train, 0 to measure; training about \d+ minutes", message)
+    assert re.match(r"1 run to train, 0 to measure; training about \d+ minutes", message)
     assert not (tmp_path / "runs").exists()
 
 
@@ -116,12 +116,18 @@ def test_settings_make_other_runs_of_the_systems_named(capsys, results):
     ]
 
 
+def test_a_setting_that_no_model_has_is_refused_before_anything_is_planned(capsys, results):
+    code, out, told = run(capsys, "run", "base", "hc-sa", "model.cross=gausian", "--results", str(results), "--dry-run")
+    assert (code, out) == (2, "")
+    assert told.startswith("error: model.cross: unknown attention 'gausian'. Fix: did you mean 'gaussian'?")
+
+
 def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, results, tmp_path):
     for split in ("train", "dev", "test"):
         for language in ("en", "de"):
             (tmp_path / f"{split}.{language}").write_text(f"{split} {language}\n")
     plan = ["run", "base", f"data.corpus=local:{tmp_path}", "--results", str(results), "--dry-run"]
-    assert run(capsys, *plan, "--split", "dev")[2].startswith("1 runs to train, 1 to measure")
+    assert run(capsys, *plan, "--split", "dev")[2].startswith("1 run to train, 1 to measure")
     assert run(capsys, *plan, "--split", "challenge")[2].startswith(f"error: local:{tmp_path}: has no split 'challenge'. Fix: ")
 
 

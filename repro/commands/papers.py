@@ -69,9 +69,14 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     for split in splits:
         load_pairs(data.corpus, data.source, data.target, split)  # refused before hours of training, not after
     missing = plan([experiment for _, experiment in chosen], Evidence(scale, load_records(results, None)), seeds, systems, splits)
+    if settings:
+        from repro.transformer import Transformer
+
+        for config in missing.trainings:  # an unknown variant or option is refused here and once, not by every worker
+            Transformer(config.model, vocab_size=1, pad_id=0, length_ratio=1.0)
     minutes = estimate_minutes(missing, results, jobs)
     to_measure = len(missing.further) + len(missing.measures) + sum(len(configs) for _, configs in missing.sittings)
-    counts = f"{len(missing.trainings)} runs to train, {to_measure} to measure"
+    counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, {to_measure} to measure"
     click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
     if dry_run:
         from repro.scales import run_name
