@@ -79,7 +79,7 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
     """
     name, where = run.config.train.start_from, "train.start_from"
     if run.config.train.cut_from is not None:
-        mend = f"prune {run.config.train.cut_from} again; see repro/pruning.py"
+        mend = f"prune {run.config.train.cut_from} again; see repro/cutting.py"
         raise InputError(str(run.path), "is not trained, but cut out of another run", mend)
     if name is None:
         return None

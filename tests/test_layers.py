@@ -19,7 +19,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"analysis.head_records"},
     {"report", "jobs"},
     {"analysis.tables", "cluster"},
-    {"pruning", "pruning_sweep", "gallery"},
+    {"pruning", "cutting", "pruning_sweep", "gallery"},
     {"papers", "widgets"},
     {"commands"},
     {"__main__", ""},

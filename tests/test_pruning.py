@@ -10,6 +10,7 @@ from test_training import assert_same, parameters_of, stop_after, tiny
 
 from repro import pruning_sweep
 from repro.config import SITES, RunConfig, TrainConfig
+from repro.cutting import drop_heads, from_scratch_config, save_pruned
 from repro.data.batches import EncodedPairs, pad
 from repro.data.corpora import load_corpus
 from repro.data.subwords import PAD_ID
@@ -19,12 +20,9 @@ from repro.files import write_json
 from repro.pruning import (
     almost_binary,
     continued_config,
-    drop_heads,
-    from_scratch_config,
     gate_table,
     kept_heads,
     pruning_config,
-    save_pruned,
     undecided,
 )
 from repro.pruning_sweep import PruningPoint, nearest, next_penalty, sweep

@@ -52,9 +52,10 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     found = Run.find(run)
 
     from repro.config import SITES
+    from repro.cutting import check_prunable, save_pruned
     from repro.data.corpora import load_corpus
     from repro.decoding import Translator
-    from repro.pruning import check_prunable, kept_heads, save_pruned
+    from repro.pruning import kept_heads
     from repro.pruning_sweep import nearest, sweep
     from repro.report import table
 

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from repro.config import SITES
+from repro.cutting import from_scratch_config, save_pruned
 from repro.decoding import Translator
 from repro.jobs import train_and_evaluate
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.statistics import Estimate, Exact, Undefined
-from repro.pruning import continued_config, from_scratch_config, kept_heads, save_pruned
+from repro.pruning import continued_config, kept_heads
 from repro.pruning_sweep import PruningPoint, nearest, sweep
 from repro.records import evaluate_run
 from repro.runs import Run

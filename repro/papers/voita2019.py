@@ -1,6 +1,6 @@
 """Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019: what heads do, and which can go.
 
-https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/` and `pruning.py`.
+https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/`, `pruning.py` and `cutting.py`.
 """
 
 from repro.analysis.tables import heads_table
