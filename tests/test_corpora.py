@@ -374,6 +374,8 @@ def test_what_a_model_may_know_of_another_corpus_is_counted(tmp_path) -> None:
     )
     assert count_in_train(own, "en", "de", f"{other}:test") == {"pairs": 2, "en": 1, "de": 1}
     assert count_in_train(own, "en", "de", "dev") == {"pairs": 0, "en": 0, "de": 0}
+    write(tmp_path / "own", train_en=["It rains.", "Thank you.", "Go on."])
+    assert count_in_train(own, "en", "de", f"{other}:test") == {"pairs": 1, "en": 2, "de": 2}, "the text as it is now"
 
 
 # Formats
