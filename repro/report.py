@@ -79,12 +79,12 @@ def references_of(record: dict[str, Any]) -> list[str]:
 
 
 def render_results(records: list[dict[str, Any]]) -> str:
-    """Return the tables of stored records, by corpus, direction and test set, with published scores beside; no corpus is needed."""
+    """Return a page with the tables of stored records, by corpus, direction and test set, published scores beside; no corpus is needed."""
     groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for record in records:
         data = record["config"]["data"]
         groups.setdefault((data["corpus"], data["source"], data["target"], record["split"]), []).append(record)
-    parts = []
+    parts = ["# Stored results", "Generated from the records in this folder by `repro results --update`; nothing here is typed in."]
     for (corpus, source, target, split), group in sorted(groups.items()):
         check_comparable(group)
         group.sort(key=lambda record: (label_of(record), record["seed"]))

@@ -14,7 +14,7 @@ from repro.data.corpora import load_pairs
 from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.papers.summary import commands_to_go_on, summary
+from repro.papers.summary import BEGIN, END, commands_to_go_on, summary
 from repro.papers.verdicts import claims_of, load
 from repro.record_fields import kind_of
 from repro.records import load_records, publish
@@ -272,6 +272,22 @@ def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
         InputError, match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder"
     ):
         Arm("base", overrides).config("smoke")
+
+
+def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):
+    readme = results.parent / "README.md"
+    readme.write_text("mine\n")
+    assert run(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n", "")
+    assert (results / "README.md").read_text() == run(capsys, "results", str(results))[1]
+    assert readme.read_text() == "mine\n"
+
+
+@pytest.mark.real_data
+def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
+    readme = results.parent / "README.md"
+    readme.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
+    assert run(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{readme}\n", "")
+    assert readme.read_text() == f"above\n{summary(results)}\nbelow\n"
 
 
 @pytest.mark.real_data

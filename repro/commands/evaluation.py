@@ -101,15 +101,14 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
-@click.option("--summary", is_flag=True, help="Only verdict counts and coverage, as they stand in the README.")
-def results(folder: Path, summary: bool) -> None:
+@click.option("--update", is_flag=True, help="Write FOLDER/README.md, and verdicts and coverage in the README beside FOLDER.")
+def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
-    if summary:
-        from repro.papers.summary import summary as summarize
+    if update:
+        from repro.papers.summary import update_pages
 
-        return click.echo(summarize(folder))
+        return click.echo("\n".join(map(str, update_pages(folder))))
     from repro.records import load_records
     from repro.report import render_results
 
-    click.echo("# Stored results\n\nGenerated from the records in this folder by `repro results`; nothing here is typed in.\n")
     click.echo(render_results(load_records(folder)), nl=False)
