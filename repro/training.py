@@ -27,7 +27,7 @@ from repro.errors import ReproError
 from repro.files import append_line
 from repro.loss import output_loss
 from repro.memory import keep_freed_memory
-from repro.preparation import check_finished, check_lengths, find_device, prepare, removed_if_empty, threads_of
+from repro.preparation import check_finished, check_lengths, find_device, prepare, removed_if_empty, threads_of, warn_of_emulated_precision
 from repro.runs import Run
 from repro.transformer import Transformer
 
@@ -73,6 +73,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         run.remove_leftovers()
         keep_freed_memory()
         device = find_device(device)
+        warn_of_emulated_precision(run, device)
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
         start = find_start(run, corpus.fingerprint)
         train_pairs, dev_pairs = prepare(run, corpus, start, device, allow_inexact)

@@ -128,6 +128,14 @@ def test_pairs_that_are_too_long_are_counted(tmp_path, capfd):
     assert int(count) == sum(max(len(s), len(t)) > 12 for s, t in zip(*sides, strict=True)) > 0
 
 
+@pytest.mark.parametrize("capability, precision, warns", [("AVX2", "bf16", True), ("AVX2", "fp32", False), ("AVX512", "bf16", False)])
+def test_a_precision_that_the_processor_only_emulates_is_told(tmp_path, capfd, monkeypatch, capability, precision, warns):
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    run = train(tiny(f"train.precision={precision}", "train.max_updates=1"), tmp_path, quiet=True)
+    line = f"{run.path}: this processor (AVX2) has no instructions for bf16 and emulates it; train.precision=fp32 is many times faster here"
+    assert (line in capfd.readouterr().err) == warns
+
+
 def flip(path, place: int = 700) -> None:
     data = bytearray(path.read_bytes())
     data[place % len(data)] ^= 1
