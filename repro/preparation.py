@@ -43,10 +43,10 @@ def find_device(name: str | None) -> torch.device:
 
 
 def warn_of_emulated_precision(run: Run, device: torch.device) -> None:
-    """Say on standard error that bf16 makes training on this processor slower, not faster: without AVX-512 it is emulated."""
+    """Say on standard error that bf16 makes training on this processor slower, not faster: x86 without AVX-512 emulates it."""
     capability = torch.backends.cpu.get_cpu_capability()
-    if device.type == "cpu" and run.config.train.precision == "bf16" and capability in ("DEFAULT", "AVX2"):
-        what = f"this processor ({capability}) has no instructions for bf16 and emulates it; train.precision=fp32 is many times faster here"
+    if device.type == "cpu" and run.config.train.precision == "bf16" and capability == "AVX2":
+        what = "this processor (AVX2) has no instructions for bf16 and emulates it; train.precision=fp32 is many times faster here"
         print(f"{run.path}: {what}, and another run", file=sys.stderr)
 
 

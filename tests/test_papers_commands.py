@@ -282,6 +282,18 @@ def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_t
     assert readme.read_text() == "mine\n"
 
 
+def test_update_without_the_corpora_writes_nothing(capsys, results, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))  # not unset: the corpora would be asked of the Hub
+    (path,) = (RESULTS / "multi30k.en-de").glob(f"*-{Arm('base').config('multi30k').digest()}.test.json")
+    (results / "multi30k.en-de").mkdir()
+    shutil.copy(path, results / "multi30k.en-de")
+    readme = results.parent / "README.md"
+    readme.write_text(f"{BEGIN}\nof yesterday\n{END}\n")
+    code, page, message = run(capsys, "results", str(results), "--update")
+    assert (code, page) == (3, "") and "not known without the corpus. Fix: set REPRO_DATA" in message
+    assert "of yesterday" in readme.read_text() and not (results / "README.md").exists()
+
+
 @pytest.mark.real_data
 def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
     readme = results.parent / "README.md"

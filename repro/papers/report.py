@@ -63,6 +63,7 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
 
 
 UNFINISHED = ("in part", "not run")
+UNKNOWN = "needs its corpus"
 
 
 def missing(experiment: Experiment, evidence: Evidence) -> list[str]:
@@ -73,7 +74,7 @@ def missing(experiment: Experiment, evidence: Evidence) -> list[str]:
 
 
 def status_of(experiment: Experiment, evidence: Evidence) -> str:
-    """Return `done`, `needs no run`, `not at this scale`, or one of `UNFINISHED`."""
+    """Return `done`, `needs no run`, `not at this scale`, one of `UNFINISHED`, or `UNKNOWN` where the corpus would have to tell."""
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
     wanted = len(experiment.arms) + sum(map(len, experiment.measures.values()))
@@ -82,7 +83,7 @@ def status_of(experiment: Experiment, evidence: Evidence) -> str:
     try:
         absent = missing(experiment, evidence)
     except ReproError:  # the corpus is not at hand, without which the size of a part of it is not known
-        return "not run"
+        return UNKNOWN if evidence.all("scores") else "not run"
     return "done" if not absent else "in part" if len(absent) < wanted else "not run"
 
 
