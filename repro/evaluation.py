@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Any
 
@@ -66,12 +66,17 @@ class CorpusMetric:
         """Return the texts as the metric reads them."""
         return texts
 
-    def score(self, hyps: list[str], refs: list[str]) -> float:
-        """Return the score of a corpus."""
-        return self.metric.corpus_score(self.prepare(hyps), [self.prepare(refs)]).score
+    def read(self, refs: list[str]) -> None:
+        """Count the n-grams of references, once for all the hypotheses to come."""
+        # What the constructors of sacreBLEU's metrics do with references; ours must be prepared first.
+        self.metric._ref_cache = self.metric._cache_references([self.prepare(refs)])
+
+    def score(self, hyps: list[str]) -> float:
+        """Return the score of a corpus against the references that were read."""
+        return self.metric.corpus_score(self.prepare(hyps), None).score
 
     def signature(self) -> str:
-        """Return how the score was made; only after something was scored."""
+        """Return how the score is made; only after references were read."""
         return str(self.metric.get_signature())
 
 
@@ -90,7 +95,7 @@ class TokenizedBLEU(CorpusMetric):
         return [self._tokenize(sentence.lower()) for sentence in sentences]
 
     def signature(self) -> str:
-        """Return sacreBLEU's signature with the tokeniser that was really used; only after something was scored."""
+        """Return sacreBLEU's signature with the tokeniser that was really used; only after references were read."""
         return super().signature().replace("case:mixed", "case:lc").replace("tok:none", f"tok:sacremoses-{version('sacremoses')}")
 
 
@@ -102,15 +107,19 @@ METRICS: dict[str, Callable[[str], list[CorpusMetric | Distinct]]] = {
 """The task of a corpus -> what its hypotheses are scored with, given the language of the targets (all but translations are English)."""
 
 
-def metrics_for(task: str, target: str) -> list[CorpusMetric | Distinct]:
-    """Return new metrics for a task.
+@lru_cache(maxsize=4)  # the systems of a table share a few test sets, and references are half the work of a score
+def metrics_for(task: str, target: str, refs: tuple[str, ...]) -> list[CorpusMetric | Distinct]:
+    """Return the metrics of a task, which have read the references.
 
     Raises:
         InputError: an unknown task.
     """
     if task not in METRICS:
         raise InputError("task", f"unknown task '{task}'", did_you_mean(task, METRICS))
-    return METRICS[task](target)
+    metrics = METRICS[task](target)
+    for metric in metrics:
+        metric.read(list(refs))
+    return metrics
 
 
 def score_all(hyps: list[str], refs: list[str], target: str, task: str = "translation") -> list[Score]:
@@ -129,7 +138,7 @@ def score_all(hyps: list[str], refs: list[str], target: str, task: str = "transl
         InputError: nothing to score, or not as many references as hypotheses.
     """
     _check_lines(hyps, refs)
-    return [Score(metric.name, metric.score(hyps, refs), metric.signature()) for metric in metrics_for(task, target)]
+    return [Score(metric.name, metric.score(hyps), metric.signature()) for metric in metrics_for(task, target, tuple(refs))]
 
 
 def cased_metrics(target: str) -> list[Metric]:
@@ -151,13 +160,12 @@ def paired_bootstrap(
     _check_lines(second, refs)
     random = np.random.default_rng(BOOTSTRAP_SEED)
     samples = random.integers(len(refs), size=(num_samples, len(refs)))
-    metrics = [metric for metric in metrics_for(task, target) if isinstance(metric, CorpusMetric)]
-    return [_compare(metric, first, second, refs, samples) for metric in metrics]
+    metrics = [metric for metric in metrics_for(task, target, tuple(refs)) if isinstance(metric, CorpusMetric)]
+    return [_compare(metric, first, second, samples) for metric in metrics]
 
 
-def _compare(metric: CorpusMetric, first: list[str], second: list[str], refs: list[str], samples: np.ndarray) -> Comparison:
-    prepared = metric.prepare(refs)
-    statistics = [sentence_statistics(metric.metric, metric.prepare(lines), prepared) for lines in (first, second)]
+def _compare(metric: CorpusMetric, first: list[str], second: list[str], samples: np.ndarray) -> Comparison:
+    statistics = [sentence_statistics(metric.metric, metric.prepare(lines)) for lines in (first, second)]
     true = [score_of_sums(metric.metric, s.sum(axis=0)) for s in statistics]
     resampled = [[score_of_sums(metric.metric, s[sample].sum(axis=0)) for sample in samples] for s in statistics]
     differences = np.array(resampled[1]) - np.array(resampled[0])
@@ -167,10 +175,13 @@ def _compare(metric: CorpusMetric, first: list[str], second: list[str], refs: li
     return Comparison(metric.name, metric.signature(), *true, float(low), float(high), float(p), len(samples))
 
 
-def sentence_statistics(metric: Metric, hyps: list[str], refs: list[str]) -> np.ndarray:
-    """Return what a corpus score is computed from, a row a sentence; the rows of any selection of sentences add up to its score."""
+def sentence_statistics(metric: Metric, hyps: list[str], refs: list[str] | None = None) -> np.ndarray:
+    """Return what a corpus score is computed from, a row a sentence; the rows of any selection of sentences add up to its score.
+
+    Without references, the metric must have read some.
+    """
     # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it offers them to its own tests only.
-    return np.array(metric._extract_corpus_statistics(hyps, [refs]))
+    return np.array(metric._extract_corpus_statistics(hyps, None if refs is None else [refs]))
 
 
 def score_of_sums(metric: Metric, sums: np.ndarray) -> float:

@@ -31,6 +31,13 @@ def test_cased_scores_are_sacrebleus_and_carry_its_signature():
     assert chrf.signature.startswith("nrefs:1|case:mixed|eff:yes|nc:6|nw:0")
 
 
+def test_references_that_were_read_before_are_not_taken_for_others():
+    first = score_all(WORSE, REFS, "de")
+    assert all(score.value < 100 for score in first)
+    assert all(score.value == pytest.approx(100) for score in score_all(WORSE, WORSE, "de"))
+    assert score_all(WORSE, REFS, "de") == first
+
+
 def test_tokenised_bleu_lowers_case_and_splits_as_moses_does():
     tokenized = TokenizedBLEU("de")
     assert tokenized.prepare(["Der Hund, z.B. (Rex), schläft."]) == ["der hund , z.b. ( rex ) , schläft ."]

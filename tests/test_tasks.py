@@ -170,7 +170,7 @@ def test_distinct_counts_over_all_texts():
     *_, one, two = score_all(["I like tea.", "I like milk!", "Tea"], ["a", "b", "c"], "reply", "dialogue")
     assert (one.name, two.name) == ("distinct-1", "distinct-2")
     assert one.value == pytest.approx(100 * 4 / 7) and two.value == pytest.approx(100 * 3 / 7)
-    assert Distinct(1).score(["...", ""], ["a", "b"]) == 0
+    assert Distinct(1).score(["...", ""]) == 0
 
 
 def test_signatures_say_how():
@@ -316,10 +316,10 @@ def test_a_folder_without_the_tables_says_which(monkeypatch, tmp_path):
 @pytest.fixture
 def small_corpora(monkeypatch):
     monkeypatch.setattr(generated, "DEFAULT_SIZES", {"train": 300, "dev": 20, "test": 30})
-    for read_once in (catalogue._generated_pairs, corpora._load_pairs):
+    for read_once in (catalogue._generated_pairs, corpora._load_once):
         read_once.cache_clear()
     yield
-    for read_once in (catalogue._generated_pairs, corpora._load_pairs):
+    for read_once in (catalogue._generated_pairs, corpora._load_once):
         read_once.cache_clear()
 
 

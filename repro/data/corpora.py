@@ -85,14 +85,13 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
             raise InputError(split, f"is for {task_of(other)}, {name} is for {task_of(name)}", "choose a corpus of the same task")
         foreign = load_pairs(other, source, target, own_split)
         return prepare_lines(name, foreign[0]), prepare_lines(name, foreign[1])
-    if own_folder(name):
-        return load_corpus(name, source, target).pairs(split, source, target)
-    return _load_pairs(name, source, target, split, os.environ.get("REPRO_DATA"))
+    load = load_corpus if own_folder(name) else functools.partial(_load_once, os.environ.get("REPRO_DATA"))
+    return load(name, source, target).pairs(split, source, target)
 
 
-@functools.lru_cache(maxsize=16)
-def _load_pairs(name: str, source: str, target: str, split: str, _root: str | None) -> tuple[list[str], list[str]]:
-    return load_corpus(name, source, target).pairs(split, source, target)
+@functools.lru_cache(maxsize=4)
+def _load_once(_root: str | None, name: str, source: str, target: str) -> ParallelCorpus:
+    return load_corpus(name, source, target)
 
 
 def count_in_train(name: str, source: str, target: str, split: str) -> dict[str, int]:

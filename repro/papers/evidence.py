@@ -10,7 +10,7 @@ import sacrebleu
 
 from repro.data.corpora import load_pairs
 from repro.errors import ReproError
-from repro.evaluation import cased_metrics, sentence_statistics
+from repro.evaluation import CorpusMetric, cased_metrics, sentence_statistics
 from repro.papers.arms import Arm
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
@@ -154,15 +154,13 @@ class Evidence:
                     systems[label_of(record)].append(tuple(record["hypotheses"]))
             several = {label: lists for label, lists in systems.items() if len(lists) > 1}
             refs = tuple(self.pairs(like)[1]) if several else ()
-            self._several[direction] = {
-                label: [_sums(_bleu(data.target), hyps, refs) for hyps in lists] for label, lists in several.items()
-            }
+            self._several[direction] = {label: [_sums(data.target, hyps, refs) for hyps in lists] for label, lists in several.items()}
         return self._several[direction]
 
     def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
         """Return the BLEU statistics of every test sentence, `(num_sentences, num_statistics)`."""
         record = self.scores(arm, seed)
-        return _sums(_bleu(arm.config(self.scale).data.target), tuple(record["hypotheses"]), tuple(self.pairs(arm)[1]))
+        return _sums(arm.config(self.scale).data.target, tuple(record["hypotheses"]), tuple(self.pairs(arm)[1]))
 
     def gap_by(self, terms: Sequence[tuple[float, Arm]], key: Key, edges: Sequence[float]) -> list[tuple[str, int, Estimate]]:
         """Return a contrast on parts of the test set.
@@ -213,10 +211,10 @@ class Evidence:
         Raises:
             NotMeasured: one of them has no scores.
         """
-        metric, refs = _bleu(like.config(self.scale).data.target), tuple(self.pairs(like)[1])
+        target, refs = like.config(self.scale).data.target, tuple(self.pairs(like)[1])
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for weight, wanted in ((1, digest), (-1, minus)):
-            sums = _sums(metric, tuple(self.scores_by(wanted)["hypotheses"]), refs)
+            sums = _sums(target, tuple(self.scores_by(wanted)["hypotheses"]), refs)
             value += weight * _bleu_of(sums)
             resampled += weight * bleu_of_resamples(sums)
         return estimate(value, resampled, [1], None)
@@ -253,12 +251,12 @@ class Evidence:
 
     def _masked(self, arm: Arm, head: str, seeds: Sequence[int], sentences: Sequence[int] | None) -> tuple[np.ndarray, np.ndarray]:
         """Return what is lost for each seed, `(num_seeds,)`, and for each seed and resample, `(num_seeds, num_samples)`."""
-        metric, refs = _bleu(arm.config(self.scale).data.target), tuple(self.pairs(arm)[1])
+        target, refs = arm.config(self.scale).data.target, tuple(self.pairs(arm)[1])
         values, resampled = [], []
         for seed in seeds:
             changed = self.one("masks", arm, seed, split=self.split)["masks"][head]["changed"]
             hyps = self.scores(arm, seed)["hypotheses"]
-            masked = _sums(metric, tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps)), refs)
+            masked = _sums(target, tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps)), refs)
             whole, masked = (_part(sums, sentences) for sums in (self.sums(arm, seed), masked))
             values.append(_bleu_of(whole) - _bleu_of(masked))
             resampled.append(bleu_of_resamples(whole) - bleu_of_resamples(masked))
@@ -289,10 +287,12 @@ def _bootstrap(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarr
 
 
 @cache
-def _bleu(target: str) -> sacrebleu.BLEU:
-    return cased_metrics(target)[0]
+def _sums(target: str, hyps: tuple[str, ...], refs: tuple[str, ...]) -> np.ndarray:
+    return sentence_statistics(_bleu(target, refs), list(hyps))
 
 
-@cache
-def _sums(metric: sacrebleu.BLEU, hyps: tuple[str, ...], refs: tuple[str, ...]) -> np.ndarray:
-    return sentence_statistics(metric, list(hyps), list(refs))
+@lru_cache(maxsize=4)  # references take as long to read as the translations of one system
+def _bleu(target: str, refs: tuple[str, ...]) -> sacrebleu.BLEU:
+    bleu = CorpusMetric("BLEU", cased_metrics(target)[0])
+    bleu.read(list(refs))
+    return bleu.metric
