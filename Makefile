@@ -6,7 +6,7 @@ SHELL = /bin/bash
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test browser cluster install lint notebooks bench clean
+.PHONY: demo test verify faults browser cluster install lint notebooks bench clean
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -15,9 +15,15 @@ demo: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	$(BIN)/repro verify
-	$(BIN)/python tests/seeded_faults.py
+	$(MAKE) -j 2 verify faults
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks tutorials
+
+# One core each, so `make test` runs them side by side.
+verify: $(INSTALLED)
+	$(BIN)/repro verify
+
+faults: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/seeded_faults.py
 
 # The widgets and notebook 08 in a real JupyterLab; needs the system's Chromium.
 browser: $(INSTALLED)
