@@ -114,13 +114,16 @@ def test_options_that_need_each_other_may_come_in_any_order():
         (RuntimeError("something else"), 70, "error: a bug in repro: RuntimeError: something else. The traceback is in "),
     ],
 )
-def test_what_the_machine_refuses_is_a_line_and_no_bug(monkeypatch, capsys, error, code, line):
+def test_what_the_machine_refuses_is_a_line_and_no_bug(monkeypatch, capsys, tmp_path, error, code, line):
     def fail(*_):
         raise error
 
     monkeypatch.setattr("repro.data.corpora.load_corpus", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     found = refused(capsys, "data", "minigerman")
     assert found[0] == code and found[1].startswith(line)
+    kept = [path.read_text() for path in tmp_path.iterdir()]
+    assert [text.startswith("Traceback") and str(error) in text for text in kept] == ([True] if code == 70 else [])
 
 
 def test_mistakes_are_answered_before_torch_is_imported(tmp_path):
