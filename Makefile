@@ -39,9 +39,10 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# Run every notebook from a fresh kernel and save what it shows.
+# Run every notebook from a fresh kernel and save what it shows; what was printed in pieces is put together, or each run would differ.
 notebooks: $(INSTALLED)
-	$(BIN)/jupyter nbconvert --to notebook --execute --ExecutePreprocessor.record_timing=False --inplace notebooks/*.ipynb tutorials/*/*.ipynb
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/*.ipynb tutorials/*/*.ipynb
+	$(BIN)/jupyter nbconvert --to notebook --inplace --CoalesceStreamsPreprocessor.enabled=True notebooks/*.ipynb tutorials/*/*.ipynb
 
 # Speed against other toolkits, in an environment of its own; leave the machine alone meanwhile.
 bench:
