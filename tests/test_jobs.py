@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
 from test_training import tiny
 
+from repro.data.corpora import load_corpus
 from repro.errors import InputError
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
 from repro.papers.runner import Plan, carry_out
@@ -36,9 +38,19 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")} == before
 
 
+def few_pairs(folder: Path) -> Path:
+    """Write a small part of the generated corpus: a model that has learned nothing translates slowly. From German, it needs no parser."""
+    folder.mkdir()
+    corpus = load_corpus("minigerman", "en", "de")
+    for split, number in {"train": 300, "dev": 4, "test": 4}.items():
+        for language, lines in zip(("en", "de"), corpus.pairs(split, "en", "de"), strict=True):
+            (folder / f"{split}.{language}").write_text("\n".join(lines[:number]) + "\n")
+    return folder
+
+
 def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
     """Records may lie here without their runs: each piece of work then trains the run first, or finds it finished."""
-    config, lines = tiny(), []
+    config, lines = tiny(f"data.corpus=local:{few_pairs(root / 'corpus')}", "data.source=de", "data.target=en"), []
     found = Plan([], [(config, "dev"), (config, "test")], [("heads", config), ("maps", config)], [])
     assert carry_out(found, root / "results", 2, lines.append) == []
     name = run_name(config)
