@@ -369,6 +369,17 @@ def test_there_is_no_trend_over_a_single_bin(evidence):
         evidence.trend([(1, HARD), (-1, BASE)], reference_length, [0, 1000], last_minus_first)
 
 
+def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):
+    """The loss of hc-all is that of hc-sa and all long sentences; hc-sa loses nothing."""
+    median = np.median([reference_length("", ref) for ref in refs])
+    long = [" ".join(ref.split()[::-1]) if reference_length("", ref) > median else ref for ref in refs]
+    one = [score_record(BASE, refs), score_record(Arm("hc-sa"), refs), score_record(Arm("hc-all"), long)]
+    alone = verdict_on("Y-10", one)
+    assert [line.split(":")[0] for line in alone.evidence] == ["open", "void"]
+    assert alone.evidence[1].endswith("<= 0: +0.00, and nothing tells how much seeds matter")
+    assert verdict_on("Y-10", [*one, score_record(BASE, refs, 2)]).status == "reproduced"
+
+
 def test_masking_a_head_is_compared_on_the_same_sentences(evidence, refs):
     changed = {str(i): "nichts" for i in range(0, 100)}
     record = score_record(HARD, []) | {"kind": "masks", "masks": {"2": {"changed": changed}}}
@@ -382,18 +393,19 @@ def verdict_on(name: str, records: list[dict]) -> Verdict:
     return claim.judge(Evidence("smoke", records))
 
 
-def masked_record(arm: Arm, refs: list[str], sentences) -> list[dict]:
-    """Return the records of a model that is perfect, and loses these sentences without its eighth head."""
-    changed = {str(i): "nichts" for i in sentences}
-    return [score_record(arm, refs), score_record(arm, []) | {"kind": "masks", "masks": {"8": {"changed": changed}}}]
+def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
+    """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
+    masks = {"kind": "masks", "masks": {"8": {"changed": {str(i): "nichts" for i in sentences}}}}
+    return [record for seed in seeds for record in (score_record(arm, refs, seed), score_record(arm, [], seed) | masks)]
 
 
 @pytest.mark.parametrize(("lost", "status"), [(range(50, 151), "undecided"), (range(300), "reproduced"), (range(10), "not reproduced")])
 def test_two_losses_are_compared_on_the_same_sentences(refs, lost, status):
-    shallow = masked_record(Arm(TOKEN.system, SHALLOW), refs, lost)
-    assert verdict_on("R-06", [*shallow, *masked_record(TOKEN, refs, range(100))]).status == status
-    equal = verdict_on("R-06", [*shallow, *masked_record(TOKEN, refs, lost)])
-    assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 1 seed, other seeds not counted in")
+    shallow = masked_records(Arm(TOKEN.system, SHALLOW), refs, lost)
+    assert verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, range(100))]).status == status
+    equal = verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, lost)])
+    assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 2 seeds, detectable 0.00")
+    assert verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, range(100), seeds=(1,))]).status == "undecided"
 
 
 def test_without_parses_of_the_source_nothing_is_said_of_relations():
@@ -427,8 +439,9 @@ def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):
     bins = [inside for _, _, inside in Evidence("smoke", []).bins(TOKEN, reference_length, equal_parts([len(r.split()) for r in refs], 5))]
     sure = {0: 3, 1: 4, 2: 3}[unsure]
     lost = [i for inside in bins[:sure] for i in inside[::2]] + [inside[0] for inside in bins[sure : sure + unsure]]
-    verdict = verdict_on("R-10", masked_record(TOKEN, refs, lost))
+    verdict = verdict_on("R-10", masked_records(TOKEN, refs, lost))
     assert (verdict.status, verdict.evidence[0][-len(end) :]) == (status, end)
+    assert verdict_on("R-10", masked_records(TOKEN, refs, lost, seeds=(1,))).evidence[0].endswith("from 0.00 to 1.00, 5 bins")
 
 
 def speed_records(**speeds: list[float]) -> list[dict]:
@@ -525,12 +538,14 @@ def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(re
     point = {"heads": 4, "config_digest": "pruned", "kept_heads": {}}
     series = {"encoder": {"heads": 16, "points": [point], "continued": "control"}}
     before = score_record(PRUNED, damaged(refs, 2))
-    pruned = score_record(PRUNED, damaged(refs, 4)) | {"config_digest": "pruned"}
-    control = score_record(PRUNED, refs) | {"config_digest": "control"}
+    on, longer = (replace(PRUNED, overrides=(*PRUNED.overrides, f"train.max_updates={updates}")) for updates in (7, 8))
+    pruned = score_record(on, damaged(refs, 4)) | {"config_digest": "pruned"}
+    control = score_record(longer, refs) | {"config_digest": "control"}
     record = {"kind": "pruning", "config_digest": before["config_digest"], "series": series}
-    verdict = verdict_on("V-01", [before, pruned, control, record])
-    assert verdict.status == "not reproduced"
-    assert verdict_on("V-01", [before, pruned | {"hypotheses": refs}, control, record]).status == "reproduced"
+    assert verdict_on("V-01", [before, pruned, control, record]).status == "undecided"  # who knows what another seed does?
+    seeds = [score_record(BASE, damaged(refs, 4), seed) for seed in (1, 2)]  # of no importance here
+    assert verdict_on("V-01", [before, pruned, control, record, *seeds]).status == "not reproduced"
+    assert verdict_on("V-01", [before, pruned | {"hypotheses": refs}, control, record, *seeds]).status == "reproduced"
     del series["encoder"]["continued"]  # a record of before controls were trained
     verdict = verdict_on("V-01", [before, pruned, control, record])
     assert verdict.status == "not run" and "the control of the sweep of base (model.num_heads=8)" in verdict.reason
@@ -591,6 +606,12 @@ def test_a_plan_names_each_missing_run_once(evidence):
     assert not {BASE.config("smoke").digest(), HARD.config("smoke").digest()} & set(digests)
     assert Arm("hc-all").config("smoke").digest() in digests
     assert len(plan(experiments, evidence, seeds=2).trainings) == 2 * len(digests)
+
+
+def test_what_a_mask_costs_is_measured_for_every_seed_and_what_heads_do_for_the_first(evidence):
+    experiment = Experiment("x", "X", "x", (HARD,), lambda _: "", measures={"masks": (HARD,), "heads": (HARD,)})
+    wanted = [(kind, config.train.seed) for kind, config in plan([experiment], evidence, seeds=3).measures]
+    assert wanted == [("masks", 1), ("masks", 2), ("masks", 3), ("heads", 1)]
 
 
 def test_a_sitting_is_measured_as_a_whole(evidence):

@@ -3,10 +3,11 @@
 Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed since, and why.
 
 A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over test sentences and training seeds, of a
-weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise, as it
-is while no system of the scale has several seeds. So is a condition on another number that has an interval (speed, accuracies); one without
-(counts of heads, of parameters) is decided by the number. A condition whose number does not exist, such as a mean over no heads, is void:
-it neither holds nor fails.
+weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. It is
+also open while nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes within a model, that
+model has not. A condition on another number that has an interval (speed, accuracies) is decided likewise; one without (counts of heads, of
+parameters) is decided by the number. A condition whose number does not exist, such as a mean over no heads, is void: it neither holds nor
+fails.
 
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
 """
@@ -60,8 +61,7 @@ class Contrast:
 
     def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
         found = evidence.contrast(self.terms)
-        known = found.detectable is not None  # how much seeds matter; else another seed might decide otherwise
-        return decide(found.low, found.high, self.at_least, self.at_most) if known else "open", f"{self.describe()}: {found}"
+        return decide(*found.bounds, self.at_least, self.at_most), f"{self.describe()}: {found}"
 
     def describe(self) -> str:
         terms = " ".join(
@@ -95,7 +95,7 @@ class Check:
         except Undefined as reason:
             return "void", f"{self.describe()}: {reason}"
         if isinstance(found, Estimate | Interval | Exact):
-            return decide(found.low, found.high, self.at_least, self.at_most), f"{self.describe()}: {found}"
+            return decide(*found.bounds, self.at_least, self.at_most), f"{self.describe()}: {found}"
         written = f"{found:,}" if isinstance(found, int) else f"{found:.4g}"
         return decide(found, found, self.at_least, self.at_most), f"{self.describe()}: {written}"
 

@@ -137,11 +137,12 @@ class Evidence:
                 for sums in (_part(self.sums(arm, seed), sentences) for seed in seeds):
                     value += weight * share / len(seeds) * _bleu_of(sums)
                     resampled += weight * share / len(seeds) * _bootstrap(sums.tobytes(), sums.shape, sums.dtype)
-        noise = SeedNoise.pooled(
-            [sum(share * _bleu_of(_part(sums, sentences)) for share, sentences in parts) for sums in system]
-            for system in self.several_seeds(terms[0][1]).values()
-        )
+        noise = self._seed_noise(terms[0][1], lambda sums: sum(share * _bleu_of(_part(sums, sentences)) for share, sentences in parts))
         return estimate(value, resampled, counts, noise and noise.times(scale))
+
+    def _seed_noise(self, like: Arm, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
+        """Return how far another seed moves a number of the BLEU statistics of a system, on the test set of an arm."""
+        return SeedNoise.pooled([number(sums) for sums in system] for system in self.several_seeds(like).values())
 
     def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
         """Return the systems that have several seeds on the test set of an arm, with the BLEU statistics of its sentences for each seed."""
@@ -208,6 +209,8 @@ class Evidence:
     def difference(self, digest: str, minus: str, like: Arm) -> Estimate:
         """Return the difference in BLEU of two runs by the digests of their configurations, both on the test set of an arm.
 
+        Their seeds count like those of any two systems, though two runs that went on from one differ less.
+
         Raises:
             NotMeasured: one of them has no scores.
         """
@@ -217,7 +220,8 @@ class Evidence:
             sums = _sums(target, tuple(self.scores_by(wanted)["hypotheses"]), refs)
             value += weight * _bleu_of(sums)
             resampled += weight * bleu_of_resamples(sums)
-        return estimate(value, resampled, [1], None)
+        noise = self._seed_noise(like, _bleu_of)
+        return estimate(value, resampled, [1], noise and noise.times(2))
 
     def masked(self, arm: Arm, head: str, sentences: Sequence[int] | None = None) -> Estimate:
         """Return what an arm loses, in BLEU, when a head is masked in all encoder layers, over the seeds that were measured so.

@@ -85,7 +85,7 @@ def _bins_lower_without(evidence: Evidence) -> Interval:
     edges = equal_parts([reference_length("", reference) for reference in evidence.pairs(TOKEN)[1]], 5)
     losses = [evidence.masked(TOKEN, HEAD_8, inside) for _, _, inside in evidence.bins(TOKEN, reference_length, edges)]
     lower, surely, perhaps = (
-        float(np.mean([end > 0 for end in ends])) for ends in zip(*((x.mean, x.low, x.high) for x in losses), strict=True)
+        float(np.mean([end > 0 for end in ends])) for ends in zip(*((x.mean, *x.bounds) for x in losses), strict=True)
     )
     return Interval(lower, surely, perhaps, f"{len(losses)} bins", level=None)
 

@@ -14,7 +14,7 @@ from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_ev
 from repro.papers import Experiment
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.papers.measures import JOINT_MEASURES, MEASURES, describe_run
+from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES, describe_run
 from repro.records import load_records, publish
 from repro.scales import resolve
 
@@ -43,8 +43,9 @@ def plan(
 ) -> Plan:
     """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
 
-    Scores are of the seeds 1 to `seeds`; other measures are made of the first seed. `splits` are test sets to score on besides the one
-    that the evidence is of; arms of experiments with another corpus than the scale's, such as summaries, are left out there.
+    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; other measures are made of the first seed. `splits` are test sets
+    to score on besides the one that the evidence is of; arms of experiments with another corpus than the scale's, such as summaries, are
+    left out there.
     """
     scale, systems = evidence.scale, list(systems)
     arms: dict[Arm, None] = dict.fromkeys(systems)
@@ -69,11 +70,12 @@ def plan(
     ]
     measures, sittings = [], []
     for kind, measured in kinds.items():
-        absent = [arm for arm in measured if not evidence.find(kind, arm)]
+        of_seeds = range(1, seeds + 1 if kind in EVERY_SEED else 2)
+        absent = [(arm, seed) for seed in of_seeds for arm in measured if not evidence.find(kind, arm, seed)]
         if kind in JOINT_MEASURES and absent:
             sittings.append((kind, [arm.config(scale) for arm in measured]))
         elif kind in MEASURES:
-            measures += [(kind, config) for config in _each_once(arm.config(scale) for arm in absent)]
+            measures += [(kind, config) for config in _each_once(arm.config(scale, seed) for arm, seed in absent)]
     return Plan(unscored(evidence.split), further, measures, sittings)
 
 

@@ -75,6 +75,16 @@ class Estimate:
     seeds: str
     detectable: float | None
 
+    @property
+    def counts_seeds(self) -> bool:
+        """Whether the interval knows how much seeds matter."""
+        return self.detectable is not None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The interval that a verdict may rest on: all numbers where another seed might lead to any."""
+        return (self.low, self.high) if self.counts_seeds else (-math.inf, math.inf)
+
     def __str__(self) -> str:
         detectable = "other seeds not counted in" if self.detectable is None else f"detectable {self.detectable:.2f}"
         return f"{self.mean:+.2f}, 95 % {self.low:+.2f} to {self.high:+.2f}, {self.seeds}, {detectable}"
@@ -97,6 +107,11 @@ class Interval:
     over: str
     level: float | None = LEVEL
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The interval that a verdict may rest on."""
+        return self.low, self.high
+
     def __str__(self) -> str:
         between = "from" if self.level is None else f"{100 * self.level:.0f} %"
         return f"{self.value:.2f}, {between} {self.low:.2f} to {self.high:.2f}, {self.over}"
@@ -110,11 +125,9 @@ class Exact:
     over: str
 
     @property
-    def low(self) -> float:
-        """Return the number itself, as does `high`."""
-        return self.value
-
-    high = low
+    def bounds(self) -> tuple[float, float]:
+        """The number itself, twice."""
+        return self.value, self.value
 
     def __str__(self) -> str:
         return f"{self.value:.4g}, {self.over}"
