@@ -98,6 +98,7 @@ class _Mask(TypedDict):
 
 class _Masks(_Described):
     split: str
+    hypotheses: list[str]
     masks: dict[str, _Mask]
 
 

@@ -258,10 +258,10 @@ class Evidence:
         target, refs = arm.config(self.scale).data.target, tuple(self.pairs(arm)[1])
         values, resampled = [], []
         for seed in seeds:
-            changed = self.one("masks", arm, seed, split=self.split)["masks"][head]["changed"]
-            hyps = self.scores(arm, seed)["hypotheses"]
-            masked = _sums(target, tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps)), refs)
-            whole, masked = (_part(sums, sentences) for sums in (self.sums(arm, seed), masked))
+            record = self.one("masks", arm, seed, split=self.split)
+            hyps, changed = record["hypotheses"], record["masks"][head]["changed"]
+            masked = tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps))
+            whole, masked = (_part(_sums(target, texts, refs), sentences) for texts in (tuple(hyps), masked))
             values.append(_bleu_of(whole) - _bleu_of(masked))
             resampled.append(bleu_of_resamples(whole) - bleu_of_resamples(masked))
         return np.array(values), np.array(resampled)

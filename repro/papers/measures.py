@@ -58,7 +58,8 @@ def measure_maps(run: Run) -> dict[str, Any]:
 def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
     """Translate a test set with each head masked in all encoder layers, one at a time (Raganato et al. 2020, Table 4).
 
-    Only translations that the mask changes are kept, by the number of their sentence.
+    Only translations that the mask changes are kept, by the number of their sentence, beside those without a mask: the score record may
+    be of another machine, whose rounding led to another model.
     """
     data = run.config.data
     sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
@@ -74,7 +75,7 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
             hyps = translator.translate(sources)
         changed = {str(i): hyp for i, (hyp, before) in enumerate(zip(hyps, whole, strict=True)) if hyp != before}
         masks[str(head + 1)] = {"heads": [list(place) for place in places if place.head == head], "changed": changed}
-    return {"split": split, "masks": masks}
+    return {"split": split, "hypotheses": whole, "masks": masks}
 
 
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
