@@ -121,6 +121,7 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("contrastive", lambda r: r["results"][0]["accuracy"][0].update(right=1), "its accuracies are not those of its cross entropies"),
     ("contrastive", decide_wrongly, "its accuracies are not those"),
     ("masks", lambda r: first_mask(r)["heads"][0].__setitem__(2, 5), "heads of mask 1: stored "),
+    ("masks", lambda r: r["hypotheses"].append("Ja."), "number of translations without a mask: stored "),
     (
         "masks",
         lambda r: first_mask(r)["changed"].update({"100000": "Ja."}),
@@ -179,14 +180,13 @@ def test_a_translation_that_the_mask_left_alone_is_named(stored, problems):
 
 
 def test_what_has_no_evidence_beside_it_is_said_not_to_be_checked(tmp_path, stored):
-    record = of_kind(stored, "pruning")
+    record = of_kind(stored, "masks")
     publish(record, tmp_path)
     notes: list[str] = []
     assert verify_records(tmp_path, notes.append) == []
-    missing = record["series"]["encoder"]["continued"]
     assert notes == [
-        f"{record['run']}, pruning: not checked: the run of configuration {missing}: its translations of test are not stored. "
-        "Fix: repro run makes them"
+        f"{record['run']}, masks test: not checked: the run of configuration {record['config_digest']}: its translations of test are not "
+        "stored. Fix: repro run makes them"
     ]
 
 

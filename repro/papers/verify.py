@@ -7,7 +7,7 @@ By kind of record, and from what:
     contrastive    accuracies                                    cross entropies of single pairs
     heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
                    shares of a layer                             sum to one
-    masks          that a translation is changed by the mask     translations of the same model without it
+    masks          that a translation is changed by the mask     translations of the same model without it, as many as were scored
     pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
 
 Verdicts are derived again too. All else needs the model or the clock again, and is as it was measured: the translations and cross entropies
@@ -150,8 +150,9 @@ def _check_contrastive(record: Record, _: Scores) -> Iterator[str]:
     yield from ()
 
 
-def _check_masks(record: Record, _: Scores) -> Iterator[str]:
-    whole = record["hypotheses"]
+def _check_masks(record: Record, scores: Scores) -> Iterator[str]:
+    whole, scored = record["hypotheses"], _scores_of(record["config_digest"], record["split"], scores)["hypotheses"]
+    yield from _unequal("number of translations without a mask", len(whole), len(scored))
     for number, mask in record["masks"].items():
         heads = [["encoder_self", layer, int(number) - 1] for _, layer, _ in mask["heads"]]
         yield from _unequal(f"heads of mask {number}", mask["heads"], heads)
