@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
+
 PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safetensors")
 
 
@@ -39,11 +41,16 @@ def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def _processor() -> str:
+    """Return how many of which processor, and the instructions torch uses on it: with others, rounding leads to another model."""
+    return f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
+
+
+def _processor_model() -> str:
     with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
         for line in file:
             if line.startswith("model name"):
-                return f"{os.cpu_count()} x {line.partition(':')[2].strip()}"
-    return f"{os.cpu_count()} x {platform.processor() or platform.machine()}"
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def _commit() -> str:

@@ -134,6 +134,7 @@ def test_a_precision_that_the_processor_only_emulates_is_told(tmp_path, capfd, m
     run = train(tiny(f"train.precision={precision}", "train.max_updates=1"), tmp_path, quiet=True)
     line = f"{run.path}: this processor (AVX2) has no instructions for bf16 and emulates it; train.precision=fp32 is many times faster here"
     assert (line in capfd.readouterr().err) == warns
+    assert run.provenance()["processor"].endswith(f", {capability}")  # two processors of one name need not have the same instructions
 
 
 def flip(path, place: int = 700) -> None:
