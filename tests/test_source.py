@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
+
+from repro.papers import PAPERS, load_paper
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "repro").rglob("*.py"))
@@ -42,6 +45,19 @@ def test_binder_has_the_same_environment_without_what_gpus_need():
 def test_the_environment_pins_torch_as_the_package_does():
     (pin,) = re.findall(r'"(torch==[^"]+)"', (ROOT / "pyproject.toml").read_text())
     assert f"- {pin}\n" in (ROOT / "environment.yml").read_text()
+
+
+def test_the_citation_names_this_version_and_all_papers_and_the_readme_links_them():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert f'version = "{citation["version"]}"\n' in (ROOT / "pyproject.toml").read_text()
+    cited = {
+        (f"{', '.join(a['family-names'] for a in work['authors'])}: {work['title']}, {work['conference']['name']}", work["url"])
+        for work in citation["references"]
+    }
+    papers = [load_paper(name) for name in PAPERS]
+    assert cited == {(paper.title, paper.url) for paper in papers}
+    readme = (ROOT / "README.md").read_text()
+    assert all(f"]({paper.url})" in readme for paper in papers)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
