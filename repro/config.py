@@ -138,12 +138,21 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     for row in (t for t in allowed if typing.get_origin(t) is tuple):
         if isinstance(value, (list, tuple)):
             return tuple(typed(typing.get_args(row)[0], item, where) for item in value)
-    if float in allowed and type(value) is int:
+    if float in allowed and type(value) is int and abs(value) < 2**63:
         value = float(value)
     if type(value) not in allowed or (isinstance(value, float) and not math.isfinite(value)):
-        wanted = " or ".join("null" if t is type(None) else t.__name__ for t in allowed)
-        raise InputError(where, f"wants {wanted}, found {value!r:.80}", f"give one {wanted}")
+        wanted = " or ".join(map(_in_words, allowed))
+        mend = 'write a list, as in ["a", "b"]' if any(typing.get_origin(t) is tuple for t in allowed) else f"give one {wanted}"
+        raise InputError(where, f"wants {wanted}, found {value!r:.80}", mend)
     return value
+
+
+def _in_words(hint: Any) -> str:
+    if typing.get_origin(hint) is Literal:
+        return " or ".join(map(repr, typing.get_args(hint)))
+    if typing.get_origin(hint) is tuple:
+        return f"list of {_in_words(typing.get_args(hint)[0])}"
+    return "null" if hint is type(None) else hint.__name__
 
 
 def _check(config: RunConfig) -> None:

@@ -1,6 +1,7 @@
 """Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
@@ -51,7 +52,7 @@ class SearchConfig:
 
 
 class Hypothesis(NamedTuple):
-    """A finished translation: ids without marks, its rank score, and whether it was cut at the length limit."""
+    """A finished translation: ids without marks, its rank score, and whether the length limit cut it where it would have gone on."""
 
     ids: list[int]
     score: float
@@ -84,14 +85,15 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
         ends, log_probs, tokens = _candidates(model.output(hidden[:, -1]), beam)
         at_limit = limits[alive] <= length
 
-        may_end = (ends >= log_probs[:, :, :beam].amin(dim=-1)) | at_limit[:, None]
+        wants_end = ends >= log_probs[:, :, :beam].amin(dim=-1)
+        may_end = wants_end | at_limit[:, None]
         rank = search.rank(scores + ends, length).masked_fill(~may_end, float("-inf"))
         rank, row = rank.max(dim=1)
         better = rank > best_rank[alive]
         best_rank[alive[better]] = rank[better]
         for block in better.nonzero()[:, 0].tolist():
             ids = prefixes[block * beam + row[block], 1:].tolist()
-            best[alive[block]] = Hypothesis(ids, float(rank[block]), bool(at_limit[block]))
+            best[alive[block]] = Hypothesis(ids, float(rank[block]), not wants_end[block, row[block]])
 
         total = scores[:, :, None] + log_probs  # (alive, beam, candidates)
         ended += (tokens.flatten(1).gather(1, total.flatten(1).topk(beam).indices) == EOS_ID).sum(dim=1)
@@ -226,6 +228,18 @@ class Translator:
         Raises:
             InputError: a sentence is longer than the model's attention is defined for.
         """
+        return self.texts(self.search(sentences, search, quiet))
+
+    def texts(self, hypotheses: Sequence[Hypothesis]) -> list[str]:
+        """Return the sentence of each hypothesis."""
+        return self.subwords.decode([hypothesis.ids for hypothesis in hypotheses])
+
+    def search(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[Hypothesis]:
+        """Return what `translate` finds, with its score and whether it was cut; nothing for a sentence without any subword.
+
+        Raises:
+            InputError: a sentence is longer than the model's attention is defined for.
+        """
         search = search or SearchConfig()
         mark = self.model.config.source_end_mark
         src = [mark_source(ids, mark) for ids in self.subwords.encode(sentences)]
@@ -234,12 +248,12 @@ class Translator:
             if longest is not None and len(ids) > longest:
                 what = f"has {len(ids)} tokens, but this model's attention is defined for {longest}"
                 raise InputError(f"the sentence '{sentence[:40]} ...'", what, "split the sentence")
-        by_length = sorted((i for i, sentence in enumerate(sentences) if sentence.strip()), key=lambda i: len(src[i]))
+        by_length = sorted((i for i, ids in enumerate(src) if len(ids) > mark), key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
-        ids: list[list[int]] = [[] for _ in sentences]
+        found = [Hypothesis([], 0.0, False)] * len(sentences)
         batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
         for indices in tqdm(batches, desc="translating", unit="batch", disable=quiet):
-            found = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
-            for index, hypothesis in zip(indices, found, strict=True):
-                ids[index] = hypothesis.ids
-        return self.subwords.decode(ids)
+            hypotheses = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
+            for index, hypothesis in zip(indices, hypotheses, strict=True):
+                found[index] = hypothesis
+        return found

@@ -1,6 +1,7 @@
 """Scores with their signatures, and whether two systems differ by more than chance."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -14,6 +15,10 @@ from repro.errors import InputError, did_you_mean
 from repro.metrics import Distinct, Rouge
 
 BOOTSTRAP_SEED = 12345  # sacreBLEU's own
+UNSPACED = {"ja": "char", "zh": "zh"}
+"""Language written without blanks between words -> sacreBLEU's tokeniser for text of it that is not cut into words."""
+
+TOKENISED = "tokenised lower-cased BLEU"
 
 
 @dataclass(frozen=True)
@@ -80,14 +85,14 @@ class CorpusMetric:
         return str(self.metric.get_signature())
 
 
-class TokenizedBLEU(CorpusMetric):
+class MosesBLEU(CorpusMetric):
     """Tokenised, lower-cased BLEU, as papers report that score Moses-tokenised text with multi-bleu.
 
     Tokeniser: sacremoses, without escaping. The score is sacreBLEU's on the tokens, without a tokeniser of its own.
     """
 
     def __init__(self, language: str) -> None:
-        super().__init__("tokenised lower-cased BLEU", sacrebleu.BLEU(tokenize="none", force=True, smooth_method="none"))
+        super().__init__(TOKENISED, sacrebleu.BLEU(tokenize="none", force=True, smooth_method="none"))
         self._tokenize = _moses(language)
 
     def prepare(self, sentences: list[str]) -> list[str]:
@@ -99,12 +104,35 @@ class TokenizedBLEU(CorpusMetric):
         return super().signature().replace("case:mixed", "case:lc").replace("tok:none", f"tok:sacremoses-{version('sacremoses')}")
 
 
-METRICS: dict[str, Callable[[str], list[CorpusMetric | Distinct]]] = {
-    "translation": lambda target: [*map(CorpusMetric, ("BLEU", "chrF"), cased_metrics(target)), TokenizedBLEU(target)],
-    "summarisation": lambda _: [*map(CorpusMetric, ("ROUGE-1", "ROUGE-2", "ROUGE-L"), map(Rouge, ("rouge1", "rouge2", "rougeL")))],
-    "dialogue": lambda _: [*map(CorpusMetric, ("BLEU", "ROUGE-L"), (sacrebleu.BLEU(), Rouge("rougeL"))), Distinct(1), Distinct(2)],
+def bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
+    """Return cased BLEU with the tokeniser that fits the language: sacreBLEU's default, or what `unspaced_tokenizer` says."""
+    tokenizer = unspaced_tokenizer(target, refs) or "13a"
+    return CorpusMetric("BLEU", sacrebleu.BLEU(tokenize=tokenizer, force=tokenizer == "none"))
+
+
+def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
+    """Return tokenised lower-cased BLEU; Moses knows no words where none are marked, so there the tokeniser is that of `bleu_for`."""
+    tokenizer = unspaced_tokenizer(target, refs) or "none"
+    if tokenizer == "none":
+        return MosesBLEU(target)
+    return CorpusMetric(TOKENISED, sacrebleu.BLEU(tokenize=tokenizer, lowercase=True, smooth_method="none"))
+
+
+def unspaced_tokenizer(target: str, refs: Sequence[str]) -> str | None:
+    """Return sacreBLEU's tokeniser for a language of `UNSPACED`: `none` where most references are cut into words; else None."""
+    language = re.split("[-_]", target)[0]
+    if language not in UNSPACED:
+        return None
+    return "none" if 2 * sum(" " in ref.strip() for ref in refs) > len(refs) else UNSPACED[language]
+
+
+METRICS: dict[str, Callable[[str, Sequence[str]], list[CorpusMetric | Distinct]]] = {
+    "translation": lambda *text: [bleu_for(*text), CorpusMetric("chrF", sacrebleu.CHRF()), tokenised_bleu_for(*text)],
+    "summarisation": lambda *_: [*map(CorpusMetric, ("ROUGE-1", "ROUGE-2", "ROUGE-L"), map(Rouge, ("rouge1", "rouge2", "rougeL")))],
+    "dialogue": lambda *_: [*map(CorpusMetric, ("BLEU", "ROUGE-L"), (sacrebleu.BLEU(), Rouge("rougeL"))), Distinct(1), Distinct(2)],
 }
-"""The task of a corpus -> what its hypotheses are scored with, given the language of the targets (all but translations are English)."""
+"""The task of a corpus -> what its hypotheses are scored with, given language and text of the references (all but translations are
+English)."""
 
 
 @lru_cache(maxsize=4)  # the systems of a table share a few test sets, and references are half the work of a score
@@ -116,7 +144,7 @@ def metrics_for(task: str, target: str, refs: tuple[str, ...]) -> list[CorpusMet
     """
     if task not in METRICS:
         raise InputError("task", f"unknown task '{task}'", did_you_mean(task, METRICS))
-    metrics = METRICS[task](target)
+    metrics = METRICS[task](target, refs)
     for metric in metrics:
         metric.read(list(refs))
     return metrics
@@ -139,12 +167,6 @@ def score_all(hyps: list[str], refs: list[str], target: str, task: str = "transl
     """
     _check_lines(hyps, refs)
     return [Score(metric.name, metric.score(hyps), metric.signature()) for metric in metrics_for(task, target, tuple(refs))]
-
-
-def cased_metrics(target: str) -> list[Metric]:
-    """Return the metrics that read detokenised text; Japanese in our corpora is already cut into words, so it keeps its tokens."""
-    already_tokenized = target == "ja"
-    return [sacrebleu.BLEU(tokenize="none" if already_tokenized else "13a", force=already_tokenized), sacrebleu.CHRF()]
 
 
 def paired_bootstrap(

@@ -22,9 +22,7 @@ class _OutputLoss(torch.autograd.Function):
         vocab, device = weight.shape[0], hidden.device.type
         loss = torch.zeros((), dtype=torch.float32, device=hidden.device)
         nll = torch.zeros_like(loss)
-        wanted = any(ctx.needs_input_grad[:2])
-        hidden_grad = torch.empty_like(hidden) if wanted else None
-        weight_grad = torch.zeros_like(weight) if wanted else None
+        hidden_grad, weight_grad = (torch.zeros_like(x) if ctx.needs_input_grad[i] else None for i, x in enumerate((hidden, weight)))
         rows = max(1, CHUNK_NUMBERS // vocab)
         dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
         matrix = weight.to(dtype)  # under autocast, once for all chunks
@@ -34,21 +32,22 @@ class _OutputLoss(torch.autograd.Function):
             part_nll = -log_probs.gather(1, target).sum()
             nll += part_nll
             loss += (1 - smoothing) * part_nll - (smoothing / vocab * log_probs.sum() if smoothing else 0)
-            if wanted:
+            if hidden_grad is not None or weight_grad is not None:
                 score_grad = log_probs.exp_()
                 score_grad -= smoothing / vocab
                 score_grad.scatter_add_(1, target, score_grad.new_full(target.shape, smoothing - 1))
                 score_grad = score_grad.to(dtype)
-                hidden_grad[start : start + rows] = score_grad @ matrix
-                weight_grad += score_grad.T @ part
+                if hidden_grad is not None:
+                    hidden_grad[start : start + rows] = score_grad @ matrix
+                if weight_grad is not None:
+                    weight_grad += score_grad.T @ part
         ctx.save_for_backward(hidden_grad, weight_grad)
         ctx.mark_non_differentiable(nll)
         return loss, nll
 
     @staticmethod
     def backward(ctx, loss_grad: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        hidden_grad, weight_grad = ctx.saved_tensors
-        return hidden_grad * loss_grad.to(hidden_grad.dtype), weight_grad * loss_grad.to(weight_grad.dtype), None, None
+        return *(None if grad is None else grad * loss_grad.to(grad.dtype) for grad in ctx.saved_tensors), None, None
 
 
 def output_loss(hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
@@ -60,4 +59,6 @@ def output_loss(hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: floa
         targets: ids to predict, `(tokens,)`.
         smoothing: mass spread over the vocabulary.
     """
+    if not torch.is_grad_enabled():  # a parameter asks for its gradient even then
+        hidden, weight = hidden.detach(), weight.detach()
     return _OutputLoss.apply(hidden, weight, targets, smoothing)

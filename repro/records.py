@@ -150,12 +150,25 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def publish(record: dict[str, Any], folder: Path) -> Path:
-    """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run, test set and search."""
+    """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run; of scores, one a test set
+    and search as well.
+
+    Raises:
+        InputError: there it would replace what was measured on other sentences.
+    """
     data, kind = record["config"]["data"], kind_of(record)
     place = Path(folder) / f"{_file_name(data['corpus'])}.{data['source']}-{data['target']}"
     path = (place if kind == "scores" else place / kind) / file_name_of(record)
+    if kind != "scores" and path.exists() and (older := _measured_on(load_record(path))) != _measured_on(record):
+        raise InputError(str(path), f"was measured on {older}, this on {_measured_on(record)}", "record it below another folder")
     write_json(path, record)
     return path
+
+
+def _measured_on(record: dict[str, Any]) -> str:
+    """Return in words which sentences a record is about, as far as it says."""
+    parts = record.get("split"), record.get("measured", {}).get("sentences")
+    return " sentences of ".join(f"{part:,}" if type(part) is int else part for part in reversed(parts) if part) or "no split"
 
 
 def file_name_of(record: dict[str, Any]) -> str:

@@ -165,7 +165,7 @@ def trained_on(config: RunConfig, start: str, sites: Sequence[str], **train: Any
     """
     updates = train.get("max_updates", (config.train.max_updates + 1) // 2)
     schedule = {"max_updates": updates, "warmup": max(1, updates // 10)}
-    begin = {"start_from": start, "freeze_decoder": set(sites) == {"encoder_self"}}
+    begin = {"start_from": start, "cut_from": None, "freeze_decoder": set(sites) == {"encoder_self"}}
     return replace(config, train=replace(config.train, **(schedule | begin | train)))
 
 

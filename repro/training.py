@@ -246,8 +246,12 @@ def _stop_requests() -> Iterator[dict[str, int]]:
         before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     except ValueError:  # not in the main thread: signals go elsewhere
         before = {}
+    unheard = False
     try:
         yield request
+        unheard = bool(request)  # it came after the last update: the run is finished, and the request is for whoever called
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        if unheard:
+            signal.raise_signal(request["exit_code"] - 128)

@@ -16,9 +16,11 @@ import pytest
 from repro.__main__ import main
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_pairs
+from repro.decoding import SearchConfig, Translator
 from repro.papers.verify import verify_records
 from repro.records import load_record, publish
 from repro.report import render_results
+from repro.runs import Run
 from repro.scales import resolve
 
 TINY = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
@@ -178,6 +180,9 @@ def test_the_whole_path(capsys, runs, tmp_path):
     answer = subprocess.run(command, input=sentences.encode(), capture_output=True, check=True, env=os.environ)
     lines = answer.stdout.decode().split("\n")
     assert len(lines) == 5 and lines[1] == lines[2] == lines[4] == ""
+    cut = sum(found.cut for found in Translator.from_run(Run.find("base")).search(sentences.split("\n"), SearchConfig(beam=2)))
+    told = f"{cut} of 4 translations would have gone on; they were cut at 50 tokens more than their source\n"
+    assert answer.stderr.decode() == (told if cut else "") and cut, "this model has not learned to end"
     assert subprocess.run(command, input=b"", capture_output=True, check=True).stdout == b""
     answer = subprocess.run(command, input="The dog sleeps.\n".encode("utf-16-le"), capture_output=True, check=False)
     assert answer.returncode == 2

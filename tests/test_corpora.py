@@ -405,10 +405,28 @@ def test_the_fingerprint_is_of_the_text_not_of_the_format(tmp_path) -> None:
         ({"train_jsonl": '{"en": "a", "de": "b"}\n{"en": "a"}\n'}, "train.jsonl:2: has no text in 'de'"),
         ({"train_jsonl": '{"en": "a", "de": "b"}\n[1]\n'}, "train.jsonl:2: is not a JSON object"),
         ({"train_jsonl": "{" * 50_000}, "train.jsonl:1: is not a JSON object"),
+        ({"train_tsv": "en\tde\ten\na\tb\tc\n"}, "train.tsv:1: names 'en' more than once"),
     ],
 )
 def test_damaged_tables_name_the_line(tmp_path, files, expected) -> None:
     assert message(InputError, write(tmp_path, **files)).startswith(expected)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl"])
+def test_tables_of_one_corpus_have_the_same_languages(tmp_path, kind) -> None:
+    text = {"tsv": "en\tde\tfr\na\tb\tc\n", "jsonl": '{"en": "a", "de": "b", "fr": "c"}\n'}[kind]
+    fewer = {"tsv": "en\tde\nd\te\n", "jsonl": '{"en": "d", "de": "e"}\n'}[kind]
+    name = write(tmp_path, **{f"train_{kind}": text, f"dev_{kind}": fewer})
+    assert f": train.{kind} has de, en, fr, but dev.{kind} has de, en. Fix: give all files the same" in message(InputError, name)
+    assert load_corpus(name, "en", "de").pairs("dev", "en", "de") == (["d"], ["e"])
+
+
+def test_two_files_for_one_thing_are_refused(tmp_path) -> None:
+    write(tmp_path, valid_en="x\n", valid_de="x\n")
+    assert message(InputError, write_corpus(tmp_path)) == f"{tmp_path}: has both dev.de and valid.de. Fix: take one of them away"
+    (tmp_path / "train.tsv").write_text("en\tde\na\tb\n")
+    (tmp_path / "train.tsv.gz").write_bytes(gzip.compress(b"en\tde\na\tb\n"))
+    assert message(InputError, f"local:{tmp_path}") == f"{tmp_path}: has both train.tsv and train.tsv.gz. Fix: take one of them away"
 
 
 def test_an_overlong_cell_is_skipped(tmp_path) -> None:

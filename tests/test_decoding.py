@@ -208,6 +208,14 @@ def test_an_output_that_never_ends_is_cut_flagged_and_leaves_the_others_alone():
         assert found.cut and len(found.ids) == len(row) + search.extra_tokens - 1
 
 
+def test_an_output_that_ends_by_itself_at_the_limit_is_not_cut():
+    row = [4, 6]
+    found = ((model, beam_search(model, pad([row]), SearchConfig(beam=5))[0]) for model in (small_vocabulary("base", n) for n in range(20)))
+    model, free = next((model, free) for model, free in found if not free.cut and len(free.ids) > 2)
+    (at_limit,) = beam_search(model, pad([row]), SearchConfig(beam=5, extra_tokens=len(free.ids) + 1 - len(row)))
+    assert at_limit == free
+
+
 @pytest.mark.parametrize("penalty, expected", [("length", -6 / 8**0.5), ("wu", -6 / (13 / 6) ** 0.5)])
 def test_length_penalties(penalty, expected):
     assert SearchConfig(alpha=0.5, penalty=penalty).rank(torch.tensor(-6.0), 8) == pytest.approx(expected)
@@ -226,6 +234,7 @@ def test_the_translator_keeps_order_and_blank_lines_and_reads_marks_as_text():
     model = small()
     model = type(model)(model.config, len(subwords), PAD_ID)
     translator = Translator(model, subwords)
+    assert translator.translate([]) == []
     lines = ["the house", "", "   ", "<s> </s> <pad> ▁", "a tree \N{GRINNING FACE}" + "\u0301" * 1000, "the old tree"]
     found = translator.translate(lines, SearchConfig(beam=2, extra_tokens=3, batch_size=2))
     assert len(found) == len(lines) and found[1] == found[2] == ""

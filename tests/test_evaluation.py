@@ -7,7 +7,7 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 
 from repro.errors import InputError
-from repro.evaluation import TokenizedBLEU, paired_bootstrap, score_all
+from repro.evaluation import MosesBLEU, paired_bootstrap, score_all
 
 WORDS = "der Hund die Katze sieht hört einen alten Baum , im Garten und schläft".split()
 random.seed(1)
@@ -39,7 +39,7 @@ def test_references_that_were_read_before_are_not_taken_for_others():
 
 
 def test_tokenised_bleu_lowers_case_and_splits_as_moses_does():
-    tokenized = TokenizedBLEU("de")
+    tokenized = MosesBLEU("de")
     assert tokenized.prepare(["Der Hund, z.B. (Rex), schläft."]) == ["der hund , z.b. ( rex ) , schläft ."]
     score = score_all([ref.upper() for ref in REFS], REFS, "de")[2]
     assert score.value == pytest.approx(100)
@@ -50,6 +50,17 @@ def test_tokenised_bleu_of_a_hand_worked_case():
     """Precisions 5/6, 3/5, 2/4, 1/3 and no brevity penalty: (5/6 * 3/5 * 1/2 * 1/3) ** (1/4)."""
     (_, _, score) = score_all(["the cat sat on a mat"], ["the cat sat on the mat"], "en")
     assert score.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
+
+
+@pytest.mark.parametrize("target, tokenizer", [("ja", "char"), ("zh", "zh"), ("zh-CN", "zh")])
+def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(target, tokenizer):
+    refs, hyps = ["我昨天在车站见到了朋友。", "她每天早上跑步。"], ["我昨天在车站见到了老师。", "她每天早上跑步。"]
+    bleu, _, tokenised = score_all(hyps, refs, target)
+    assert bleu.value == sacrebleu.corpus_bleu(hyps, [refs], tokenize=tokenizer).score > 50
+    assert tokenised.value == bleu.value and f"case:lc|eff:no|tok:{tokenizer}|" in tokenised.signature
+    cut = [[" ".join(line) for line in lines] for lines in (hyps, refs)]
+    assert "tok:none" in score_all(*cut, target)[0].signature
+    assert paired_bootstrap(hyps, refs, refs, target, num_samples=10)[0].first == bleu.value
 
 
 def test_the_bootstrap_agrees_with_sacrebleus_test():

@@ -168,6 +168,14 @@ def test_a_record_is_json_that_is_stored_and_read_again(record, tmp_path):
     assert set(again["measured"]["seconds"]) == {"statistics", "relevance", "relevance_alphabeta", "gradient", "syntax"}
 
 
+def test_a_record_does_not_replace_one_of_other_sentences(record, tmp_path):
+    path = publish(record, tmp_path)
+    for other in (record | {"split": "test"}, record | {"measured": record["measured"] | {"sentences": 3}}):
+        with pytest.raises(InputError, match=f"was measured on {LIMIT} sentences of dev, this on .*Fix: record it below another folder"):
+            publish(other, tmp_path)
+    assert publish(record, tmp_path) == path and load_record(path)["split"] == "dev"
+
+
 @pytest.mark.parametrize("site", SITES)
 def test_a_row_of_the_heads_table_is_what_the_record_says_of_the_head(record, site):
     header, *rows = cells_of(heads_table(record, site))

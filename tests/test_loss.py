@@ -25,7 +25,19 @@ def test_value_and_gradients_are_those_of_cross_entropy(monkeypatch, smoothing, 
         torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_without_gradients_nothing_is_kept():
+@pytest.mark.parametrize("wanted", [(), (0,), (1,), (0, 1)])
+def test_only_wanted_gradients_are_computed(monkeypatch, wanted):
+    kept = []
+    monkeypatch.setattr(torch.autograd.function.FunctionCtx, "save_for_backward", lambda _, *grads: kept.extend(grads))
+    hidden, weight = (torch.randn(n, EMBED_DIM, requires_grad=i in wanted) for i, n in enumerate((TOKENS, VOCAB)))
+    loss, _ = output_loss(hidden, weight, torch.randint(VOCAB, (TOKENS,)))
+    assert loss.requires_grad == bool(wanted) and [i for i, grad in enumerate(kept) if grad is not None] == list(wanted)
+
+
+def test_without_gradients_none_are_computed_for_parameters_either(monkeypatch):
+    kept = []
+    monkeypatch.setattr(torch.autograd.function.FunctionCtx, "save_for_backward", lambda _, *grads: kept.extend(grads))
+    parameters = (torch.nn.Parameter(torch.randn(n, EMBED_DIM)) for n in (TOKENS, VOCAB))
     with torch.no_grad():
-        loss, _ = output_loss(torch.randn(TOKENS, EMBED_DIM), torch.randn(VOCAB, EMBED_DIM), torch.randint(VOCAB, (TOKENS,)))
-    assert not loss.requires_grad
+        loss, _ = output_loss(*parameters, torch.randint(VOCAB, (TOKENS,)))
+    assert not loss.requires_grad and kept == [None, None]

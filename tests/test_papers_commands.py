@@ -175,6 +175,12 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds
     verdicts.write_text(verdicts.read_text().replace('"reproduced"', '"not reproduced"'))
     code, _, message = run(capsys, "verify", "--results", str(results))
     assert code != 0 and "Y-02 at smoke: stored not reproduced, derived reproduced" in message
+    fewer = json.loads(verdicts.read_text())
+    fewer["verdicts"]["Y-03"] = fewer["verdicts"].pop("Y-02")
+    verdicts.write_text(json.dumps(fewer))
+    code, _, message = run(capsys, "verify", "--results", str(results))
+    assert code != 0 and "Y-02 at smoke: its verdict is missing, derived reproduced" in message
+    assert "Y-03 at smoke: stored not reproduced" in message, "it is another claim's"
 
 
 def test_verifying_says_how_many_records_were_not_checked(capsys, results, tmp_path):

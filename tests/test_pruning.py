@@ -354,6 +354,11 @@ def test_a_pruned_run_is_found_again_and_needs_no_other(pruning, tmp_path):
     assert record["config"]["train"]["cut_from"] == pruning.path.name and len(record["hypotheses"]) == 500
 
 
+def test_a_pruned_run_can_be_trained_on_and_pruned_again(pruning):
+    again = pruning_config(save_pruned(pruning), 0.3, max_updates=1)
+    assert again.train.cut_from is None and train(again, pruning.path.parent, quiet=True).is_finished
+
+
 def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, pruning):
     pruned = save_pruned(pruning)
     config = from_scratch_config(pruned)

@@ -187,6 +187,17 @@ def stop_after(monkeypatch, update: int) -> None:
     monkeypatch.setattr("repro.training.apply_update", counted)
 
 
+def test_a_stop_that_comes_after_the_last_update_is_for_the_caller(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("repro.training.finish", lambda *args: (os.kill(os.getpid(), signal.SIGTERM), finish(*args)))
+    before = signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    try:
+        run = train(tiny("train.max_updates=1"), tmp_path, quiet=True)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert run.is_finished and asked == [signal.SIGTERM]
+
+
 @pytest.mark.parametrize("update", [1, 6, 22, 24])
 def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, update):
     whole = train(tiny("train.average=2"), tmp_path / "whole", quiet=True)

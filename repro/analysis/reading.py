@@ -54,11 +54,11 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
     Raises:
         InputError: an empty sentence, or one longer than the model's attention is defined for.
     """
-    if not sentence.strip():
-        raise InputError("sentence", "is empty", "type some words")
     model, subwords = translator.model, translator.subwords
     device = next(model.parameters()).device
     (pieces,) = subwords.encode([sentence])
+    if not pieces:
+        raise InputError("sentence", "is empty", "type some words")
     ids = mark_source(pieces, model.config.source_end_mark)
     longest = model.max_len("encoder_self", "cross")
     if longest is not None and len(ids) > longest:

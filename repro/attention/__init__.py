@@ -102,6 +102,7 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
     known = {option: parameter.annotation for option, parameter in list(inspect.signature(build).parameters.items())[1:]}
     for option in options:
         if option not in known:
-            raise InputError(f"model.{site}", f"{name} has no option '{option}'", did_you_mean(option, known))
+            mend = did_you_mean(option, known) if known else f"write {name} alone"
+            raise InputError(f"model.{site}", f"{name} has no option '{option}'", mend)
     options = {option: typed(known[option], value, f"model.{site}: {name}({option})") for option, value in options.items()}
     return build(Stack(site, num_layers, *arguments), **options)

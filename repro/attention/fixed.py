@@ -142,7 +142,7 @@ def build(
         raise InputError(where, what, "use fixed at encoder_self or decoder_self")
     if stack.site == "decoder_self" and unit == "word":
         raise InputError(where, "word patterns are not defined while decoding: where a word ends is not known yet", "use unit='token'")
-    if stack.embed_dim % heads or learned < 0 or not 0 < len(patterns) + learned <= heads:
+    if heads < 1 or stack.embed_dim % heads or learned < 0 or not 0 < len(patterns) + learned <= heads:
         found = f"{len(patterns)} patterns and {learned} learned heads in {heads} heads of embed_dim {stack.embed_dim}"
         raise InputError(where, found, "use heads that divide embed_dim, and between one pattern or learned head and as many as heads")
     place = torch.zeros(1, dtype=torch.long)

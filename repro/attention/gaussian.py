@@ -69,7 +69,8 @@ class Gaussian(AttentionWeights):
         if self.kernel == "window":
             weights = weights * within(means, keys, 1)
         weights = weights.masked_fill(blocked, 0.0)
-        return weights / weights.sum(-1, keepdim=True).clamp_min(1e-9) if self.renormalize else weights
+        smallest = torch.finfo(weights.dtype).tiny  # a row without any allowed word stays zero
+        return weights / weights.sum(-1, keepdim=True).clamp_min(smallest) if self.renormalize else weights
 
     def attend(self, query: Tensor, key: None, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         if self.kernel == "density" or self.renormalize:
@@ -101,7 +102,7 @@ def build(
         centers: of the heads, repeated over them; default the paper's for the site.
         std: standard deviation in tokens.
         kernel: see the top of this file.
-        renormalize: the control that makes rows sum to one.
+        renormalize: the control that makes rows sum to one, but where all of the density is too small for a number.
         gamma: cross attention only: a number, or `data` (default) for the length ratio of the training data.
         floor: cross attention only: whether means are rounded down (default; the paper) or not (the authors' code).
 
@@ -110,9 +111,9 @@ def build(
     """
     where, is_cross = f"model.{stack.site}", stack.site == "cross"
     centers = CENTERS[stack.site] if centers is None else centers
-    if not std > 0 or not 0 < len(centers) <= stack.num_heads:
+    if not 1e-3 <= std <= 1e6 or not 0 < len(centers) <= stack.num_heads:
         found = f"std is {std} and there are {len(centers)} centers for {stack.num_heads} heads"
-        raise InputError(where, found, "give std > 0 and between 1 center and one for each head")
+        raise InputError(where, found, "give a std from 0.001 to 1,000,000 and between 1 center and one for each head")
     if not is_cross and (gamma is not None or floor is not None):
         raise InputError(where, "gamma and floor belong to cross attention", "leave them out in self-attention")
     gamma = 1.0 if not is_cross else stack.length_ratio if gamma in (None, "data") else gamma
@@ -120,6 +121,7 @@ def build(
         raise InputError(where, f"gamma is {gamma}", "give a number above 0, or train: then gamma=data is the data's length ratio")
     floor = is_cross if floor is None else floor
     if kernel != "density" and not floor and not all(float(number).is_integer() for number in (gamma, *centers)):
-        raise InputError(where, f"the kernel '{kernel}' needs whole positions, but means are not rounded", "use floor=True")
+        mend = "use floor=True" if is_cross else "use whole centers"
+        raise InputError(where, f"the kernel '{kernel}' needs whole positions, but means are not rounded", mend)
     heads = [centers[head % len(centers)] for head in range(stack.num_heads)]
     return [Gaussian(heads, stack.head_dim, std, kernel, renormalize, gamma, floor) for _ in range(stack.num_layers)]

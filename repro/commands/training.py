@@ -105,8 +105,14 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> No
     translator = Translator.from_run(found, "cpu").quantized() if int8 else Translator.from_run(found)
     if sys.stdin is None:
         raise InputError("standard input", "is closed", "pipe sentences into the command, a sentence a line")
+    total = cut = 0
     for lines in _line_chunks(sys.stdin.buffer):
-        click.echo("\n".join(translator.translate(prepare_lines(found.config.data.corpus, lines), search)))
+        hypotheses = translator.search(prepare_lines(found.config.data.corpus, lines), search)
+        click.echo("\n".join(translator.texts(hypotheses)))
+        total, cut = total + len(lines), cut + sum(hypothesis.cut for hypothesis in hypotheses)
+    if cut:
+        what = f"{cut:,} of {total:,} translations would have gone on; they were cut at {search.extra_tokens} tokens more than their source"
+        click.echo(what, err=True)
 
 
 def _line_chunks(stream, size: int = 1000):

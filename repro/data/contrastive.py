@@ -178,6 +178,8 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             raise InputError(f"{path.name}:{error.lineno}", f"is not JSON ({error.msg}, column {error.colno})", SUITE_LAYOUT) from error
         except RecursionError as error:
             raise InputError(f"{path.name}:{number}", "is nested too deeply", SUITE_LAYOUT) from error
+        except ValueError as error:
+            raise InputError(f"{path.name}:{number}", "has a number of too many digits", SUITE_LAYOUT) from error
         if not isinstance(entry, dict):
             raise InputError(f"{path.name}:{number}", "is not an object", SUITE_LAYOUT)
         yield number, entry

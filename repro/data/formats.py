@@ -67,6 +67,14 @@ def _canonical(split: str) -> str:
     return "dev" if split in DEV_NAMES else split
 
 
+def _check_single(folder: Path, places: dict[str, str]) -> None:
+    """Refuse two files for one thing, such as dev.en and valid.en, or train.en and train.en.gz: which of them is meant?"""
+    taken: dict[str, str] = {}
+    for name, place in places.items():
+        if taken.setdefault(place, name) != name:
+            raise InputError(str(folder), f"has both {taken[place]} and {name}", "take one of them away")
+
+
 def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> list[str]:
     """Return the languages to read, in a fixed order, when all that are wanted are there."""
     for language in wanted:
@@ -81,6 +89,7 @@ def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> 
 def _read_aligned(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
     """Read files such as ``train.en`` and ``train.de``, a sentence a line, plain or gzip."""
     languages = _check_languages(folder, wanted, {match["language"] for match in found.values()})
+    _check_single(folder, {name: f"{_canonical(match['split'])}.{match['language']}" for name, match in found.items()})
     sides: Sides = {}
     for split in dict.fromkeys(match["split"] for match in found.values()):
         files = {match["language"]: name for name, match in found.items() if match["split"] == split}
@@ -96,10 +105,15 @@ def _read_aligned(folder: Path, found: dict[str, re.Match[str]], wanted: Sequenc
 
 def _read_tables(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
     """Read files such as ``train.tsv``, whose first line names the languages, or ``train.jsonl``, with a text per language."""
+    _check_single(folder, {name: _canonical(match["split"]) for name, match in found.items()})
     sides: Sides = {}
     for name, match in found.items():
         read = _read_tsv if match["kind"] == "tsv" else _read_jsonl
-        sides[_canonical(match["split"])] = read(folder / name, wanted, max_chars)
+        sides[_canonical(match["split"])] = columns = read(folder / name, wanted, max_chars)
+        first = next(iter(sides.values()))
+        if columns.keys() != first.keys():
+            what = f"{name} has {', '.join(columns)}, but {next(iter(found))} has {', '.join(first)}"
+            raise InputError(str(folder), what, "give all files the same languages, or choose two that all of them have")
     return sides
 
 
@@ -108,6 +122,8 @@ def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, Te
     header = table.lines[0].split("\t") if table.lines else []
     if len(header) < 2 or not all(re.fullmatch(_LANGUAGE, name) for name in header):
         raise InputError(f"{path.name}:1", "does not name the languages of the columns", "put a first line such as 'en<TAB>de'")
+    if twice := [name for name in header if header.count(name) > 1]:
+        raise InputError(f"{path.name}:1", f"names '{twice[0]}' more than once", "give every column its own language")
     languages = _check_languages(path, wanted, set(header))
     columns = read_columns(replace(table, lines=table.lines[1:], numbers=table.numbers[1:]), header, max_chars)
     return {language: columns[language] for language in languages}

@@ -51,7 +51,7 @@ class Subwords:
                 num_threads=1,
                 minloglevel=2,
             )
-        except (RuntimeError, OSError) as error:
+        except (RuntimeError, ValueError, OSError) as error:
             what = f"sentencepiece cannot make {vocab_size} pieces from {len(sentences):,} sentences"
             raise InputError("data.vocab_size", what, "use a smaller vocabulary or more sentences") from error
         return cls(model.getvalue())
@@ -78,7 +78,7 @@ class Subwords:
 
     def decode(self, ids: list[list[int]]) -> list[str]:
         """Return the sentence of each row of ids; special ids vanish."""
-        return self._processor.decode([[i for i in row if i > EOS_ID or i == UNK_ID] for row in ids])
+        return self._processor.decode([[i for i in row if i > EOS_ID or i == UNK_ID] for row in ids]) if ids else []
 
     def pieces(self, sentence: str) -> list[str]:
         """Return the pieces of a sentence as text; a leading `▁` marks the start of a word."""

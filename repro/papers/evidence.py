@@ -10,7 +10,7 @@ import sacrebleu
 
 from repro.data.corpora import load_pairs
 from repro.errors import ReproError
-from repro.evaluation import CorpusMetric, cased_metrics, sentence_statistics
+from repro.evaluation import bleu_for, sentence_statistics
 from repro.papers.arms import Arm
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
@@ -297,6 +297,6 @@ def _sums(target: str, hyps: tuple[str, ...], refs: tuple[str, ...]) -> np.ndarr
 
 @lru_cache(maxsize=4)  # references take as long to read as the translations of one system
 def _bleu(target: str, refs: tuple[str, ...]) -> sacrebleu.BLEU:
-    bleu = CorpusMetric("BLEU", cased_metrics(target)[0])
+    bleu = bleu_for(target, refs)
     bleu.read(list(refs))
     return bleu.metric

@@ -70,7 +70,7 @@ def load(folder: Path, scale: str) -> dict[str, dict[str, Any]]:
         return {}
     try:
         values = json.loads(path.read_bytes())
-        if values["format"] == FORMAT:
+        if values["format"] == FORMAT and values["scale"] == scale:
             return values["verdicts"]
     except (ValueError, KeyError, TypeError):
         pass

@@ -29,6 +29,7 @@ from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
 from repro.config import SITES, RunConfig, from_dict
 from repro.data.corpora import own_folder
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
+from repro.papers import PAPERS
 from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.pruned import NO_CONTROL, SERIES
 from repro.papers.suites import check_contrastive
@@ -94,6 +95,10 @@ def verify_claims(folder: Path) -> list[str]:
 def _wrong_verdicts(scale: str, verdicts: dict[str, dict], evidence: Evidence) -> list[str]:
     problems = []
     found = judge(claims_of(), evidence)
+    for names in ([claim.name for claim in claims_of(paper)] for paper in PAPERS):
+        for name in names if any(other in verdicts for other in names) else ():  # a paper is judged as a whole, or not at all
+            if name not in verdicts:
+                problems.append(f"{name} at {scale}: its verdict is missing, derived {found[name]['status']}")
     for name, stored in verdicts.items():
         derived = found.get(name)
         if derived is None:
@@ -104,7 +109,7 @@ def _wrong_verdicts(scale: str, verdicts: dict[str, dict], evidence: Evidence) -
 
 
 def _comparable(verdict: dict) -> tuple:
-    return verdict["test"], verdict["status"], list(verdict["evidence"]), verdict["reason"]
+    return verdict["claim"], verdict["test"], verdict["status"], list(verdict["evidence"]), verdict["reason"]
 
 
 def _differences(path: Path, record: Record, scores: Scores) -> Iterator[str]:
