@@ -76,6 +76,8 @@ class Exercise:
             return "returns nothing; is there a `return`?"
         if _equal(found, expected):
             return NO_GRADIENT if _has_gradient(expected) and not _has_gradient(found) else None
+        if isinstance(expected, torch.Tensor) and not isinstance(found, torch.Tensor) and _equal(_as_tensor(found), expected):
+            return f"the numbers are right, but a tensor is expected; yours is a {type(found).__name__}"
         known = (inspect.getdoc(mistake) for mistake in self.mistakes if _equal(found, mistake(*copy.deepcopy(case))))
         said = next(known, f"not right yet. Hint: {self.hint}")
         return f"{said}\n  yours{_show(found)}\n  expected{_show(expected)}"
@@ -93,7 +95,7 @@ def exercise(cases: Sequence[tuple], hint: str) -> Callable[[Callable[..., Any]]
 def _equal(found: Any, expected: Any) -> bool:
     """Return whether two values have the same kind, shape and numbers."""
     if isinstance(expected, (tuple, list)):
-        return isinstance(found, (tuple, list)) and len(found) == len(expected) and all(map(_equal, found, expected))
+        return isinstance(found, (tuple, list, np.ndarray)) and len(found) == len(expected) and all(map(_equal, found, expected))
     if isinstance(expected, (str, dict)) or expected is None:
         return found == expected
     if isinstance(expected, torch.Tensor) != isinstance(found, torch.Tensor) and np.ndim(expected):
@@ -104,6 +106,14 @@ def _equal(found: Any, expected: Any) -> bool:
     except (TypeError, ValueError):  # not numbers
         return False
     return found.shape == expected.shape and np.allclose(found, expected, atol=TOLERANCE, equal_nan=True)
+
+
+def _as_tensor(rows: Any) -> torch.Tensor | None:
+    """Return what stands in lists, tuples or arrays as a tensor; None if that is impossible."""
+    try:
+        return torch.stack([torch.as_tensor(row) for row in rows])
+    except (TypeError, ValueError, RuntimeError):
+        return None
 
 
 def _has_gradient(value: Any) -> bool:

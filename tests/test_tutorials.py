@@ -135,13 +135,14 @@ def test_a_right_answer_of_another_type_of_number_is_right():
         (lambda vector, factor: vector, "not right yet. Hint: Think of the sum."),
         (lambda vector, factor: (vector * factor)[None], "yours = tensor of shape (1, 2)"),
         (lambda vector, factor: vector * float("nan"), "nan"),
-        (lambda vector, factor: [3.0, 6.0], "yours = [3.0, 6.0]"),
+        (lambda vector, factor: [3.0, 6.0], "the numbers are right, but a tensor is expected; yours is a list"),
+        (lambda vector, factor: [3.0, 7.0], "yours = [3.0, 7.0]"),
         (lambda vector, factor: vector.mul_(factor), "changes what it is given; work on a copy"),
         (lambda vector: vector, "stops with TypeError"),
         (lambda vector, factor: vector @ torch.ones(3), "stops in line 1 with RuntimeError"),
         (lambda vector, factor: {}[factor], "stops in line 1 with KeyError: 3"),
     ],
-    ids=["nothing", "mistake", "unforeseen", "shape", "nan", "type", "changed", "arguments", "in torch", "in Python"],
+    ids=["nothing", "mistake", "unforeseen", "shape", "nan", "list", "wrong list", "changed", "arguments", "in torch", "in Python"],
 )
 def test_any_other_answer_becomes_an_explanation(answer, said, capsys):
     scaled(answer)

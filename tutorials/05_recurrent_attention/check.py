@@ -23,7 +23,7 @@ def normalize(scores):
 
 
 @exercise(
-    cases=[(*SMALL, torch.zeros(3)), (SCORES, WEIGHT, BIAS)],
+    cases=[(*SMALL, torch.zeros(3)), (SCORES, WEIGHT, BIAS), (SCORES, 0.01 * WEIGHT, 0 * BIAS), (SCORES, 0 * WEIGHT, 0 * BIAS)],
     hint="One row at a time: the linear layer over the keys, tanh, minus the mean, divided by the deviation, plus the row itself.",
 )
 def step(scores, weight, bias):
@@ -69,6 +69,20 @@ def one_key_less(scores, weight, bias):
     """You divide by the number of keys minus one, as `std` does by default. A layer norm divides by their number: `correction=0`."""
     mixed = torch.tanh(scores @ weight.T + bias)
     return (mixed - mixed.mean(dim=-1, keepdim=True)) / mixed.std(dim=-1, keepdim=True) + scores
+
+
+@step.mistake
+def nothing_under_the_root(scores, weight, bias):
+    """The 1e-5 is missing under the root. If W and b are zeros, all that tanh returns is alike, and 0 / 0 is no number."""
+    mixed = torch.tanh(scores @ weight.T + bias)
+    return (mixed - mixed.mean(dim=-1, keepdim=True)) / mixed.std(dim=-1, keepdim=True, correction=0) + scores
+
+
+@step.mistake
+def beside_the_root(scores, weight, bias):
+    """You added the 1e-5 to the deviation. It belongs to the variance, under the root."""
+    mixed = torch.tanh(scores @ weight.T + bias)
+    return (mixed - mixed.mean(dim=-1, keepdim=True)) / (mixed.std(dim=-1, keepdim=True, correction=0) + 1e-5) + scores
 
 
 @exercise(
@@ -118,7 +132,7 @@ def block_future(scores):
 
 
 @exercise(
-    cases=[(SQUARE, 3), (SQUARE[:1], 4)],
+    cases=[(SQUARE, 3), (SQUARE[:1], 4), (10 * SQUARE[1:], 4)],
     hint="Query 0 sees key 0 only and gives it 1; query 1 shares 1 between keys 0 and 1 by exp(score); every row sums to one.",
 )
 def layer_weights(scores, length):

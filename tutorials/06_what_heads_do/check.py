@@ -66,6 +66,7 @@ MOSTLY_BEFORE = torch.tensor(
 )
 MOSTLY_AFTER = torch.tensor([[0.2, 0.7, 0.1, 0.0], [0.1, 0.2, 0.5, 0.2], [0.6, 0.1, 0.1, 0.2], [0.4, 0.3, 0.2, 0.1]])
 MOSTLY_ITSELF = torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.8, 0.1]])
+STRONG_BEFORE = torch.tensor([[0.4, 0.3, 0.3], [0.39, 0.41, 0.2], [0.05, 0.9, 0.05]])  # yet it points to itself more often
 TWO_AFTER = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.1, 0.2, 0.2, 0.5], [0.3, 0.4, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
 
 
@@ -80,7 +81,7 @@ def shares(weights):
 
 
 @exercise(
-    cases=[(MOSTLY_BEFORE,), (MOSTLY_AFTER,), (MOSTLY_ITSELF,), (TWO_AFTER,)],
+    cases=[(MOSTLY_BEFORE,), (MOSTLY_AFTER,), (MOSTLY_ITSELF,), (TWO_AFTER,), (STRONG_BEFORE,)],
     hint="Write down key minus query for every row. Which number is most frequent?",
 )
 def favourite_offset(weights):
@@ -117,6 +118,14 @@ def from_key_to_query(weights):
     """The sign is wrong: an offset is key minus query, so that -1 is the word before. Or is a row not a query?"""
     offset, share = favourite_offset.definition(weights)
     return -offset, share
+
+
+@favourite_offset.mistake
+def offset_of_most_weight(weights):
+    """You took the offset that gets most weight. Here only where a row is largest counts, not by how much: count hits."""
+    found = shares(weights)
+    best = max(found, key=lambda offset: weights.diagonal(offset).sum())
+    return best, found[best][0] / found[best][1]
 
 
 @favourite_offset.mistake

@@ -154,11 +154,11 @@ def price_forgotten(log_alphas, price):
     return penalty.definition(log_alphas, 1.0)
 
 
-LOG_ALPHA = torch.tensor([-3.0, -0.4, 0.4, 1.0, 2.8])
+LOG_ALPHA = torch.tensor([-3.0, -0.4, 0.0, 0.4, 1.0, 2.8])
 
 
 @exercise(
-    cases=[(LOG_ALPHA, "sign"), (LOG_ALPHA[:4], "soft"), (LOG_ALPHA[2:], "soft")],
+    cases=[(LOG_ALPHA, "sign"), (LOG_ALPHA[:5], "soft"), (LOG_ALPHA[3:], "soft")],
     hint="sign: 1 where log alpha is positive, else 0. soft: sigmoid, stretch, clip, and nothing else.",
 )
 def test_gate(log_alpha, rule):
@@ -187,6 +187,12 @@ def likelier_than_not(log_alpha, rule):
 def over_one_half(log_alpha, rule):
     """You compared log alpha with 1/2. P(g = 1) and P(g = 0) are equal at 0."""
     return (log_alpha > 0.5).float() if rule == "sign" else test_gate.definition(log_alpha, rule)
+
+
+@test_gate.mistake
+def open_at_zero(log_alpha, rule):
+    """At log alpha = 0 the two chances are equal, and the gate stays shut: 1 where log alpha is *above* 0."""
+    return (log_alpha >= 0).float() if rule == "sign" else test_gate.definition(log_alpha, rule)
 
 
 @test_gate.mistake

@@ -34,7 +34,7 @@ def interval(differences):
         (
             np.array([30.0, 42.0, 18.0, 51.0]),
             np.array([34.0, 41.0, 25.0, 50.0]),
-            np.array([[0, 0, 2, 3], [1, 1, 3, 0], [2, 2, 1, 0], [3, 1, 1, 3], [0, 0, 0, 1]]),
+            np.array([[2, 3, 2, 1], [0, 0, 2, 2], [0, 3, 1, 0], [2, 2, 2, 2], [0, 0, 2, 2]]),
         ),
         (
             np.array([0.2, 0.9, 0.4]),
@@ -46,6 +46,7 @@ def interval(differences):
             np.array([7.0, 26.0, 32.0]),
             np.array([[1, 1, 2], [2, 0, 0], [2, 2, 0], [0, 2, 1], [0, 2, 0]]),
         ),
+        (np.array([1.0, 3.0]), np.array([5.0, 3.0]), np.array([[0, 0], [1, 1], [0, 1]])),
     ],
     hint="Compare number by number: the difference, the two ends, p. The first one that is wrong says where to look.",
 )
@@ -74,6 +75,22 @@ def one_tail(first, second, samples):
     """Your p counts one side only. A difference as large in the other direction counts too: take absolute values."""
     differences, observed = resampled(first, second, samples)
     far = sum(1 for difference in differences if difference - mean(differences) >= abs(observed))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
+def centered_on_observed(first, second, samples):
+    """For p, you subtracted the observed difference. Subtract the mean of the resampled ones, from which they scatter."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if abs(difference - observed) >= abs(observed))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
+def strictly_farther(first, second, samples):
+    """Your p leaves out resamples that are exactly as far out as the observed difference. They count: at least as far."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if abs(difference - mean(differences)) > abs(observed))
     return observed, *interval(differences), (far + 1) / (len(samples) + 1)
 
 
@@ -113,6 +130,7 @@ def deviation(numbers, lost=1):
         (np.array([1.9, 2.1, 2.0, 1.95, 2.05]), 0.7, 2.132),
         (np.array([0.6, -0.6, 0.0, 0.7, -0.5]), 1.0, 2.132),
         (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
+        (np.array([0.3, -0.3, 0.0]), 0.55, 2.920),
         (np.array([-1.9, -2.1, -2.0, -1.95, -2.05]), 0.7, 2.132),
     ],
     hint="Write down mean - quantile * error and mean + quantile * error. Both must lie between -margin and +margin.",
@@ -128,6 +146,13 @@ def is_equivalent(differences, margin, quantile):
 def divided_by_all(differences, margin, quantile):
     """Your standard deviation divides by n, as `np.std` does unless told otherwise. For a sample it is n - 1: `ddof=1`."""
     half = quantile * deviation(differences, lost=0) / math.sqrt(len(differences))
+    return abs(mean(differences)) + half < margin
+
+
+@is_equivalent.mistake
+def one_less_twice(differences, margin, quantile):
+    """You divided by the root of n - 1. The n - 1 is in the standard deviation already; for a mean, divide by the root of n."""
+    half = quantile * deviation(differences) / math.sqrt(len(differences) - 1)
     return abs(mean(differences)) + half < margin
 
 
