@@ -43,7 +43,7 @@ def run_of(folder, *overrides: str, scale: str = "smoke", direction: str = "de-e
 
 
 def test_into_english_the_pairs_are_those_of_mucow_that_the_corpus_does_not_hold(corpora):
-    suite = suite_of(run_of(corpora, f"data.corpus=local:{corpora}"))
+    suite = suite_of(run_of(corpora, f"data.corpus=local:{corpora}").config.data)
     assert [(item.source, item.contrastive, item.type) for item in suite.items] == [
         ("Das Schloss ist alt.", ("The lock is old.",), "word_sense")
     ]
@@ -53,7 +53,7 @@ def test_into_english_the_pairs_are_those_of_mucow_that_the_corpus_does_not_hold
 def test_languages_without_pairs_are_refused(corpora):
     run = run_of(corpora, scale="enja", direction="en-ja")
     with pytest.raises(InputError, match=r"there are no contrastive pairs from en into ja\. Fix: choose a corpus of English and German"):
-        suite_of(run)
+        suite_of(run.config.data)
 
 
 def test_a_mucow_that_is_not_there_says_where_to_put_it(tmp_path, monkeypatch):
@@ -67,7 +67,7 @@ def test_a_mucow_that_is_not_there_says_where_to_put_it(tmp_path, monkeypatch):
 
 @pytest.mark.real_data
 def test_captions_are_tested_on_nearly_all_of_the_real_mucow(real_data, tmp_path):
-    suite = suite_of(run_of(tmp_path, scale="multi30k"))
+    suite = suite_of(run_of(tmp_path, scale="multi30k").config.data)
     assert (suite.name, suite.source, suite.target, set(suite.types)) == ("mucow", "de", "en", {"word_sense"})
     assert len(suite) + sum(suite.skipped.values()) == 4_268 and len(suite) > 3_900
 
@@ -126,7 +126,7 @@ def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     assert verdicts["R-09"].status == "not reproduced" and verdicts["R-09"].evidence[0].endswith("to -20.16, 100 pairs, en-de")
     (_, table6), (_, figure3) = (find_experiments(f"raganato2020.{name}")[0] for name in ("table6", "figure3"))
     other = " (other direction)" if scale == "multi30k" else ""
-    assert "| word_sense | 100 | 80.0 | 80.0 | 50.0 | 50.0 |" in table6.render(evidence)
+    assert "| word_sense | 100 | 80.0 (71 to 87) | 80.0 (71 to 87) | 50.0 (40 to 60) | 50.0 (40 to 60) |" in table6.render(evidence)
     assert f"| pairs | 8L{other} | 7Ftoken+1L{other} |" in table6.render(evidence)
     assert "| 2 | 100 | 90.0 (" in figure3.render(evidence) and list(figure3.figures(evidence))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from repro.analysis.contrastive import _stored
 from repro.errors import InputError
 from repro.papers import verify
 from repro.papers.verify import verify_claims, verify_records
@@ -99,6 +100,14 @@ def decide_wrongly(record: Record) -> None:
     items["reference"][right] = 99.0
 
 
+def swap_types(record: Record) -> None:
+    """Call two types by each other's name, with accuracies to match."""
+    for result in record["results"]:
+        names = result["items"]["type"]["names"]
+        names[0], names[1] = names[1], names[0]
+        result["accuracy"] = _stored(result)
+
+
 def drop_a_head(record: Record) -> None:
     layers = point(record)["kept_heads"]["cross"]
     next(layer for layer in layers if layer).pop()
@@ -112,6 +121,8 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r.update(config_digest="0" * 12), "configuration: stored 000000000000, derived "),
     ("scores", lambda r: r.update(system="sh-x"), "system: stored sh-x, derived "),
     ("scores", lambda r: r.update(seed=2), "seed: stored 2, derived 1"),
+    ("scores", lambda r: r["training"].update(parameters=5), "parameters: stored 5, derived "),
+    ("scores", lambda r: r["provenance"].update(data_fingerprint="0"), "fingerprint of the data: stored 0, derived "),
     ("scores", lambda r: r["training"].update(seconds=1.0), "target tokens per second: stored "),
     ("scores", lambda r: r["decoding"].update(seconds=2 * r["decoding"]["seconds"]), "sentences per second: stored "),
     ("scores", lambda r: r.update(in_train={"pairs": 3}), "pairs in the training text: stored {'pairs': 3}, derived None"),
@@ -120,6 +131,10 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r.update(split="tset"), "minigerman: has no split 'tset'. Fix: did you mean 'test'?"),
     ("contrastive", lambda r: r["results"][0]["accuracy"][0].update(right=1), "its accuracies are not those of its cross entropies"),
     ("contrastive", decide_wrongly, "its accuracies are not those"),
+    ("contrastive", lambda r: r["results"][1]["suite"].update(sha256="0"), "pairs: are others than those of minigerman"),
+    ("contrastive", swap_types, "types of error: are not those of the pairs of minigerman"),
+    ("masks", lambda r: r["masks"].pop("3"), "masks: stored ['1', '2', '4', "),
+    ("masks", lambda r: first_mask(r)["heads"].pop(), "heads of mask 1: stored "),
     ("masks", lambda r: first_mask(r)["heads"][0].__setitem__(2, 5), "heads of mask 1: stored "),
     ("masks", lambda r: r["hypotheses"].append("Ja."), "number of translations without a mask: stored "),
     (
@@ -139,6 +154,10 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("heads", lambda r: r["syntax"]["positions"]["dobj"].update({"5": 999}), "baseline of dobj: stored "),
     ("heads", lambda r: r["syntax"]["accuracy"]["amod"]["head to dependent"][0].__setitem__(0, 0.99), "margins of amod: are not those"),
     ("heads", lambda r: r["syntax"]["margin"]["amod"]["head to dependent"][0].__setitem__(0, 0.99), "margins of amod: are not those"),
+    ("pruning", lambda r: r["whole"]["cross"].__setitem__(0, 16), "heads before: stored "),
+    ("pruning", lambda r: r["series"]["all"]["points"].append(point(r)), "models of series all: stored "),
+    ("pruning", lambda r: r["series"]["all"]["points"].append(point(r, "encoder")), "gates of gated"),
+    ("pruning", lambda r: r.update(run="base"), "start of gated"),
     ("pruning", lambda r: point(r).update(heads=1), " heads: stored 1, derived "),
     ("pruning", lambda r: point(r, "encoder").update(penalty=0.5), " penalty: stored 0.5, derived "),
     ("pruning", lambda r: point(r).update(run="gated"), "run: stored gated, derived "),

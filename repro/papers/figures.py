@@ -13,6 +13,7 @@ from repro import plots
 from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.fixed import PATTERNS
+from repro.config import SITES
 from repro.papers.arms import Arm
 from repro.papers.bins import Key
 from repro.papers.evidence import Evidence, Record
@@ -22,7 +23,7 @@ from repro.plots import Measured
 
 Figures = dict[str, Figure]
 
-EXAMPLE_LENGTH = 9  # tokens, of the drawn patterns
+EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)  # of the drawn patterns: which word each token is a piece of
 
 
 def gap_figure(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> Figures:
@@ -65,14 +66,19 @@ def offset_gallery(_evidence: Evidence) -> Figures:
 
 
 def pattern_figure(_evidence: Evidence) -> Figures:
-    """Draw the seven fixed patterns of Raganato et al. 2020 (their Figure 1)."""
+    """Draw the seven fixed patterns of Raganato et al. 2020, over tokens and over words (their Figure 1)."""
     names = [f"{number} {name}" for number, name in enumerate(PATTERNS, start=1)]
-    return {"The seven patterns": plots.pattern_gallery(_patterns("fixed(learned=0, heads=7)", "encoder_self", 7, names))}
+    return {
+        f"The seven patterns, by {unit}": plots.pattern_gallery(
+            _patterns(f"fixed(learned=0, heads=7, unit='{unit}')", "encoder_self", 7, names)
+        )
+        for unit in ("token", "word")
+    }
 
 
 def distance_figure(evidence: Evidence, arm: Arm) -> Figures:
-    """Draw the mean distance of the largest weight of every self-attention head (You et al. 2020, Figure 2)."""
-    sites = {site: numbers(evidence, arm, site, "distance") for site in ("encoder_self", "decoder_self")}
+    """Draw the mean distance of the largest weight of every head (You et al. 2020, Figure 2)."""
+    sites = {site: numbers(evidence, arm, site, "distance") for site in SITES}
     return {f"Mean distance of the largest weight, {arm}": plots.head_bars(sites, "distance, tokens")}
 
 
@@ -156,10 +162,11 @@ def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm]) -> Figu
 
 
 def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the weights that a variant without queries gives in a sentence of `EXAMPLE_LENGTH` tokens, by head."""
+    """Return the weights that a variant without queries gives in a sentence of `EXAMPLE_WORDS`, by head."""
     weights = build_weights(spec, site, 1, 2 * num_heads, num_heads)[0]
-    positions = torch.arange(EXAMPLE_LENGTH)
-    blocked = positions[None, :] > positions[:, None] if site == "decoder_self" else torch.zeros(1, EXAMPLE_LENGTH, dtype=torch.bool)
-    nothing = torch.zeros(1, EXAMPLE_LENGTH, 2 * num_heads)
-    matrices = weights(nothing, nothing, blocked[None, None], Positions(positions))[0]
+    words = torch.tensor([EXAMPLE_WORDS])
+    positions = torch.arange(words.shape[1])
+    blocked = positions[None, :] > positions[:, None] if site == "decoder_self" else torch.zeros(1, len(positions), dtype=torch.bool)
+    nothing = torch.zeros(1, len(positions), 2 * num_heads)
+    matrices = weights(nothing, nothing, blocked[None, None], Positions(positions, words))[0]
     return dict(zip(names, matrices.numpy(), strict=True))

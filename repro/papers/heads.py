@@ -6,7 +6,7 @@ import numpy as np
 
 from repro.analysis.tables import syntax_table
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.report import table
 
@@ -38,7 +38,8 @@ def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str
     """Return the best encoder head for each relation, how far the related words are apart, and the printed numbers (their Table 1)."""
     record = evidence.one("heads", arm)
     if record["syntax"] is None:
-        return f"No parses of {record['config']['data']['source']} are at hand."
+        what = f"no parses of '{record['config']['data']['source']}' were at hand"
+        raise NotMeasured(f"relations of {arm}", what, "use a scale whose source is English")
     positions = [
         [relation, *(str(counts.get(str(offset), 0)) for offset in range(-5, 6))]
         for relation, counts in record["syntax"]["positions"].items()

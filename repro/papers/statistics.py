@@ -8,7 +8,8 @@ Both together: the variances add, since another test set and other seeds would c
 Student's with the degrees of freedom of Welch (1947) and Satterthwaite (1946). A "no loss" claim is a test of non-inferiority, the side of
 two one-sided tests (Schuirmann 1987) that the claim is about; an "equal" claim takes both sides. With it comes the minimum detectable
 difference: how large a true one must be for such an interval to lie above 0 with a chance of 80 %. Where a single pair of runs is all that
-tells of seeds, the interval holds the truth in some 92 % of experiments, not in 95 % (`tests/test_papers.py` simulates both).
+tells of seeds, the interval holds the truth in fewer than 95 % of experiments: in some 92 % where seeds matter as much as sentences, in
+some 87 % where they matter three times as much (`tests/test_papers.py` simulates all of this).
 
 Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from.
 A count of heads has none (`Exact`) and says of how many.

@@ -1,11 +1,13 @@
 """Contrastive suites as an experiment: which suite belongs to a run, what is measured, and the tables of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from repro.analysis.ablation import heads_of, scaled_heads
 from repro.analysis.contrastive import Accuracy, accuracies, check_record, decisions, score_suite
+from repro.config import DataConfig, from_dict
 from repro.data.contrastive import ContrastiveSuite, minigerman_suite, without_overlap
 from repro.data.corpora import load_corpus
 from repro.data.german_errors import generate_suite
@@ -25,8 +27,9 @@ SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
 ELSEWHERE = "contrastive pairs are English and German"
 
 
-def suite_of(run: Run) -> ContrastiveSuite:
-    """Return the pairs that fit a run.
+@lru_cache(maxsize=4)  # verification asks for it for every record
+def suite_of(data: DataConfig) -> ContrastiveSuite:
+    """Return the pairs that fit what a run was trained on.
 
     The generated corpus has exact ones. For other text there are generated errors in German references, and MuCoW from German into
     English, without the items that the corpus is trained on.
@@ -35,12 +38,11 @@ def suite_of(run: Run) -> ContrastiveSuite:
         InputError: there are none for its languages.
         MachineError: MuCoW is not at hand.
     """
-    data = run.config.data
     if data.corpus == "minigerman":
         return minigerman_suite(ITEMS_PER_TYPE, SUITE_SEED, data.target)
     if {data.source, data.target} != {"en", "de"}:
         what = f"there are no contrastive pairs from {data.source} into {data.target}"
-        raise InputError(run.path.name, what, "choose a corpus of English and German")
+        raise InputError("contrastive pairs", what, "choose a corpus of English and German")
     corpus = load_corpus(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if data.target == "en":
@@ -52,7 +54,7 @@ def suite_of(run: Run) -> ContrastiveSuite:
 
 def measure_contrastive(run: Run) -> dict[str, Any]:
     """Score the pairs with the whole model, and with its last encoder head masked in all layers (Raganato et al. 2020, Table 6)."""
-    translator, suite = Translator.from_run(run), suite_of(run)
+    translator, suite = Translator.from_run(run), suite_of(run.config.data)
     results = [{"masked": None, **score_suite(translator, suite)}]
     places = heads_of(translator.model, "encoder_self")
     last = max((place.head for place in places), default=0)
@@ -65,14 +67,22 @@ def measure_contrastive(run: Run) -> dict[str, Any]:
     return {"results": results}
 
 
-def check_contrastive(record: dict[str, Any]) -> None:
-    """Derive all accuracies of a record again.
+def check_contrastive(record: dict[str, Any]) -> Iterator[str]:
+    """Derive all accuracies of a record again, and what its pairs are; yield what is otherwise.
 
     Raises:
-        DamagedFileError: they are not what the stored cross entropies give.
+        DamagedFileError: accuracies are not what the stored cross entropies give.
+        MachineError: the text that the pairs are made from is not at hand.
     """
     for result in record["results"]:
         check_record(result)
+    suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
+    for result in record["results"]:
+        types = result["items"]["type"]
+        if result["suite"]["sha256"] != suite.fingerprint:
+            yield f"pairs: are others than those of {suite.name}"
+        elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
+            yield f"types of error: are not those of the pairs of {suite.name}"
 
 
 def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None) -> Interval:
@@ -125,19 +135,18 @@ def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str
 def accuracy_by_type_table(
     evidence: Evidence, paper: str, place: str, arms: Sequence[Arm], masked: str | None = None, only: str | None = None
 ) -> str:
-    """Return accuracies by type of error, or on one type only: printed ones, ours, and with a head masked."""
+    """Return accuracies by type of error, or on one type only: printed ones, ours with 95 % intervals, and with a head masked."""
     arms = evidence.having("contrastive", arms)
     columns = {str(arm): _accuracies(evidence, arm) for arm in arms}
     if masked:
         columns |= {f"{arm}, head {masked} masked": _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
     cells = {(cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)}
     theirs = list(dict.fromkeys(column for _, column in cells))
-    rows = []
-    for error, first in next(iter(columns.values())).items():
-        if only not in (None, error):
-            continue
-        values = [_percent(found[error]) if error in found else "-" for found in columns.values()]
-        rows.append([error, *(cells.get((error, column), "-") for column in theirs), str(first.total), *values])
+    first, rows = next(iter(columns.values())), []
+    for error in [only] if only else [*first, *(dict.fromkeys(error for error, _ in cells if error not in first))]:
+        values = [_with_ends(found[error]) if error in found else "-" for found in columns.values()]
+        pairs = str(first[error].total) if error in first else "0"
+        rows.append([error, *(cells.get((error, column), "-") for column in theirs), pairs, *values])
     return table(["type", *(f"printed: {column}" for column in theirs), "pairs", *columns], rows)
 
 
@@ -155,7 +164,7 @@ def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Ar
     rows = []
     for name in bins:
         found = [column[name] for column in columns.values()]
-        rows.append([name, str(found[0].total), *(f"{_percent(a)} ({100 * a.low:.0f} to {100 * a.high:.0f})" for a in found)])
+        rows.append([name, str(found[0].total), *map(_with_ends, found)])
     return table(["distance, words", "pairs", *columns], rows)
 
 
@@ -182,5 +191,5 @@ def _has(evidence: Evidence, arm: Arm, masked: str) -> bool:
     return any(result["masked"] == masked for result in evidence.one("contrastive", arm)["results"])
 
 
-def _percent(found: Accuracy) -> str:
-    return f"{100 * found.value:.1f}"
+def _with_ends(found: Accuracy) -> str:
+    return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"

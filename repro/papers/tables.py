@@ -74,11 +74,18 @@ def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) ->
     return table(["head masked", *(str(arm) for arm in arms)], body)
 
 
-def masked_length_table(evidence: Evidence, arm: Arm, head: str, key: Key, edges: Sequence[float], what: str) -> str:
-    """Return a table of the change in BLEU when a head is masked, by bins of the test set."""
-    bins = evidence.bins(arm, key, edges)
-    body = [[name, str(len(inside)), _with_interval(evidence.masked(arm, head, inside), sign=-1)] for name, _, inside in bins]
-    return table([what, "sentences", f"change with head {head} masked"], body)
+def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key: Key, edges: Sequence[float], what: str) -> str:
+    """Return a table by bins of the test set: the change in BLEU when a head of an arm is masked, and the arm, whole, minus another."""
+    body = [
+        [
+            name,
+            str(len(inside)),
+            _with_interval(evidence.masked(arm, head, inside), sign=-1),
+            _with_interval(evidence.contrast([(1.0, arm), (-1.0, minus)], inside)),
+        ]
+        for name, _, inside in evidence.bins(arm, key, edges)
+    ]
+    return table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body)
 
 
 def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:

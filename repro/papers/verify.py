@@ -4,11 +4,14 @@ By kind of record, and from what:
 
     all            digest, name, system and seed of a run        its configuration
     scores         scores; tokens and sentences per second       translations and references; counts and seconds
-    contrastive    accuracies                                    cross entropies of single pairs
+                   parameters; fingerprint of the data           the configuration; the corpus
+    contrastive    accuracies; the pairs and their types         cross entropies of single pairs; the suite
     heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
                    shares of a layer                             sum to one
     masks          that a translation is changed by the mask     translations of the same model without it, as many as were scored
+                   which heads are masked                        the configuration
     pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
+                   heads before; where each model came from      the configuration; those of the score records
 
 Verdicts are derived again too. All else needs the model or the clock again, and is as it was measured: the translations and cross entropies
 themselves, means over queries (confidence, distance, entropy, divergence ...), the weights of maps, shares off the diagonal, the
@@ -17,26 +20,31 @@ parameters of gates (`undecided`, `almost_binary`), and seconds. Rates of `speed
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from repro.analysis.ablation import heads_of
 from repro.analysis.head_records import DIGITS
 from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN
 from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
-from repro.config import SITES, RunConfig, from_dict
-from repro.data.corpora import own_folder
+from repro.config import SITES, ModelConfig, RunConfig, from_dict
+from repro.data.corpora import load_corpus, own_folder
+from repro.data.subwords import PAD_ID
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
 from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.pruned import NO_CONTROL, SERIES
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
+from repro.pruning import kept_heads
 from repro.record_fields import KINDS, kind_of
 from repro.records import file_name_of, overlap_of, read_records, rescore
 from repro.scales import run_name, system_of
+from repro.transformer import Transformer, count_parameters
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
 
@@ -136,11 +144,32 @@ def _check_scores(record: Record, _: Scores) -> Iterator[str]:
     slowest, fastest = (number / (decoding["seconds"] + half) for half in (0.005, -0.005))  # seconds are stored with two decimals
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
         yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
+    yield from _unequal("parameters", training["parameters"], count_parameters(_model(record)))
     _check_at_hand(record)
+    yield from _unequal("fingerprint of the data", record["provenance"]["data_fingerprint"], _fingerprint(**_pair(record)))
     yield from _unequal("scores", record["scores"], rescore(record))
-    data = record["config"]["data"]
-    in_train = overlap_of(data["corpus"], data["source"], data["target"], record["split"]).get("in_train")
+    in_train = overlap_of(**_pair(record), split=record["split"]).get("in_train")
     yield from _unequal("pairs in the training text", record.get("in_train"), in_train)
+
+
+def _pair(record: Record) -> dict[str, str]:
+    return {key: record["config"]["data"][key] for key in ("corpus", "source", "target")}
+
+
+@cache
+def _fingerprint(corpus: str, source: str, target: str) -> str:
+    return load_corpus(corpus, source, target).fingerprint
+
+
+def _model(record: Record) -> Transformer:
+    """Return the model of a record, untrained."""
+    config = from_dict(RunConfig, record["config"])
+    return _untrained(config.model, config.data.vocab_size)
+
+
+@lru_cache(maxsize=200)
+def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
+    return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)  # the ratio of the data is no parameter
 
 
 def _check_at_hand(record: Record) -> None:
@@ -150,17 +179,14 @@ def _check_at_hand(record: Record) -> None:
             raise MachineError(name, "is not on this machine", "verify where the folder is, or put it back")
 
 
-def _check_contrastive(record: Record, _: Scores) -> Iterator[str]:
-    check_contrastive(record)
-    yield from ()
-
-
 def _check_masks(record: Record, scores: Scores) -> Iterator[str]:
     whole, scored = record["hypotheses"], _scores_of(record["config_digest"], record["split"], scores)["hypotheses"]
     yield from _unequal("number of translations without a mask", len(whole), len(scored))
+    places = heads_of(_model(record), "encoder_self")
+    heads = {str(head + 1): [list(place) for place in places if place.head == head] for head in {place.head for place in places}}
+    yield from _unequal("masks", sorted(record["masks"]), sorted(heads))
     for number, mask in record["masks"].items():
-        heads = [["encoder_self", layer, int(number) - 1] for _, layer, _ in mask["heads"]]
-        yield from _unequal(f"heads of mask {number}", mask["heads"], heads)
+        yield from _unequal(f"heads of mask {number}", mask["heads"], heads.get(number))
         for place, text in mask["changed"].items():
             if not int(place) < len(whole) or whole[int(place)] == text:
                 yield f"mask {number}: sentence {place} is not changed by it, or is not there"
@@ -205,12 +231,19 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
 
 def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
     whole, series = record["whole"], record["series"]
+    yield from _unequal(
+        "heads before", whole, {site: [len(layer) for layer in layers] for site, layers in kept_heads(_model(record)).items()}
+    )
     for name, sites in SERIES.items():
+        runs = [point["run"] for point in series[name]["points"]]
+        yield from _unequal(f"models of series {name}", sorted(runs), sorted(set(runs)))
         yield from _unequal(f"heads of series {name}", series[name]["heads"], sum(sum(whole[site]) for site in sites))
         yield from _check_control(record, name, scores)
         for point in series[name]["points"]:
             pruned = _scores_of(point["config_digest"], "test", scores)
             yield from _unequal("run", point["run"], pruned["run"])
+            yield from _unequal(f"start of {point['run']}", pruned["config"]["train"]["start_from"], record["run"])
+            yield from _unequal(f"gates of {point['run']}", list(pruned["config"]["model"]["gated_sites"]), list(sites))
             yield from _unequal(f"{point['run']} penalty", point["penalty"], pruned["config"]["train"]["gate_penalty"])
             yield from _unequal(
                 f"{point['run']} heads", point["heads"], sum(len(layer) for site in sites for layer in point["kept_heads"][site])
@@ -260,7 +293,7 @@ def _agree(stored: np.ndarray, derived: np.ndarray | float) -> bool:
 
 CHECKS: dict[str, Callable[[Record, Scores], Iterator[str]]] = {
     "scores": _check_scores,
-    "contrastive": _check_contrastive,
+    "contrastive": lambda record, _: check_contrastive(record),
     "masks": _check_masks,
     "heads": _check_heads,
     "pruning": _check_pruning,

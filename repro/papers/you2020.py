@@ -9,7 +9,7 @@ from repro.papers.bins import equal_parts, reference_length, slope_weights
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
-from repro.papers.speed import speed_ratio, speed_table
+from repro.papers.speed import BATCH, speed_ratio, speed_table
 from repro.papers.statistics import Estimate, Undefined
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table
@@ -86,7 +86,9 @@ EXPERIMENTS = (
         "Figure 2",
         "How far from the query the learned heads look",
         (BASE,),
-        lambda e: "Mean distance of the largest weight, a bar a head; see the figure.",
+        lambda e: (
+            "Mean distance of the largest weight, a bar a head; in cross attention from the target's place to the source's. See the figure."
+        ),
         measures={"heads": (BASE,)},
         figures=lambda e: distance_figure(e, BASE),
     ),
@@ -106,7 +108,7 @@ EXPERIMENTS = (
     Experiment(
         "table3",
         "Tables 3 and 7",
-        "Speed and memory",
+        "Speed",
         FAST,
         lambda e: "\n\n".join(
             [
@@ -268,12 +270,23 @@ PAPER = Paper(
         ),
         Deviation(
             "as many cross heads in one layer as there are layers",
-            "four of four layers",
+            "several in one of five layers; how many, only the figure says",
             "as many as the scale has decoder layers, their width rounded down",
         ),
         Deviation("subwords", "fitted on training, dev and test text together", "fitted on training text"),
         Deviation("subword count, updates, learning rate", "32,000; not said; 3e-4", "those of the scale"),
         Deviation("length of beam", "4, (5+len)/6 to the 0.6", "5, divided by the length, for all papers alike"),
-        Deviation("contrastive pairs", "LingEval97", "generated from our corpora, with the same kinds of error"),
+        Deviation(
+            "contrastive pairs",
+            "LingEval97",
+            "generated from our corpora, with the same kinds of error; some need other words or texts than these corpora have",
+        ),
+        Deviation("depth (Figure 3)", "four depths with and without feed-forward sublayers", "the depth of the scale"),
+        Deviation("sentences in a batch of decoding (claim Y-12)", "256", str(BATCH)),
+        Deviation(
+            "memory (Tables 3 and 7)",
+            "the largest batch that fits on a GPU",
+            "not measured here; what an update takes is in `benchmarks/RESULTS.md`",
+        ),
     ),
 )
