@@ -9,8 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import torch
-
 PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safetensors")
 
 
@@ -42,6 +40,8 @@ def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 def _processor() -> str:
     """Return how many of which processor, and the instructions torch uses on it: with others, rounding leads to another model."""
+    import torch  # who asks for a run by name must not wait for it
+
     return f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -181,7 +182,7 @@ def test_the_whole_path(capsys, runs, tmp_path):
     lines = answer.stdout.decode().split("\n")
     assert len(lines) == 5 and lines[1] == lines[2] == lines[4] == ""
     cut = sum(found.cut for found in Translator.from_run(Run.find("base")).search(sentences.split("\n"), SearchConfig(beam=2)))
-    told = f"{cut} of 4 translations would have gone on; they were cut at 50 tokens more than their source\n"
+    told = f"{cut} of 4 translations would have gone on; they were cut at the limit of their length\n"
     assert answer.stderr.decode() == (told if cut else "") and cut, "this model has not learned to end"
     assert subprocess.run(command, input=b"", capture_output=True, check=True).stdout == b""
     answer = subprocess.run(command, input="The dog sleeps.\n".encode("utf-16-le"), capture_output=True, check=False)
@@ -289,7 +290,10 @@ def test_own_text_that_changed_is_scored_again(capsys, runs, tmp_path):
 
 def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):
     run(capsys, "train", "--variant", "base", *TINY)
-    monkeypatch.setattr("repro.decoding.Translator.translate", lambda _self, sentences, _search: sentences)
+    monkeypatch.setattr(
+        Translator, "search", lambda _self, sentences, _search: [SimpleNamespace(text=text, cut=False) for text in sentences]
+    )
+    monkeypatch.setattr(Translator, "texts", lambda _self, found: [hypothesis.text for hypothesis in found])
     asked = "The Dog SLEEPS."
     for prepare, expected in ((None, asked), (str.lower, "the dog sleeps.")):
         monkeypatch.setitem(CORPORA, "minigerman", replace(CORPORA["minigerman"], prepare=prepare))

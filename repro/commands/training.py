@@ -111,8 +111,7 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> No
         click.echo("\n".join(translator.texts(hypotheses)))
         total, cut = total + len(lines), cut + sum(hypothesis.cut for hypothesis in hypotheses)
     if cut:
-        what = f"{cut:,} of {total:,} translations would have gone on; they were cut at {search.extra_tokens} tokens more than their source"
-        click.echo(what, err=True)
+        click.echo(f"{cut:,} of {total:,} translations would have gone on; they were cut at the limit of their length", err=True)
 
 
 def _line_chunks(stream, size: int = 1000):
