@@ -36,8 +36,8 @@ FAULTS = [
     Fault(
         "renormalised density",
         "gaussian.py",
-        "return weights / weights.sum(-1, keepdim=True).clamp_min(1e-9) if self.renormalize else weights",
-        "return weights / weights.sum(-1, keepdim=True).clamp_min(1e-9)",
+        "return weights / weights.sum(-1, keepdim=True).clamp_min(smallest) if self.renormalize else weights",
+        "return weights / weights.sum(-1, keepdim=True).clamp_min(smallest)",
         "test_gaussian.py",
     ),
     Fault(
