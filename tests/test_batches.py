@@ -54,6 +54,8 @@ def test_impossible_vocabularies_and_broken_models_are_one_clear_line():
         Subwords.fit(["a b", "c d"], 5000)
     with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
         Subwords(b"not a model")
+    with pytest.raises(InputError, match="data.vocab_size: sentencepiece cannot make 10000000000 pieces"):
+        Subwords.fit(["a b", "c d"], 10**10)
 
 
 def test_a_batch_shifts_the_target_by_the_start_mark():

@@ -54,6 +54,7 @@ MISTAKES = [
     (["train", "model.num_heads=true"], "error: model.num_heads: wants int, found True. Fix: give one int"),
     (["train", "model.num_heads=null"], "error: model.num_heads: wants int, found None. Fix: give one int"),
     (["train", "train.learning_rate=NaN"], "error: train.learning_rate: wants float, found nan. Fix: give one float"),
+    (["train", "model.gated_sites=cross"], "error: model.gated_sites: wants list of str, found 'cross'. Fix: write a list, as in ["),
     (["train", "train.learning_rate=-1"], "error: train.learning_rate: must be above 0, found -1.0. Fix: use a positive number"),
     (["train", "train.max_updates=0"], "error: train.max_updates: must be at least 1, found 0. Fix: use 1 or more"),
     (["train", "model.dropout=1"], "error: model.dropout: must be at least 0 and below 1, found 1.0. Fix: use a value in [0, 1)"),

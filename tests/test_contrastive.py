@@ -95,6 +95,7 @@ GOOD = '{"source": "a", "reference": "b", "errors": [{"type": "t", "contrastive"
         ('[\n{"source": "a",\n "reference": }]', "own.json:3: is not JSON .*column 15"),
         (f"[\n{GOOD},\n\n7]", "own.json:4: is not an object"),
         ("[" * 100_000, "own.json:1: is nested too deeply"),
+        (f"[{GOOD},\n{'1' * 5000}]", "own.json:2: has a number of too many digits"),
         ("[]", "own.json:1: is not JSON"),
         (f"[{GOOD},\n" + GOOD.replace('"b"', '" "') + "]", "own.json:2: has no text as reference"),
         (f"[{GOOD},\n" + GOOD.replace('"a"', "3") + "]", "own.json:2: has no text as source"),

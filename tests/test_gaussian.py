@@ -90,6 +90,11 @@ def test_renormalized_rows_are_the_same_density_divided_by_its_sum():
     torch.testing.assert_close(renormalized, plain / plain.sum(-1, keepdim=True))
 
 
+def test_renormalized_rows_sum_to_one_also_well_beyond_the_source():
+    rows = matrix("gaussian(renormalize=True, gamma=1.0)", "cross", query_len=12, key_len=4).sum(-1)
+    torch.testing.assert_close(rows, torch.ones_like(rows), rtol=1e-3, atol=0)
+
+
 def test_cross_attention_rounds_down_what_the_length_ratio_says():
     """Sources 1.5 times as long as targets: means floor(1.5 i - 1), floor(1.5 i), floor(1.5 i + 1)."""
     heads = matrix("gaussian", "cross", query_len=4, key_len=7, length_ratio=1.5)

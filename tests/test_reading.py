@@ -76,6 +76,8 @@ def test_changed_words_are_those_not_shared_in_order(before, after, marks):
 def test_sentences_that_cannot_be_read_meet_one_line(translator):
     with pytest.raises(InputError, match="sentence: is empty. Fix: type some words"):
         read(translator, "  ")
+    with pytest.raises(InputError, match="sentence: is empty. Fix: type some words"):
+        read(translator, "\N{ZERO WIDTH SPACE}")  # no blank to Python, nothing to the subwords
     limited = Translator.from_run(gallery.load("ran-all"))
     with pytest.raises(
         InputError, match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence"

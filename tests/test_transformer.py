@@ -148,6 +148,11 @@ def test_a_residual_drops_elements_of_the_sublayers_output_and_nothing_of_the_st
     assert (trained == 10).float().mean().item() == pytest.approx(0.25, abs=0.03)
 
 
+def test_a_rate_next_to_one_still_keeps_something():
+    dropped = Dropout(0.999)(torch.ones(100_000))
+    assert 0 < (dropped > 0).sum() < 1000 and dropped.max() == 256
+
+
 def test_dropout_drops_its_share_keeps_the_mean_and_is_off_in_evaluation():
     dropout, ones = Dropout(0.3), torch.ones(1000, 1001)
     dropped = dropout(ones)
