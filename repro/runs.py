@@ -36,6 +36,12 @@ def runs_root() -> Path:
     return Path(os.environ.get("REPRO_RUNS", "runs"))
 
 
+def is_trained(config: RunConfig) -> bool:
+    """Return whether the run of this configuration is below `runs_root()` and finished; makes nothing."""
+    path = runs_root() / run_name(config)
+    return (path / "config.json").is_file() and Run(path).is_finished
+
+
 class Run:
     """A run folder.
 

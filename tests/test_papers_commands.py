@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from repro.__main__ import main
 from repro.data.corpora import load_pairs
 from repro.errors import InputError
+from repro.files import write_json
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.summary import BEGIN, END, commands_to_go_on, summary
@@ -71,6 +72,23 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, results, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    plan = ["run", "you2020.figure4", "--split", "dev", "--dry-run", "--results", str(results), "--jobs"]
+    _, page, message = run(capsys, *plan, "1")
+    names = page.split()
+    assert [name.partition("-seed")[0] for name in names] == list(FEW)
+    assert message.startswith("0 runs to train, 3 to train again, 3 to measure; ")
+    minutes = [int(re.search(r"about (\d+) min", run(capsys, *plan, jobs)[2])[1]) for jobs in "123"]
+    assert minutes[0] > minutes[1] > minutes[2] > 0  # three runs, one after another; two and one; side by side
+    assert len({run(capsys, *plan, jobs)[2] for jobs in ("3", "9")}) == 1  # a run is one job's
+    path = tmp_path / "runs" / names[0]
+    write_json(path / "config.json", asdict(Arm("base").config("smoke")))
+    assert run(capsys, *plan, "1")[1].split() == names  # begun, not finished
+    (path / "final").mkdir()
+    assert run(capsys, *plan, "1")[1].split() == names[1:]
+
+
 def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
     code, page, message = run(capsys, "run", "you2020.figure4", "--results", str(results), "--out", str(tmp_path / "run.md"))
     assert code == 0 and page.strip() == str(tmp_path / "run.md")
@@ -80,12 +98,12 @@ def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
 
 def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, results, tmp_path):
     plan = ["run", "you2020.figure4", "--split", "dev", "--split", "dev", "--dry-run", "--results", str(results)]
-    assert run(capsys, *plan)[2].startswith("0 runs to train, 3 to measure")
+    assert " 3 to measure;" in run(capsys, *plan)[2]
     record = json.loads(next(results.glob("*/base-*.test.json")).read_bytes())
     refs = load_pairs("minigerman", "en", "de", "dev")[1]
     scored_on_dev = {"split": "dev", "references_sha256": hashlib.sha256("\n".join(refs).encode()).hexdigest()}
     (results / "minigerman.en-de" / f"{record['run']}.dev.json").write_text(json.dumps(record | scored_on_dev))
-    assert run(capsys, *plan)[2].startswith("0 runs to train, 2 to measure")
+    assert " 2 to measure;" in run(capsys, *plan)[2]
     summaries = ["run", "zeng2021.table4", "--results", str(results), "--dry-run"]  # of other corpora, which have other test sets
     assert run(capsys, *summaries)[2].split(";")[0] == run(capsys, *summaries, "--split", "dev")[2].split(";")[0]
     out = tmp_path / "run.md"

@@ -27,7 +27,7 @@ def stored() -> list[Record]:
 
 @pytest.fixture(autouse=True)
 def without_scoring(monkeypatch):
-    """Believe the scores: tests/test_records.py computes them again, which takes most of the time."""
+    """Believe the scores: `make verify` computes them again, which takes most of the time."""
 
     def believe(record: Record) -> list[Record]:
         pairs_of(record)

@@ -76,12 +76,14 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
             Transformer(config.model, vocab_size=1, pad_id=0, length_ratio=1.0)
     minutes = estimate_minutes(missing, results, jobs)
     to_measure = len(missing.further) + len(missing.measures) + sum(len(configs) for _, configs in missing.sittings)
-    counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, {to_measure} to measure"
+    again = missing.trained_again()
+    counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
+    counts += f"{len(again)} to train again, " * bool(again) + f"{to_measure} to measure"
     click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
     if dry_run:
         from repro.scales import run_name
 
-        for config in missing.trainings:
+        for config in [*missing.trainings, *again]:
             click.echo(run_name(config))
         return
 

@@ -1,5 +1,6 @@
 """Train and measure what experiments need and nobody has yet; several experiments and papers share their runs."""
 
+import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -16,6 +17,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES, describe_run
 from repro.records import load_records, publish
+from repro.runs import is_trained
 from repro.scales import resolve
 
 Report = Callable[[str], None]
@@ -36,6 +38,13 @@ class Plan:
     further: list[tuple[RunConfig, str]]
     measures: list[tuple[str, RunConfig]]
     sittings: list[tuple[str, list[RunConfig]]]
+
+    def trained_again(self) -> list[RunConfig]:
+        """Return the runs that have records but are not on this machine, and are wanted for a further test set or measure."""
+        configs = [config for config, _ in self.further] + [config for _, config in self.measures]
+        configs += [config for _, together in self.sittings for config in together]
+        new = {config.digest() for config in self.trainings}
+        return [config for config in _each_once(configs) if config.digest() not in new and not is_trained(config)]
 
 
 def plan(
@@ -84,10 +93,12 @@ def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | N
     past: dict[Any, list[float]] = {}
     for record in load_records(evidence_folder):
         past.setdefault(_shape(record["config"]), []).append(record["training"]["seconds"] + record["decoding"]["seconds"])
-    seconds = [mean(past[shape]) for config in found.trainings if (shape := _shape(asdict(config))) in past]
-    if len(seconds) < len(found.trainings):
-        return None
-    return sum(seconds) / jobs / 60
+    workers = [0.0] * jobs
+    for config in [*found.trainings, *found.trained_again()]:
+        if (shape := _shape(asdict(config))) not in past:
+            return None
+        heapq.heapreplace(workers, workers[0] + mean(past[shape]))  # whoever is free first takes the next
+    return max(workers) / 60
 
 
 def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: HandOut = run_all) -> list[ReproError]:
