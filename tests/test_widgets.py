@@ -307,6 +307,7 @@ def test_the_claims_table_is_text():
     table = ClaimsTable([CLAIM, {**CLAIM, "id": "a2", "unknown": 1}])
     assert table.table.claims == [CLAIM, {**CLAIM, "id": "a2"}]
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in table.static() and "<b>" not in table.static()
+    assert ">2 &lt; 3<br>4 &amp; 5</td>" in ClaimsTable([{**CLAIM, "evidence": "2 < 3\n4 & 5"}]).static()
     with pytest.raises(InputError, match="claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, evidence"):
         ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
 

@@ -10,6 +10,7 @@ from repro.plots import escape
 from repro.widgets.parts import Touchable, module, style
 
 COLUMNS = ("verdict", "id", "paper", "statement", "evidence")
+LEFT = 'style="text-align: left; vertical-align: top"'  # JupyterLab aligns tables to the right, as numbers want
 
 
 class Table(anywidget.AnyWidget):
@@ -25,7 +26,7 @@ class ClaimsTable(Touchable):
     """Show claims with their verdicts; not reproduced comes first.
 
     Args:
-        claims: `id`, `paper`, `statement`, `verdict` and `evidence` each, all text.
+        claims: `id`, `paper`, `statement`, `verdict` and `evidence` each, all text; evidence may have several lines.
 
     `table.verdicts` may be set to show only some.
 
@@ -42,6 +43,10 @@ class ClaimsTable(Touchable):
 
     def static(self) -> str:
         """Return all claims."""
-        heading = "".join(f"<th>{column}</th>" for column in COLUMNS)
-        rows = ("".join(f"<td>{escape(claim[column])}</td>" for column in COLUMNS) for claim in self.table.claims)
+        heading = "".join(f"<th {LEFT}>{column}</th>" for column in COLUMNS)
+        rows = ("".join(f"<td {LEFT}>{_lines(claim[column])}</td>" for column in COLUMNS) for claim in self.table.claims)
         return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def _lines(text: str) -> str:
+    return "<br>".join(escape(line) for line in text.split("\n"))

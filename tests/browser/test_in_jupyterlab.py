@@ -56,7 +56,7 @@ np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].nump
     "comparison": "Comparison({'<b>base</b>': base, 'gated': gated}, LONG, SEARCH)",
     "claims": """
 verdicts = ["reproduced", "partly", "not reproduced", "reproduced"]
-ClaimsTable([dict(id=str(i), paper="P", statement="<i>s</i>", verdict=verdict, evidence="e") for i, verdict in enumerate(verdicts)])
+ClaimsTable([dict(id=str(i), paper="P", statement="<i>s</i>", verdict=verdict, evidence="e\\nf") for i, verdict in enumerate(verdicts)])
 """,
     "large": """
 large = Translator(Transformer(ModelConfig(encoder_layers=6, decoder_layers=6, num_heads=8), len(base.subwords), 0), base.subwords)
@@ -270,6 +270,7 @@ def test_claims_are_sorted_and_filtered(lab):
     table.get_by_role("button", name="reproduced 2", exact=True).press("Enter")
     until(lab, lambda: table.locator("tbody tr").count() == 2, "the filter")
     assert "<i>s</i>" in table.inner_text()
+    assert table.locator("tbody tr").first.locator("td:last-child div").all_text_contents() == ["e", "f"]
     check_quiet(lab)
 
 

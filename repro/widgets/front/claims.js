@@ -51,8 +51,8 @@ function render({ model, el }) {
       const line = add(body, "tr");
       for (const column of columns) {
         const cell = add(line, "td", LONG.includes(column) ? "rp-long" : "");
-        const text = add(cell, "span", column === "verdict" ? "rp-verdict" : "", claim[column]);
-        if (column === "verdict") text.dataset.verdict = claim.verdict;
+        if (column === "verdict") add(cell, "span", "rp-verdict", claim.verdict).dataset.verdict = claim.verdict;
+        else for (const text of claim[column].split("\n")) add(cell, "div", "", text);
       }
     }
     count.textContent = `${rows.length} of ${claims.length} claims`;
