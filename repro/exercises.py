@@ -6,15 +6,21 @@ becomes a few lines with the input, the answer, what was expected, and what to t
 
 import copy
 import inspect
+import signal
+import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 
-TOLERANCE = 1e-4
+TOLERANCE = 1e-5
+ROUNDED = 2e-3
+SECONDS = 20  # for a call on a small input
+NEARLY = "nearly right, but not to five digits: is a constant rounded, or something small where 0 should be?"
 NO_GRADIENT = "the numbers are right, but no gradient can flow back through them; use torch functions on tensors, no floats, no `detach`"
 
 
@@ -26,7 +32,7 @@ class Exercise:
         definition: what the function should return, made as slowly and plainly as the definition reads; its name is the exercise's.
         cases: the arguments of each call, small enough to be printed.
         hint: what to think of when an answer is wrong in a way that nobody foresaw.
-        mistakes: functions that make a typical mistake; their docstring is what to say of it.
+        mistakes: functions that make a typical mistake; their docstring is what to say of an answer that agrees with one in every case.
     """
 
     definition: Callable[..., Any]
@@ -58,19 +64,18 @@ class Exercise:
         for case in self.cases:
             given = copy.deepcopy(case)
             try:
-                found = answer(*given)
-            except NotImplementedError:
-                return "not written yet"
-            except Exception as error:  # a reader's function may do anything
-                return f"stops{_line_of(error, answer)} with {type(error).__name__}: {error}\n{self._show_case(case)}"
+                with _time_limit():
+                    found = answer(*given)
+            except (Exception, SystemExit, _TooLong) as error:  # a reader's function may do anything
+                return _not_written(error, answer) or f"{_stop_of(error, answer)}\n{self._show_case(case)}"
             if not _equal(given, case):
                 return f"changes what it is given; work on a copy\n{self._show_case(case)}"
-            problem = self._compare(found, case)
+            problem = self._compare(answer, found, case)
             if problem is not None:
                 return f"{problem}\n{self._show_case(case)}"
         return None
 
-    def _compare(self, found: Any, case: tuple) -> str | None:
+    def _compare(self, answer: Callable[..., Any], found: Any, case: tuple) -> str | None:
         expected = self.definition(*copy.deepcopy(case))
         if found is None:
             return "returns nothing; is there a `return`?"
@@ -78,9 +83,20 @@ class Exercise:
             return NO_GRADIENT if _has_gradient(expected) and not _has_gradient(found) else None
         if isinstance(expected, torch.Tensor) and not isinstance(found, torch.Tensor) and _equal(_as_tensor(found), expected):
             return f"the numbers are right, but a tensor is expected; yours is a {type(found).__name__}"
-        known = (inspect.getdoc(mistake) for mistake in self.mistakes if _equal(found, mistake(*copy.deepcopy(case))))
-        said = next(known, f"not right yet. Hint: {self.hint}")
-        return f"{said}\n  yours{_show(found)}\n  expected{_show(expected)}"
+        nearly = _equal(found, expected, ROUNDED)
+        said = self._known(answer) or (NEARLY if nearly else f"not right yet. Hint: {self.hint}")
+        digits = 6 if nearly else 3
+        return f"{said}\n  yours{_show(found, digits)}\n  expected{_show(expected, digits)}"
+
+    def _known(self, answer: Callable[..., Any]) -> str | None:
+        """Return the explanation of the mistake that agrees with an answer in every case: in a single one it may by chance."""
+        try:
+            with _time_limit():
+                found = [answer(*copy.deepcopy(case)) for case in self.cases]
+        except (Exception, SystemExit, _TooLong):
+            return None
+        made = (mistake for mistake in self.mistakes if _equal(found, [mistake(*copy.deepcopy(case)) for case in self.cases]))
+        return next(map(inspect.getdoc, made), None)
 
     def _show_case(self, case: tuple) -> str:
         names = inspect.signature(self.definition).parameters
@@ -92,20 +108,26 @@ def exercise(cases: Sequence[tuple], hint: str) -> Callable[[Callable[..., Any]]
     return lambda definition: Exercise(definition, cases, hint)
 
 
-def _equal(found: Any, expected: Any) -> bool:
+def _equal(found: Any, expected: Any, tolerance: float = TOLERANCE) -> bool:
     """Return whether two values have the same kind, shape and numbers."""
+    try:
+        return bool(_same(found, expected, tolerance))
+    except Exception:  # neither numbers nor anything that compares
+        return False
+
+
+def _same(found: Any, expected: Any, tolerance: float) -> bool:
     if isinstance(expected, (tuple, list)):
-        return isinstance(found, (tuple, list, np.ndarray)) and len(found) == len(expected) and all(map(_equal, found, expected))
+        same_length = isinstance(found, (tuple, list, np.ndarray)) and len(found) == len(expected)
+        return same_length and all(_same(*pair, tolerance) for pair in zip(found, expected, strict=True))
     if isinstance(expected, (str, dict)) or expected is None:
         return found == expected
     if isinstance(expected, torch.Tensor) != isinstance(found, torch.Tensor) and np.ndim(expected):
         return False  # one number may be a tensor or not
-    found, expected = (value.detach() if isinstance(value, torch.Tensor) else value for value in (found, expected))
-    try:
-        found, expected = (np.asarray(value, dtype=np.float64) for value in (found, expected))
-    except (TypeError, ValueError):  # not numbers
-        return False
-    return found.shape == expected.shape and np.allclose(found, expected, atol=TOLERANCE, equal_nan=True)
+    found, expected = (_numbers(value) if isinstance(value, torch.Tensor) else value for value in (found, expected))
+    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected)
+    tolerance *= expected.dtype.kind == "f"  # a count is exact
+    return found.shape == expected.shape and np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
 def _as_tensor(rows: Any) -> torch.Tensor | None:
@@ -116,24 +138,63 @@ def _as_tensor(rows: Any) -> torch.Tensor | None:
         return None
 
 
+def _numbers(value: torch.Tensor) -> np.ndarray:
+    return value.detach().to(torch.float64 if value.is_floating_point() else torch.int64).numpy()
+
+
 def _has_gradient(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.requires_grad
 
 
-def _show(value: Any) -> str:
+def _show(value: Any, digits: int = 3) -> str:
     """Return a value for print, with its shape if it is a tensor, on lines of its own if it needs several."""
     if not isinstance(value, torch.Tensor):
-        return f" = {value:.4g}" if isinstance(value, float) else f" = {value!r}"
+        return f" = {value:.{digits + 1}g}" if isinstance(value, float) else f" = {value!r}"
     kind = f" = tensor of shape {tuple(value.shape)}"
     if value.numel() == 0:
         return kind
-    numbers = value.detach().to(torch.float64 if value.is_floating_point() else torch.int64).numpy()
-    text = np.array2string(numbers, precision=3, suppress_small=True, threshold=200)
+    if value.layout != torch.strided or value.is_complex():
+        return f"{kind}\n    {value!r}"
+    text = np.array2string(_numbers(value), precision=digits, suppress_small=True, threshold=200)
     return "\n".join([kind, *(f"    {line}" for line in text.split("\n"))])
 
 
-def _line_of(error: Exception, answer: Callable[..., Any]) -> str:
-    """Return where in a reader's function it stopped, counted from its `def`; nothing where that is not known."""
+def _not_written(error: BaseException, answer: Callable[..., Any]) -> str | None:
+    """Return which function is not written yet; None if the error is another, as torch's of the same name, which has a text."""
+    if not isinstance(error, NotImplementedError) or str(error):
+        return None
+    last = traceback.extract_tb(error.__traceback__)[-1].name
+    return "not written yet" if last == getattr(answer, "__name__", last) else f"calls `{last}`, which is not written yet"
+
+
+def _stop_of(error: BaseException, answer: Callable[..., Any]) -> str:
+    """Return how a reader's function stopped, and in which of its lines, counted from its `def`, where that is known."""
     code = getattr(answer, "__code__", None)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if code and frame.name == code.co_name]
-    return f" in line {lines[-1] - code.co_firstlineno + 1}" if lines else ""
+    place = f" in line {lines[-1] - code.co_firstlineno + 1}" if lines else ""
+    if isinstance(error, _TooLong):
+        return f"still runs{place} after {SECONDS} seconds; does every loop end?"
+    return f"stops{place} with {type(error).__name__}: {error}"
+
+
+class _TooLong(BaseException):
+    """A reader's function runs and runs."""
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raise `_TooLong` in what runs too long: in the main thread, where a notebook runs its cells, and where there are signals."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

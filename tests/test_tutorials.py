@@ -5,8 +5,10 @@ import copy
 import importlib.util
 import inspect
 import json
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -141,8 +143,17 @@ def test_a_right_answer_of_another_type_of_number_is_right():
         (lambda vector: vector, "stops with TypeError"),
         (lambda vector, factor: vector @ torch.ones(3), "stops in line 1 with RuntimeError"),
         (lambda vector, factor: {}[factor], "stops in line 1 with KeyError: 3"),
+        (lambda vector, factor: vector & vector, "stops in line 1 with NotImplementedError"),
+        (lambda vector, factor: exit(), "stops in line 1 with SystemExit"),
+        (lambda vector, factor: (vector * factor).to_sparse(), "not right yet"),
+        (lambda vector, factor: [(vector * factor)[None].requires_grad_()], "not right yet"),
+        (lambda vector, factor: np.array([vector, {}], dtype=object), "not right yet"),
+        (lambda vector, factor: vector * 2.9995, "nearly right, but not to five digits"),
     ],
-    ids=["nothing", "mistake", "unforeseen", "shape", "nan", "list", "wrong list", "changed", "arguments", "in torch", "in Python"],
+    ids=(
+        "nothing mistake unforeseen shape nan list wrong-list changed arguments in-torch in-Python of-torch's-name exit sparse"
+        " with-gradients objects rounded"
+    ).split(),
 )
 def test_any_other_answer_becomes_an_explanation(answer, said, capsys):
     scaled(answer)
@@ -150,6 +161,31 @@ def test_any_other_answer_becomes_an_explanation(answer, said, capsys):
     assert printed.startswith("scaled: ") and said in printed
     assert "when called with\n  vector = tensor of shape (2,)\n    [1. 2.]\n  factor = 3" in printed
     assert scaled.or_definition(answer) is scaled.definition
+
+
+def test_a_mistake_is_named_only_if_it_explains_every_case():
+    task = exercise(cases=[(2.0, 2.0), (2.0, 3.0), (0.0, 4.0)], hint="Think of the sum.")(lambda x, y: x * y + 1)
+    task.mistake(added)
+    assert task.problem(lambda x, y: x + y).startswith("You added.")
+    assert task.problem(lambda x, y: 2 + y).startswith("not right yet. Hint: Think of the sum.")  # by chance the sum where x is 2
+
+
+def test_an_answer_that_does_not_end_is_stopped(monkeypatch):
+    def answer(vector, factor):
+        while True:
+            factor += 1
+
+    monkeypatch.setattr("repro.exercises.SECONDS", 0.05)
+    assert scaled.problem(answer).startswith("still runs in line ") and "does every loop end?" in scaled.problem(answer)
+    assert scaled.or_definition(answer) is scaled.definition
+    time.sleep(0.1)  # no alarm is left
+
+
+def test_a_count_is_exact_and_half_precision_is_no_mistake():
+    count = exercise(cases=[(1_000_000,)], hint="Count.")(lambda n: n + 1)
+    assert count.problem(lambda n: n).startswith("not right yet")
+    assert count.problem(lambda n: float(n + 1)) is None
+    assert scaled.problem(lambda vector, factor: (vector * factor).bfloat16()) is None
 
 
 def test_a_right_answer_is_said_to_be_right_and_used(capsys):
@@ -173,3 +209,4 @@ def test_an_answer_not_written_yet_is_no_error(capsys):
 
     scaled(answer)
     assert capsys.readouterr().out == "scaled: not written yet\n"
+    assert scaled.problem(lambda vector, factor: answer(vector, factor)) == "calls `answer`, which is not written yet"

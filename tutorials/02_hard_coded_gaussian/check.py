@@ -90,7 +90,7 @@ VALUE = torch.tensor([[1.0, 0.0], [2.0, 0.5], [4.0, 0.0], [8.0, -1.0], [16.0, 3.
 
 
 @exercise(
-    cases=[(VALUE, 0), (VALUE, -1), (VALUE[:2], 1)],
+    cases=[(VALUE, 0), (VALUE, -1), (VALUE[:2], 1), (VALUE, -3)],
     hint="Position i reads i + center - 1, i + center and i + center + 1, weighted by the density at distance 1, 0, 1.",
 )
 def window_attention(value, center):

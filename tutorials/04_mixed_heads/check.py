@@ -67,6 +67,18 @@ def exchanged(length, direction):
 
 
 @directional_mask.mistake
+def always_forward(length, direction):
+    """Your mask is the same for both directions: look at `direction`."""
+    return directional_mask.definition(length, "forward")
+
+
+@directional_mask.mistake
+def always_backward(length, direction):
+    """Your mask is the same for both directions: look at `direction`."""
+    return directional_mask.definition(length, "backward")
+
+
+@directional_mask.mistake
 def allowed_marked(length, direction):
     """You marked the keys that may be seen. True means may not attend: a forward head blocks what came before."""
     return ~directional_mask.definition(length, direction)
@@ -163,6 +175,18 @@ def mixed_weights(scores, masks, is_padding):
 def blocked_by_both(scores, masks, is_padding):
     """You block a key only where mask and padding both say so; one of them is enough."""
     return mixed_weights.definition(scores, masks & is_padding, torch.zeros_like(is_padding))
+
+
+@mixed_weights.mistake
+def padding_alone(scores, masks, is_padding):
+    """You block padding only. Each head has a mask of its own, which blocks keys, too."""
+    return mixed_weights.definition(scores, torch.zeros_like(masks), is_padding)
+
+
+@mixed_weights.mistake
+def masks_alone(scores, masks, is_padding):
+    """You block what a head's mask blocks, and padding is still read. It is no word: no query may look at it."""
+    return mixed_weights.definition(scores, masks, torch.zeros_like(is_padding))
 
 
 @mixed_weights.mistake

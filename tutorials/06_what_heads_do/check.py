@@ -106,6 +106,13 @@ def one_place_missing(weights):
 
 
 @favourite_offset.mistake
+def signed_distance(weights):
+    """You divided by the length minus the offset. For an offset of -1, that is one more than there are words: take its absolute value."""
+    offset, _ = favourite_offset.definition(weights)
+    return offset, shares(weights)[offset][0] / (len(weights) - offset)
+
+
+@favourite_offset.mistake
 def largest_share(weights):
     """You took the offset with the largest share. A far place exists for one word only, so one hit makes 100 %: count hits first."""
     found = shares(weights)
@@ -118,6 +125,13 @@ def from_key_to_query(weights):
     """The sign is wrong: an offset is key minus query, so that -1 is the word before. Or is a row not a query?"""
     offset, share = favourite_offset.definition(weights)
     return -offset, share
+
+
+@favourite_offset.mistake
+def without_sign(weights):
+    """Your offset has no sign. Key minus query is -1 for the word before and +1 for the word after: they are different places."""
+    offset, share = favourite_offset.definition(weights)
+    return abs(offset), share
 
 
 @favourite_offset.mistake
@@ -232,6 +246,12 @@ def other_direction(weights, pairs):
 def either_direction(weights, pairs):
     """You counted a pair if either word points to the other. The paper counts each direction by itself."""
     return sum(1 for query, key in pairs if points_to(weights, query, key) or points_to(weights, key, query)) / len(pairs)
+
+
+@relation_accuracy.mistake
+def any_pair(weights, pairs):
+    """You said whether any pair is hit (or all of them). Asked is the share of the pairs that are."""
+    return any(points_to(weights, query, key) for query, key in pairs)
 
 
 @relation_accuracy.mistake

@@ -132,6 +132,8 @@ def deviation(numbers, lost=1):
         (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.55, 2.920),
         (np.array([-1.9, -2.1, -2.0, -1.95, -2.05]), 0.7, 2.132),
+        (np.array([0.3, -0.3, 0.0, 0.1, -0.1]), 0.12, 2.132),
+        (np.array([2.0, -2.0, 0.0]), 4.0, 2.920),
     ],
     hint="Write down mean - quantile * error and mean + quantile * error. Both must lie between -margin and +margin.",
 )
@@ -154,6 +156,18 @@ def one_less_twice(differences, margin, quantile):
     """You divided by the root of n - 1. The n - 1 is in the standard deviation already; for a mean, divide by the root of n."""
     half = quantile * deviation(differences) / math.sqrt(len(differences) - 1)
     return abs(mean(differences)) + half < margin
+
+
+@is_equivalent.mistake
+def not_the_root(differences, margin, quantile):
+    """You divided the standard deviation by n. For the mean of n seeds, divide it by the root of n."""
+    return abs(mean(differences)) + quantile * deviation(differences) / len(differences) < margin
+
+
+@is_equivalent.mistake
+def variance(differences, margin, quantile):
+    """You took the variance, the square of the standard deviation. `np.std` is its root, in BLEU points as the margin is."""
+    return abs(mean(differences)) + quantile * deviation(differences) ** 2 / math.sqrt(len(differences)) < margin
 
 
 @is_equivalent.mistake
@@ -219,6 +233,22 @@ def middle(low, high, margin):
 def contains_zero(low, high, margin):
     """You asked whether 0 is in the interval. The claim is that the loss is at most the margin: look at -margin, not at 0."""
     return "not reproduced" if high < 0 else "reproduced"
+
+
+@verdict.mistake
+def open_ends(low, high, margin):
+    """An end that lies exactly on -margin: a loss of the margin is still allowed, so `low` may be equal to it, and `high` must be below."""
+    if low > -margin:
+        return "reproduced"
+    return "not reproduced" if high < -margin else "undecided"
+
+
+@verdict.mistake
+def closed_above(low, high, margin):
+    """An interval that only just reaches -margin does not refute the claim: "not reproduced" needs `high` below it."""
+    if low >= -margin:
+        return "reproduced"
+    return "not reproduced" if high <= -margin else "undecided"
 
 
 @verdict.mistake
