@@ -1,8 +1,13 @@
 """The command line. Arguments are checked before torch is imported, so that a mistake is answered at once."""
 
+import signal
 import sys
 import tempfile
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -41,27 +46,46 @@ for module in (training, evaluation, analysis, papers):
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error is one line, and a traceback is kept in a file unless --debug asks to see it."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    try:
-        code = cli.main(arguments, prog_name="repro", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except click.Abort:
-        click.echo("stopped", err=True)
-        sys.exit(STOPPED)
-    except Exception as error:
-        if "--debug" in arguments:
-            raise
-        _end(_known(error))
+    with _interrupts() as interrupts:
+        try:
+            code = cli.main(arguments, prog_name="repro", standalone_mode=False)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except Exception as error:
+            if isinstance(error, click.Abort) or interrupts:  # a library that is being imported may turn Ctrl-C into any other error
+                click.echo("stopped", err=True)
+                sys.exit(STOPPED)
+            if "--debug" in arguments:
+                raise
+            _end(_known(error))
     sys.exit(code if isinstance(code, int) else 0)  # of --help, and of a wrong option
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Note every Ctrl-C in a list; it raises KeyboardInterrupt as ever."""
+    seen: list[int] = []
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    is_ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_ours:
+        signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield seen
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _known(error: Exception) -> Exception:
     """Return what the machine refused as an error with a mend, and any other error as it is."""
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-        return MachineError(
-            "memory", "there is not enough of it for this model and batch", "lower train.batch_tokens, or the model's width"
-        )
+        mend = "in training, lower train.batch_tokens or the model's width; in translation, split long sentences"
+        return MachineError("memory", "there is not enough of it for this model and batch", mend)
     if isinstance(error, OSError):
         what = f"cannot be read or written ({error.strerror or error})"
         return MachineError(str(error.filename or "output"), what, "name another place, or make room there")

@@ -189,10 +189,13 @@ def _check(config: RunConfig) -> None:
     if model.gate_init is not None and not abs(model.gate_init) <= 100:
         raise InputError("model.gate_init", f"must be from -100 to 100, found {model.gate_init}", "use about 2: a gate that is open")
     if not 0 <= train.gate_penalty < 1e6:
-        raise InputError("train.gate_penalty", f"must be at least 0, found {train.gate_penalty}", "use a number of nats per head")
+        raise InputError(
+            "train.gate_penalty", f"must be at least 0 and below 1,000,000, found {train.gate_penalty}", "use a number of nats per head"
+        )
     if train.freeze_decoder and set(model.gated_sites) - {"encoder_self"}:
         what = f"is on, but gates at {', '.join(model.gated_sites)} would have to move in the decoder"
         raise InputError("train.freeze_decoder", what, "gate encoder_self only, or freeze nothing")
     for name in ("learning_rate", "clip_norm", "gate_rate"):
         if not 0 < getattr(train, name) < 1e6:
-            raise InputError(f"train.{name}", f"must be above 0, found {getattr(train, name)}", "use a positive number")
+            what = f"must be above 0 and below 1,000,000, found {getattr(train, name)}"
+            raise InputError(f"train.{name}", what, "use a positive number")

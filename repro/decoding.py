@@ -18,6 +18,7 @@ from repro.runs import Run, load_tensors
 from repro.transformer import Transformer
 
 MAX_TOKENS = 100_000  # no translation is longer, whatever its source
+MAX_SOURCE = 2_000  # several times the longest sentence that any corpus here keeps; a book on one line would fill the memory
 NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 
@@ -243,10 +244,13 @@ class Translator:
         search = search or SearchConfig()
         mark = self.model.config.source_end_mark
         src = [mark_source(ids, mark) for ids in self.subwords.encode(sentences)]
-        longest = self.model.max_len("encoder_self", "cross")
+        defined = self.model.max_len("encoder_self", "cross")
         for sentence, ids in zip(sentences, src, strict=True):
-            if longest is not None and len(ids) > longest:
-                what = f"has {len(ids)} tokens, but this model's attention is defined for {longest}"
+            if defined is not None and len(ids) > defined:
+                what = f"has {len(ids)} tokens, but this model's attention is defined for {defined}"
+                raise InputError(f"the sentence '{sentence[:40]} ...'", what, "split the sentence")
+            if len(ids) > MAX_SOURCE:
+                what = f"has {len(ids):,} tokens, and attention takes memory with their square: the limit is {MAX_SOURCE:,}"
                 raise InputError(f"the sentence '{sentence[:40]} ...'", what, "split the sentence")
         by_length = sorted((i for i, ids in enumerate(src) if len(ids) > mark), key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device

@@ -1,6 +1,7 @@
 """The one writer: every file of a run, a cache or a result appears whole or not at all."""
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -51,6 +52,21 @@ def write_json(path: Path, value: Any) -> None:
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
     text = _LIST_OF_NUMBERS.sub(lambda found: "[" + re.sub(r"\n +", " ", found[1]) + "]", text)
     write_atomic(path, (text + "\n").encode())
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Own a folder while the block lasts, for reading a file, changing it and writing it; another process waits that long.
+
+    Raises:
+        MachineError: the disk refuses.
+    """
+    with _refusals(Path(folder) / ".lock"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        file = open(Path(folder) / ".lock", "w")
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # the kernel frees it when the process dies
+        yield
 
 
 def append_line(path: Path, record: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from repro.config import SITES
+from repro.data.corpora import task_of
 from repro.decoding import Translator
 from repro.errors import InputError, ReproError
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
@@ -71,8 +72,12 @@ def sweep(
     """
     if base.path.resolve().parent != runs_root().resolve():
         raise InputError(str(base.path), f"is not in the folder of runs, {runs_root()}", "set REPRO_RUNS to the folder that it is in")
+    if task_of(base.config.data.corpus) == "summarisation":
+        raise InputError(base.path.name, "is scored by ROUGE, and what pruning costs is counted in BLEU", "prune a run of translation")
     if not penalties:
         raise InputError("penalties", "there is none to begin with", "give at least one")
+    if min(penalties) <= 0:
+        raise InputError("penalties", f"must be above 0, found {min(penalties):g}: they are halved and doubled", "leave it out")
     points: dict[float, PruningPoint] = {}
     queue = list(dict.fromkeys(penalties))[:max_runs]
     while queue:
@@ -116,7 +121,9 @@ def _rounded(penalty: float) -> float:
 
 
 def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
-    """Return the point whose number of heads is nearest to the wanted one; of several, the one with the highest BLEU.
+    """Return the point whose number of heads is nearest to the wanted one; of several, the one with most heads, by the lowest penalty.
+
+    Scores have no say: they are of a test set.
 
     Raises:
         InputError: no point.
@@ -124,7 +131,7 @@ def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
     points = list(points)
     if not points:
         raise InputError("points", "there is none", "give what `sweep` returned")
-    return min(points, key=lambda point: (abs(point.heads - wanted), -point.bleu))
+    return min(points, key=lambda point: (abs(point.heads - wanted), -point.heads, point.penalty))
 
 
 def point_of(run: Run, split: str = "test") -> PruningPoint:

@@ -216,8 +216,10 @@ def _overridden(config: RunConfig, overrides: Sequence[str]) -> RunConfig:
     values = asdict(config)
     for text in overrides:
         key, equals, raw = text.partition("=")
-        if not equals or key not in options:
+        if key not in options:
             raise InputError(text, f"unknown option '{key}'" if equals else "is not key=value", did_you_mean(key, sorted(options)))
+        if not equals:
+            raise InputError(text, "has no value", f"write {key}=VALUE")
         part, name = key.split(".")
         try:
             values[part][name] = json.loads(raw)

@@ -75,8 +75,10 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         device = find_device(device)
         warn_of_emulated_precision(run, device)
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
+        _heed(stop, run)
         start = find_start(run, corpus.fingerprint)
         train_pairs, dev_pairs = prepare(run, corpus, start, device, allow_inexact)
+        _heed(stop, run)
         torch.manual_seed(config.train.seed)
         model = new_model(run)[0].to(device)
         if start is not None:
@@ -125,6 +127,12 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
             raise Stopped(stop["exit_code"], progress.update)
     bar.close()
     return progress
+
+
+def _heed(stop: dict[str, int], run: Run) -> None:
+    """End if a stop was asked for while there is nothing new to save."""
+    if stop:
+        raise Stopped(stop["exit_code"], max((int(path.name) for path in run.checkpoint_folders()), default=0))
 
 
 def _order(pairs: EncodedPairs, config: TrainConfig, progress: Progress) -> Iterator[tuple[int, int, list[int]]]:

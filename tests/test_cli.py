@@ -6,9 +6,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ from repro.__main__ import main
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_pairs
 from repro.decoding import SearchConfig, Translator
+from repro.files import write_json
 from repro.papers.verify import verify_records
 from repro.records import load_record, publish
 from repro.report import render_results
@@ -48,6 +50,11 @@ MISTAKES = [
     (["train", "--scale", "smok"], "error: --scale: unknown scale 'smok'. Fix: did you mean 'smoke'? Known: "),
     (["train", "model.n_heads=4"], "error: model.n_heads=4: unknown option 'model.n_heads'. Fix: did you mean 'model.num_heads'? Known: "),
     (["train", "dropout"], "error: dropout: is not key=value. Fix: "),
+    (["train", "model.num_heads"], "error: model.num_heads: has no value. Fix: write model.num_heads=VALUE"),
+    (
+        ["train", "train.clip_norm=1e99"],
+        "error: train.clip_norm: must be above 0 and below 1,000,000, found 1e+99. Fix: use a positive number",
+    ),
     (["train", "model.num_heads=7"], "error: model.num_heads: 7 heads do not divide embed_dim 64. Fix: use 4 or 8"),
     (["train", "model.num_heads=4.5"], "error: model.num_heads: wants int, found 4.5. Fix: give one int"),
     (["train", 'model.num_heads="4"'], "error: model.num_heads: wants int, found '4'. Fix: give one int"),
@@ -55,7 +62,10 @@ MISTAKES = [
     (["train", "model.num_heads=null"], "error: model.num_heads: wants int, found None. Fix: give one int"),
     (["train", "train.learning_rate=NaN"], "error: train.learning_rate: wants float, found nan. Fix: give one float"),
     (["train", "model.gated_sites=cross"], "error: model.gated_sites: wants list of str, found 'cross'. Fix: write a list, as in ["),
-    (["train", "train.learning_rate=-1"], "error: train.learning_rate: must be above 0, found -1.0. Fix: use a positive number"),
+    (
+        ["train", "train.learning_rate=-1"],
+        "error: train.learning_rate: must be above 0 and below 1,000,000, found -1.0. Fix: use a positive number",
+    ),
     (["train", "train.max_updates=0"], "error: train.max_updates: must be at least 1, found 0. Fix: use 1 or more"),
     (["train", "model.dropout=1"], "error: model.dropout: must be at least 0 and below 1, found 1.0. Fix: use a value in [0, 1)"),
     (["train", "model.norm=middle"], "error: model.norm: unknown value 'middle'. Fix: use one of post, pre"),
@@ -315,6 +325,42 @@ def test_an_unfinished_run_cannot_translate(capsys, runs):
     Run.create(resolve("smoke"))
     code, line = refused(capsys, "translate", "base")
     assert code == 2 and "is not finished. Fix: start its `repro train` command again; it resumes" in line
+
+
+def test_an_interrupt_that_a_library_turns_into_another_error_is_no_bug(capsys, monkeypatch):
+    def importing(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            raise ImportError("cannot load module more than once per process") from error
+
+    monkeypatch.setattr("repro.catalogue.list_systems", importing)
+    before = signal.getsignal(signal.SIGINT)
+    assert refused(capsys, "variants") == (130, "stopped")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(capsys, runs, monkeypatch):
+    (runs / "r").mkdir(parents=True)
+    (runs / "r" / "config.json").write_text("{")
+    code, line = refused(capsys, "translate", "r")
+    assert code == 4 and line.startswith(f"error: {runs / 'r' / 'config.json'}: is not JSON. Fix: restore it, or delete the run's folder")
+    write_json(runs / "r" / "config.json", asdict(resolve("smoke", "base")))
+    (runs / "file").touch()
+    monkeypatch.setattr("repro.records.evaluate_run", None)
+    code, line = refused(capsys, "evaluate", "r", "--record", str(runs / "file" / "results"))
+    assert code == 3 and line.startswith(f"error: {runs / 'file' / 'results'}: cannot be read or written")
+
+
+def test_pairs_left_out_and_leaks_are_shown_with_their_places(capsys, tmp_path):
+    for split, lines in {"train": ["eins", "", "zwei"], "dev": ["drei"], "test": ["vier", "zwei"]}.items():
+        for language in ("de", "en"):
+            (tmp_path / f"{split}.{language}").write_text("".join(f"{line}\n" for line in lines))
+    with pytest.raises(SystemExit):
+        main(["data", f"local-allow-leaks:{tmp_path}", "--skipped", "skipped.tsv"])
+    page = capsys.readouterr().out
+    assert "test in train: 1 exact, 0 normalised, one side 0; first test.de:2 = train.de:3 (exact)" in page
+    assert Path("skipped.tsv").read_text() == "split\tfile\tline\treason\ntrain\ttrain.de\t2\tblank\n"
 
 
 def test_our_own_bug_is_one_line_and_its_traceback_is_kept(capsys, monkeypatch):

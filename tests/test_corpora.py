@@ -107,6 +107,7 @@ def test_a_cut_gzip_is_refused(tmp_path) -> None:
             "test.de:2: column 3: byte 0x93 is not UTF-8 (Windows-1252?). Fix: iconv -f Windows-1252 -t UTF-8",
         ),
         ("Haus\n".encode("utf-16"), "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-16LE?). Fix: iconv -f UTF-16LE -t UTF-8"),
+        ("Haus\n".encode("utf-32"), "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-32?). Fix: iconv -f UTF-32 -t UTF-8"),
         ("Haus\n".encode("utf-16-be"), "test.de:1: column 1: byte 0x00 is not UTF-8 (UTF-16BE?). Fix: iconv -f UTF-16BE -t UTF-8"),
         (b"\x89PNG\r\n\x1a\n", "test.de:1: column 1: byte 0x89 starts a PNG picture, not text. Fix: give a UTF-8 text file"),
     ],

@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import random
+import subprocess
+import sys
 
 import plotly.graph_objects as figure
 import pytest
@@ -189,3 +191,18 @@ def test_a_config_with_a_foreign_key_is_refused(tmp_path):
     (run.path / "config.json").write_text(json.dumps(values))
     with pytest.raises(InputError, match=r"config.json.model: unknown key 'n_heads'. Fix: did you mean 'num_heads'\?"):
         Run(run.path)
+
+
+def test_a_folder_is_owned_by_one_process_at_a_time(tmp_path):
+    """Two processes add to a file that they read first: nothing is lost."""
+    program = (
+        "import json, sys, time; from pathlib import Path; from repro.files import locked, write_json\n"
+        "path = Path(sys.argv[1]) / 'sum.json'\n"
+        "for _ in range(20):\n"
+        "    with locked(path.parent):\n"
+        "        found = json.loads(path.read_text()) if path.exists() else 0\n"
+        "        time.sleep(0.002); write_json(path, found + 1)\n"
+    )
+    workers = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
+    assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
+    assert json.loads((tmp_path / "sum.json").read_text()) == 40

@@ -366,3 +366,13 @@ def test_another_ending_is_refused_in_one_line(tmp_path):
     with pytest.raises(InputError, match="a figure is not written as '.jpg'. Fix: "):
         save(FIGURES["curves"](), tmp_path / "figure.jpg")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_pruned_model_with_all_heads_is_not_taken_for_the_unpruned_one():
+    (ours,) = plots.pruning_curve({"ours": ([16, 16, 3], [60.0, 59.0, 50.0])}, {}).data
+    assert ours.x.tolist() == [18.75, 100, 100] and ours.y.tolist() == [-10, 0, -1]
+
+
+def test_a_site_without_heads_is_drawn_without_bars():
+    assert plots.head_bars({"decoder": np.zeros((2, 0))}, "distance").data[0].x.size == 0
+    assert [line.name for line in plots.weight_histograms({"none": np.zeros((2, 0)), "base": COUNTS}, [0]).data] == ["base"]

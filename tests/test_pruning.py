@@ -413,14 +413,20 @@ def test_a_sweep_comes_near_what_is_wanted_within_its_runs(base, monkeypatch):
     assert len(sweep(base, wanted=[1], penalties=(0.01, 1.0, 2.0), max_runs=2, report=lines.append)) == 2
     with pytest.raises(InputError, match="penalties: there is none to begin with"):
         sweep(base, [4], penalties=())
+    with pytest.raises(InputError, match="penalties: must be above 0, found 0: they are halved and doubled. Fix: leave it out"):
+        sweep(base, [4], penalties=(0.0, 0.1))
+    with monkeypatch.context() as patch, pytest.raises(InputError, match="is scored by ROUGE"):
+        patch.setattr(pruning_sweep, "task_of", lambda _: "summarisation")
+        sweep(base, [4])
     monkeypatch.setenv("REPRO_RUNS", "elsewhere")
     with pytest.raises(InputError, match="is not in the folder of runs, elsewhere. Fix: set REPRO_RUNS"):
         sweep(base, [4])
 
 
-def test_of_points_equally_near_the_better_one_is_taken():
-    points = [PruningPoint(None, 0.1, heads, {}, 0, 1.0, bleu) for heads, bleu in ((12, 20.0), (8, 21.0), (3, 30.0))]
-    assert nearest(points, 10).heads == 8 and nearest(points, 4).heads == 3
+def test_of_points_equally_near_the_larger_one_is_taken_whatever_it_scores():
+    rows = [(0.1, 12, 20.0), (0.2, 8, 21.0), (0.5, 3, 30.0), (0.4, 3, 29.0)]
+    points = [PruningPoint(None, penalty, heads, {}, 0, 1.0, bleu) for penalty, heads, bleu in rows]
+    assert nearest(points, 10).heads == 12 and nearest(points, 4).penalty == 0.4
     with pytest.raises(InputError, match="points: there is none"):
         nearest([], 3)
 

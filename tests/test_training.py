@@ -13,6 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import repro.training
 from repro.checkpoints import finish
 from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
@@ -185,6 +186,15 @@ def stop_after(monkeypatch, update: int) -> None:
         return apply_update(*args)
 
     monkeypatch.setattr("repro.training.apply_update", counted)
+
+
+@pytest.mark.parametrize("step", ["load_corpus", "prepare"])
+def test_a_stop_while_the_data_are_made_ready_is_heard_before_training(tmp_path, monkeypatch, step):
+    original = getattr(repro.training, step)
+    monkeypatch.setattr(repro.training, step, lambda *args: (os.kill(os.getpid(), signal.SIGTERM), original(*args))[1])
+    monkeypatch.setattr(repro.training, "apply_update", None)
+    with pytest.raises(Stopped, match="stopped after update 0"):
+        train(tiny(), tmp_path, quiet=True)
 
 
 def test_a_stop_that_comes_after_the_last_update_is_for_the_caller(tmp_path, monkeypatch):

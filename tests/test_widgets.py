@@ -18,6 +18,7 @@ from repro.analysis.replacement import replaced_head
 from repro.analysis.weights import collect_weights
 from repro.attention.gaussian import Gaussian
 from repro.config import ModelConfig
+from repro.cutting import drop_heads
 from repro.data.subwords import PAD_ID
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
@@ -272,6 +273,10 @@ def test_the_pruning_slider_shows_what_is_left(translator, gated):
     assert pruning.heads.factors == gates == kept_heads(gated.model)
     kept = int(sum(sum(map(sum, layers)) for layers in gates))
     assert pruning.words.message == f"{kept} of 24 heads are left" and 0 < kept < 24
+    cut = Translator(drop_heads(gated.model), gated.subwords)
+    only_cut = Pruning([("all", translator), ("cut", cut)], SENTENCE, SEARCH)
+    only_cut.level.value = "cut"
+    assert only_cut.words.message == f"{kept} of 24 heads are left"  # of those that there were
 
 
 def test_a_sentence_goes_through_all_models(translator, gated):

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from repro.analysis.weights import Weights, collect_weights
 from repro.data.batches import mark_source, pad
-from repro.data.subwords import BOS_ID, EOS_ID, Subwords
+from repro.data.subwords import BOS_ID, Subwords
 from repro.decoding import SearchConfig, Translator, beam_search
 from repro.errors import InputError
 
@@ -94,7 +94,7 @@ def _texts(subwords: Subwords, ids: list[int]) -> list[str]:
 def _words(subwords: Subwords, ids: list[int], probabilities: list[float]) -> list[Word]:
     """Put subwords together to words, as `Subwords.decode` does."""
     starts = subwords.starts_word()
-    first = [place for place, i in enumerate(ids) if i == EOS_ID or starts[i] or place == 0]
+    first = [place for place, i in enumerate(ids) if starts[i] or place == 0]
     words = []
     for start, end in zip(first, [*first[1:], len(ids)], strict=True):
         (text,) = subwords.decode([ids[start:end]])

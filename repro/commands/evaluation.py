@@ -18,6 +18,8 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     from repro.runs import Run
 
     found = Run.find(run)
+    if record:
+        record.mkdir(parents=True, exist_ok=True)  # what cannot be there is refused before the work, not after
 
     from repro.decoding import SearchConfig
     from repro.records import evaluate_run, publish

@@ -1,6 +1,7 @@
 """See what there is, train, translate."""
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -20,7 +21,10 @@ def variants() -> None:
 @click.command()
 @click.argument("name")
 @click.option("--direction", metavar="SRC-TGT", help="Languages, for example en-de; default: the first two of the corpus.")
-def data(name: str, direction: str | None) -> None:
+@click.option(
+    "--skipped", type=click.Path(path_type=Path), help="Write the pairs that were left out to this file: split, file, line, reason."
+)
+def data(name: str, direction: str | None, skipped: Path | None) -> None:
     """Load the corpus NAME and print its statistics (the columns of Table 1 of You et al. 2020) and what was found amiss.
 
     NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML). Sentences of
@@ -41,10 +45,13 @@ def data(name: str, direction: str | None) -> None:
     for reason, count in sorted(corpus.dropped.items()):
         click.echo(f"  left out           {count:>9,} pairs: {reason}")
     for leak in corpus.leaks:
-        click.echo(f"  overlap            {leak}")
+        click.echo(f"  overlap            {corpus.describe(leak)}")
     for note in corpus.notes:
         click.echo(f"  note               {note}")
     click.echo(f"  fingerprint        {corpus.fingerprint}")
+    if skipped:
+        corpus.write_skipped(skipped)
+        click.echo(f"  left out, in full  {skipped}")
 
 
 @click.command()

@@ -147,6 +147,16 @@ class ParallelCorpus:
         sizes = {name: len(self.splits[name]) if name in self.splits else 0 for name in ("train", "test")}
         return Statistics(sizes["train"], sizes["test"], *means)
 
+    def describe(self, overlap: Overlap) -> str:
+        """Return in words how many pairs of a split are in another, and where the first one stands."""
+        language = overlap.kind if overlap.kind in self.languages else self.languages[0]
+        held, other = (
+            self.splits[name].place(place, language) for name, place in zip((overlap.held_out, overlap.other), overlap.first, strict=True)
+        )
+        sides = ", ".join(f"{number} {language}" for language, number in overlap.one_side.items()) or "0"
+        counts = f"{overlap.exact} exact, {overlap.normalised} normalised, one side {sides}"
+        return f"{overlap.held_out} in {overlap.other}: {counts}; first {held} = {other} ({overlap.kind})"
+
     def write_skipped(self, path: Path) -> None:
         """Write a table of the pairs left out: split, file, line number, reason."""
         rows = [f"{skip.split}\t{skip.file}\t{skip.line}\t{skip.reason}\n" for skip in self.skipped]

@@ -53,7 +53,9 @@ class Subwords:
             )
         except (RuntimeError, ValueError, OSError) as error:
             what = f"sentencepiece cannot make {vocab_size} pieces from {len(sentences):,} sentences"
-            raise InputError("data.vocab_size", what, "use a smaller vocabulary or more sentences") from error
+            too_small = vocab_size <= EOS_ID + 1 or "required_chars" in str(error)  # which sentencepiece says of characters without a piece
+            mend = "use a larger vocabulary: every character needs a piece" if too_small else "use a smaller vocabulary or more sentences"
+            raise InputError("data.vocab_size", what, mend) from error
         return cls(model.getvalue())
 
     @classmethod

@@ -4,6 +4,7 @@ Bytes are decoded as strict UTF-8, and only a newline byte ends a line: ``str.sp
 U+0085, U+2028 or lone carriage returns, which silently shifts one side of a corpus against the other.
 """
 
+import codecs
 import gzip
 import re
 import unicodedata
@@ -29,6 +30,7 @@ SIGNATURES = {
     b"\x28\xb5\x2f\xfd": "a Zstandard archive",
     b"PAR1": "a Parquet table",
 }
+UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)  # the former begins as UTF-16LE does
 GZIP_SIGNATURE = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
@@ -86,6 +88,8 @@ def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
         InputError: the file is missing, not text, or not UTF-8; with line, column, byte and the likely encoding.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise InputError(str(path), "is no regular file", "name a file of text, plain or gzip")
     lines: list[str] = []
     too_long: dict[int, int] = {}
     carriage_returns = 0
@@ -148,8 +152,8 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO:
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} starts {kind}, not text", "give a UTF-8 text file")
-    if utf16 := utf16_of(head):
-        raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({utf16}?)", f"iconv -f {utf16} -t UTF-8")
+    if wide := "UTF-32" if head.startswith(UTF32) else utf16_of(head):
+        raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({wide}?)", f"iconv -f {wide} -t UTF-8")
     return raw
 
 

@@ -133,9 +133,9 @@ def survival_difference(evidence: Evidence) -> Exact:
 
 
 def point_near(evidence: Evidence, name: str, share: float) -> tuple[dict[str, Any], str]:
-    """Return the pruned model whose number of heads is nearest to a share of all, the larger of two; and how many heads that are."""
+    """Return the pruned model whose number of heads is nearest to a share of all, chosen as `nearest` does; and how many heads that are."""
     series = evidence.one("pruning", PRUNED)["series"][name]
-    point = min(series["points"], key=lambda point: abs(point["heads"] - share * series["heads"]))
+    point = min(series["points"], key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]))
     return point, f"{point['heads']} of {series['heads']} heads"
 
 

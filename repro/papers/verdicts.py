@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.errors import DamagedFileError, InputError, did_you_mean
-from repro.files import write_json
+from repro.files import locked, write_json
 from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Verdict
 from repro.papers.evidence import Evidence
@@ -40,9 +40,13 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
     Raises:
         InputError: a claim's test is another one than that of its stored verdict; no such folder, or no such claim to discard.
     """
-    path = _path(folder, scale)
     if not Path(folder).is_dir():
         raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
+    with locked(_path(folder, scale).parent):
+        return _update(folder, scale, claims, evidence, discard)
+
+
+def _update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str]) -> list[Verdict]:
     known = sorted({*load(folder, scale), *(claim.name for claim in claims)})
     for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
@@ -55,7 +59,7 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
                 claim.name, what, f"restore the test, or give the result up: repro claims --scale {scale} --discard {claim.name}"
             )
     found = judge(claims, evidence)
-    write_json(path, {"format": FORMAT, "scale": scale, "verdicts": dict(sorted((stored | found).items()))})
+    write_json(_path(folder, scale), {"format": FORMAT, "scale": scale, "verdicts": dict(sorted((stored | found).items()))})
     return [as_verdict(verdict) for verdict in found.values()]
 
 

@@ -64,7 +64,7 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
         values = rounded(values)
         num_layers, num_heads = values.shape
         layer, head = np.indices(values.shape)
-        width = 0.8 / num_heads
+        width = 0.8 / max(1, num_heads)  # a site may be without heads
         there = np.isfinite(values)
         bars = go.Bar(
             x=rounded((layer - 0.4 + head * width)[there]),
@@ -122,6 +122,8 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
     figure = panels([f"layer {layer}" for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True)
     for panel, layer in enumerate(layers):
         for place, (name, counts) in enumerate(models.items()):
+            if not np.size(counts):
+                continue  # a site without heads
             bins = np.asarray(counts)[layer].sum(axis=0)
             edges = np.linspace(0, 1, len(bins) + 1)
             shares = np.append(bins, bins[-1]) / (bins.sum() or np.nan)  # the last edge closes the last step

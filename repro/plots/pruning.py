@@ -18,19 +18,21 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
     Differences and shares, because scores on different corpora, and numbers of heads in different shapes, do not compare.
 
     Args:
-        reproduced, published: curves by name; published ones are grey and dashed.
+        reproduced, published: curves by name; published ones are grey and dashed. The unpruned model comes first, if others kept all heads.
         metric: what is scored.
     """
     figure = plain(height=400)
     drawn = [(name, curve, False) for name, curve in reproduced.items()] + [(name, curve, True) for name, curve in published.items()]
     for place, (name, (kept, scores), is_published) in enumerate(drawn):
-        order = np.argsort(kept)
+        whole = int(np.argmax(kept))  # the first of those with all heads
+        order = np.argsort(kept, kind="stable")
+        most, its_score = kept[whole], scores[whole]
         kept, scores = np.asarray(kept)[order], np.asarray(scores, dtype=float)[order]
         color = INK if is_published else COLORS[place % len(COLORS)]
         symbol = SYMBOLS[place % len(SYMBOLS)] + ("-open" if is_published else "")
         figure.add_scatter(
-            x=rounded(100 * kept / kept[-1]),
-            y=rounded(scores - scores[-1]),
+            x=rounded(100 * kept / most),
+            y=rounded(scores - its_score),
             customdata=np.stack([kept, rounded(scores)], axis=1),
             mode="lines+markers",
             name=escape(name),

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import ipywidgets
 
@@ -99,8 +100,8 @@ class Pruning(Touchable):
         readings = {label: read(self.models[label], self.sentence.value, self.search) for label in {first, shown}}
         rows = [words_row(first, readings[first], readings[shown]), words_row(shown, readings[shown], readings[first])]
         self.words.rows = rows[: len(readings)]
-        heads = [factor for layers in self.heads.factors for layer in layers for factor in layer]
-        self.words.message = f"{sum(factor != 0 for factor in heads)} of {len(heads)} heads are left"
+        whole, left = ([*chain(*chain(*kept_heads(self.models[label].model)))] for label in (first, shown))
+        self.words.message = f"{sum(factor != 0 for factor in left)} of {len(whole)} heads are left"
 
     def static(self) -> str:
         """Return the heads that are left and the translations."""

@@ -62,7 +62,8 @@ class Pattern(anywidget.AnyWidget):
     """The matrix of one head, with a Gaussian to drag and pairs to paint.
 
     Traits: `weights` are 32-bit floats, `(queries, keys)`; `blocked` pairs as [query, key]; `center` and `std` of the Gaussian, which is
-    drawn and can be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints if `painting`.
+    drawn, divided by its sum if `sums_to_one`, and can be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints if
+    `painting`.
     """
 
     _esm, _css = module("matrix", "pattern"), style("matrix", "pattern")
@@ -73,6 +74,7 @@ class Pattern(anywidget.AnyWidget):
     blocked = traitlets.List().tag(sync=True)
     center = traitlets.Float(-1.0).tag(sync=True)
     std = traitlets.Float(1.0).tag(sync=True)
+    sums_to_one = traitlets.Bool(False).tag(sync=True)
     movable = traitlets.Bool(False).tag(sync=True)
     painting = traitlets.Bool(False).tag(sync=True)
     limits = traitlets.Dict({"center": CENTER, "std": STD}).tag(sync=True)
@@ -114,7 +116,7 @@ class Playground(Touchable):
 
     def _connect(self) -> None:
         # Linked in the browser: by way of the kernel, which is busy translating, a slider moved just before could undo a drag.
-        for name in ("center", "std"):
+        for name in ("center", "std", "sums_to_one"):
             ipywidgets.jslink((getattr(self, name), "value"), (self.matrix, name))
         ipywidgets.jslink((self.paint, "value"), (self.matrix, "painting"))
         for name in CONTROLS:

@@ -1,7 +1,7 @@
 // A table of claims: a click on a heading sorts, a click on a verdict filters, and so does what is typed.
 
 const LONG = ["statement", "evidence"]; // columns that may break into lines
-const ORDER = ["not reproduced", "partly", "undecided", "reproduced", "not run"];
+const ORDER = ["not reproduced", "partly", "undecided", "not run", "reproduced"];
 
 function render({ model, el }) {
   el.classList.add("rp");

@@ -85,7 +85,9 @@ function render({ model, el }) {
   function drawCurve() {
     curve.hidden = !model.get("movable");
     const [center, std] = [model.get("center"), model.get("std")];
-    const density = (offset) => Math.exp(-((offset - center) ** 2) / (2 * std ** 2)) / (std * Math.sqrt(2 * Math.PI));
+    const bell = (offset) => Math.exp(-((offset - center) ** 2) / (2 * std ** 2)) / (std * Math.sqrt(2 * Math.PI));
+    const whole = Array.from({ length: 101 }, (_, i) => bell(i - 50)).reduce((sum, weight) => sum + weight, 0); // far from any border
+    const density = (offset) => bell(offset) / (model.get("sums_to_one") ? whole : 1);
     const highest = Math.max(0.5, density(center));
     const toY = (value) => base - (value / highest) * (base - 14);
     const points = Array.from({ length: 141 }, (_, i) => -REACH - 0.5 + (i * (2 * REACH + 1)) / 140);
@@ -168,7 +170,7 @@ function render({ model, el }) {
   });
 
   for (const name of ["weights", "blocked", "painting", "movable"]) model.on(`change:${name}`, draw);
-  for (const name of ["center", "std", "movable"]) model.on(`change:${name}`, drawCurve);
+  for (const name of ["center", "std", "sums_to_one", "movable"]) model.on(`change:${name}`, drawCurve);
   keepDrawn(el, draw);
   drawCurve();
 }
