@@ -52,6 +52,9 @@ def test_every_piece_knows_its_word(subwords):
 def test_impossible_vocabularies_and_broken_models_are_one_clear_line():
     with pytest.raises(InputError, match=r"data.vocab_size: sentencepiece cannot make 5000 pieces from 2 sentences\. Fix: use a smaller"):
         Subwords.fit(["a b", "c d"], 5000)
+    for too_small in (3, 6):  # less than the marks; less than the characters
+        with pytest.raises(InputError, match=rf"cannot make {too_small} pieces from 2 sentences\. Fix: use a larger vocabulary"):
+            Subwords.fit(["a b", "c d"], too_small)
     with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
         Subwords(b"not a model")
     with pytest.raises(InputError, match="data.vocab_size: sentencepiece cannot make 10000000000 pieces"):

@@ -681,3 +681,9 @@ def test_a_line_lost_from_a_real_corpus_is_found(real_root, tmp_path) -> None:
     english, german = load_corpus("multi30k", root=real_root).pairs("train", "en", "de")
     name = write(tmp_path, train_en=english, train_de=german[:14_000] + german[14_001:] + ["Ein Hund ."])
     assert abs(int(message(InputError, name).split(":")[1]) - 14_000) < 10
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path) -> None:
+    os.mkfifo(tmp_path / "train.en")
+    with pytest.raises(InputError, match=r"train.en: is no regular file. Fix: name a file of text"):
+        read_lines(tmp_path / "train.en")

@@ -241,6 +241,17 @@ def test_the_translator_keeps_order_and_blank_lines_and_reads_marks_as_text():
     assert found == [translator.translate([line], SearchConfig(beam=2, extra_tokens=3))[0] for line in lines]
 
 
+def test_a_book_on_one_line_is_refused_by_name(monkeypatch):
+    subwords = Subwords.fit(["a b c d"] * 4, 12)
+    translator = Translator(Transformer(small().config, len(subwords), PAD_ID), subwords)
+    monkeypatch.setattr("repro.decoding.MAX_SOURCE", 8)
+    assert translator.translate(["a b c d"])
+    with pytest.raises(
+        InputError, match=r"the sentence 'a b c d a b c d ...': has \d+ tokens, and .*: the limit is 8. Fix: split the sentence"
+    ):
+        translator.translate(["a b c d", "a b c d a b c d"])
+
+
 def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
     model, other = small(), small("hc-sa")
     before = {name: parameter.clone() for name, parameter in other.named_parameters()}
