@@ -10,7 +10,7 @@ from repro.plots import escape
 from repro.widgets.parts import Touchable, module, style
 
 COLUMNS = ("verdict", "id", "paper", "statement", "evidence")
-LEFT = 'style="text-align: left; vertical-align: top"'  # JupyterLab aligns tables to the right, as numbers want
+LONG = ("statement", "evidence")  # may break into lines
 
 
 class Table(anywidget.AnyWidget):
@@ -43,9 +43,14 @@ class ClaimsTable(Touchable):
 
     def static(self) -> str:
         """Return all claims."""
-        heading = "".join(f"<th {LEFT}>{column}</th>" for column in COLUMNS)
-        rows = ("".join(f"<td {LEFT}>{_lines(claim[column])}</td>" for column in COLUMNS) for claim in self.table.claims)
+        heading = "".join(f"<th {_style(column)}>{column}</th>" for column in COLUMNS)
+        rows = ("".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS) for claim in self.table.claims)
         return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def _style(column: str) -> str:
+    """JupyterLab aligns tables to the right, as numbers want."""
+    return f'style="text-align: left; vertical-align: top; white-space: {"normal" if column in LONG else "nowrap"}"'
 
 
 def _lines(text: str) -> str:
