@@ -241,9 +241,7 @@ def _refuse(corpus: ParallelCorpus, overlap: Overlap) -> None:
     held_place = corpus.splits[overlap.held_out].place(overlap.first[0], language)
     other_place = corpus.splits[overlap.other].place(overlap.first[1], language)
     what = f"this sentence is also {other_place}" if overlap.kind == language else f"this pair is also {other_place} ({overlap.kind})"
-    sides = ", ".join(f"{number} {language}" for language, number in overlap.one_side.items()) or "0"
-    counts = f"{overlap.held_out} in {overlap.other}: {overlap.exact} exact, {overlap.normalised} normalised, one side {sides}"
     mend = f"leave the sentences of {overlap.held_out} out of {overlap.other}"
     if own_folder(corpus.name):
         mend += ", or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
-    raise InputError(held_place, f"{what}; {counts}", mend)
+    raise InputError(held_place, f"{what}; {overlap}", mend)

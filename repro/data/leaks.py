@@ -36,6 +36,10 @@ class Overlap:
     first: tuple[int, int]
     kind: str
 
+    def __str__(self) -> str:
+        sides = ", ".join(f"{number} {language}" for language, number in self.one_side.items()) or "0"
+        return f"{self.held_out} in {self.other}: {self.exact} exact, {self.normalised} normalised, one side {sides}"
+
 
 @dataclass
 class SentenceIndex:

@@ -153,9 +153,7 @@ class ParallelCorpus:
         held, other = (
             self.splits[name].place(place, language) for name, place in zip((overlap.held_out, overlap.other), overlap.first, strict=True)
         )
-        sides = ", ".join(f"{number} {language}" for language, number in overlap.one_side.items()) or "0"
-        counts = f"{overlap.exact} exact, {overlap.normalised} normalised, one side {sides}"
-        return f"{overlap.held_out} in {overlap.other}: {counts}; first {held} = {other} ({overlap.kind})"
+        return f"{overlap}; first {held} = {other} ({overlap.kind})"
 
     def write_skipped(self, path: Path) -> None:
         """Write a table of the pairs left out: split, file, line number, reason."""
