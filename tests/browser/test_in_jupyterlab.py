@@ -217,6 +217,12 @@ def test_the_playground_follows_the_hand(lab):
     until(lab, lambda: width.get_attribute("aria-valuenow") == readouts.nth(1).inner_text() == "1.05", "the width")
     handle.press("Home")
     until(lab, lambda: handle.get_attribute("aria-valuenow") == "-6", "the lowest center")
+    width.press("Home")
+    peak = play.locator(".rp-curve text").last
+    until(lab, lambda: peak.text_content() == "1.60", "the density of the narrowest Gaussian")  # 1 / (0.25 sqrt(2 pi))
+    play.get_by_label("rows sum to one").check()
+    until(lab, lambda: peak.text_content() == "1.00", "that density divided by what a row of it sums to")
+    width.press("End")
 
     matrix = play.get_by_label("weights of the head")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
