@@ -51,7 +51,7 @@ def few_pairs(folder: Path) -> Path:
 def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
     """Records may lie here without their runs: each piece of work then trains the run first, or finds it finished."""
     config, lines = tiny(f"data.corpus=local:{few_pairs(root / 'corpus')}", "data.source=de", "data.target=en"), []
-    found = Plan([], [(config, "dev"), (config, "test")], [("heads", config), ("maps", config)], [])
+    found = Plan([], [(config, "dev"), (config, "test")], [(config, "heads"), (config, "maps")], [])
     assert carry_out(found, root / "results", 2, lines.append) == []
     name = run_name(config)
     assert sorted(path.name for path in (root / "results").rglob("*.json")) == [
@@ -62,6 +62,13 @@ def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
     ]
     assert [line.rpartition(": ")[2].split()[0] for line in lines] == ["BLEU", "BLEU", "heads", "maps"]
     assert " on dev, " in lines[0] and " on " not in lines[1]
+
+
+def test_a_round_has_every_run_once():
+    one, other = tiny(), tiny("train.seed=2")
+    measures, rounds = [(one, "heads"), (one, "maps"), (other, "maps")], []
+    carry_out(Plan([], [], measures, []), Path(), 2, print, lambda pieces, *_: rounds.append(pieces))
+    assert rounds == [[(one, "heads"), (other, "maps")], [(one, "maps")]]
 
 
 def threads_here() -> dict[str, int]:

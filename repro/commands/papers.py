@@ -87,7 +87,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
             click.echo(run_name(config))
         return
 
-    if parsed := next((config.data for kind, config in missing.measures if kind == "heads" and config.data.corpus != "minigerman"), None):
+    if parsed := next((config.data for config, kind in missing.measures if kind == "heads" and config.data.corpus != "minigerman"), None):
         from repro.analysis.head_records import find_treebank
 
         find_treebank(parsed, "dev", ())  # a parser that is not installed is missed before hours of training, not after

@@ -1,10 +1,9 @@
 """Train and measure what experiments need and nobody has yet; several experiments and papers share their runs."""
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -30,18 +29,18 @@ class Plan:
     Args:
         trainings: runs to train and score.
         further: runs to score on a further test set, and its name.
-        measures: kind of record and the run that it is about.
+        measures: runs to measure, and the kind of record.
         sittings: kind of record and the runs that are measured side by side.
     """
 
     trainings: list[RunConfig]
     further: list[tuple[RunConfig, str]]
-    measures: list[tuple[str, RunConfig]]
+    measures: list[tuple[RunConfig, str]]
     sittings: list[tuple[str, list[RunConfig]]]
 
     def trained_again(self) -> list[RunConfig]:
         """Return the runs that have records but are not on this machine, and are wanted for a further test set or measure."""
-        configs = [config for config, _ in self.further] + [config for _, config in self.measures]
+        configs = [config for config, _ in [*self.further, *self.measures]]
         configs += [config for _, together in self.sittings for config in together]
         new = {config.digest() for config in self.trainings}
         return [config for config in _each_once(configs) if config.digest() not in new and not is_trained(config)]
@@ -84,7 +83,7 @@ def plan(
         if kind in JOINT_MEASURES and absent:
             sittings.append((kind, [arm.config(scale) for arm in measured]))
         elif kind in MEASURES:
-            measures += [(kind, config) for config in _each_once(arm.config(scale, seed) for arm, seed in absent)]
+            measures += [(config, kind) for config in _each_once(arm.config(scale, seed) for arm, seed in absent)]
     return Plan(unscored(evidence.split), further, measures, sittings)
 
 
@@ -125,11 +124,10 @@ def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: Ha
 
     if found.trainings:
         hand_out([(config,) for config in found.trainings], train_and_evaluate, jobs, ended)
-    # Records may be here without their runs, and two workers cannot train one run: so one test set at a time, and one measure.
-    for _, same in groupby(found.further, itemgetter(1)):
-        hand_out(list(same), train_and_evaluate, jobs, ended)
-    for _, same in groupby(found.measures, itemgetter(0)):
-        hand_out(list(same), measure, jobs, ended)
+    for pieces in _rounds(found.further):
+        hand_out(pieces, train_and_evaluate, jobs, ended)
+    for pieces in _rounds(found.measures):
+        hand_out(pieces, measure, jobs, ended)
     for kind, configs in found.sittings:
         outcome = hand_out([(kind, configs)], measure_together, 1, lambda *_: None)[0]
         outcomes = [outcome] if isinstance(outcome, ReproError) else outcome["records"]
@@ -138,7 +136,7 @@ def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: Ha
     return errors
 
 
-def measure(kind: str, config: RunConfig) -> dict[str, Any]:
+def measure(config: RunConfig, kind: str) -> dict[str, Any]:
     """Train a run, or find it finished, and return a record of that kind about it."""
     from repro.training import train
 
@@ -154,6 +152,18 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
     numbers = JOINT_MEASURES[kind](runs)
     scores = [record for found in numbers for record in found.pop("records", [])]
     return {"records": [*scores, *(describe_run(run, kind, found) for run, found in zip(runs, numbers, strict=True))]}
+
+
+def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfig, str]]]:
+    """Return pieces of work in rounds with each run once: it may have to be trained again first, and two workers cannot train one run."""
+    rounds: list[list[tuple[RunConfig, str]]] = []
+    had: Counter[str] = Counter()
+    for config, what in pieces:
+        if had[config.digest()] == len(rounds):
+            rounds.append([])
+        rounds[had[config.digest()]].append((config, what))
+        had[config.digest()] += 1
+    return rounds
 
 
 def _each_once(configs: Iterable[RunConfig]) -> list[RunConfig]:
