@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from few_pairs import few_pairs
 
 from repro.__main__ import main
 from repro.data.catalogue import CORPORA
@@ -27,6 +28,7 @@ from repro.runs import Run
 from repro.scales import resolve
 
 TINY = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
+FEW = [*TINY, f"data.corpus={few_pairs()}"]
 
 
 @pytest.fixture(autouse=True)
@@ -265,7 +267,7 @@ def edit_score(path: Path) -> None:
     ids=["cut", "emptied", "edited score", "a translation more"],
 )
 def test_a_kept_evaluation_that_is_damaged_is_made_again(capsys, runs, damage):
-    run(capsys, "train", "--variant", "base", *TINY)
+    run(capsys, "train", "--variant", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     scores = run(capsys, *command)[:-1]
     whole = load_record(kept_evaluation(runs))["hypotheses"]
@@ -275,7 +277,7 @@ def test_a_kept_evaluation_that_is_damaged_is_made_again(capsys, runs, damage):
 
 
 def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):
-    run(capsys, "train", "--variant", "base", *TINY)
+    run(capsys, "train", "--variant", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     said = run(capsys, *command)
     monkeypatch.setattr("repro.decoding.Translator.translate", lambda *_: pytest.fail("translated again"))

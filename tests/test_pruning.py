@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from few_pairs import SIZES, few_pairs
 from test_training import assert_same, parameters_of, stop_after, tiny
 
 from repro import pruning_sweep
@@ -296,7 +297,7 @@ def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_pa
     config = pruning_config(base, 0.1, **SHORT)
     other = Run(shutil.copytree(base.path, tmp_path / base.path.name))
     write_json(other.path / "provenance.json", other.provenance() | {"data_fingerprint": "0" * 64})
-    with pytest.raises(InputError, match="was trained on another version of minigerman"):
+    with pytest.raises(InputError, match=f"was trained on another version of {few_pairs()}"):
         train(config, tmp_path, quiet=True)
     shutil.rmtree(other.path / "final")
     with pytest.raises(InputError, match=rf"train.start_from: {base.path.name} is not finished"):
@@ -351,7 +352,7 @@ def test_a_pruned_run_is_found_again_and_needs_no_other(pruning, tmp_path):
     assert save_pruned(pruning, "soft").path != pruned.path
     alone = Run(shutil.copytree(pruned.path, tmp_path / pruned.path.name))
     record = evaluate_run(alone, "dev", SearchConfig(beam=1, extra_tokens=2))
-    assert record["config"]["train"]["cut_from"] == pruning.path.name and len(record["hypotheses"]) == 500
+    assert record["config"]["train"]["cut_from"] == pruning.path.name and len(record["hypotheses"]) == SIZES["dev"]
 
 
 def test_a_pruned_run_can_be_trained_on_and_pruned_again(pruning):

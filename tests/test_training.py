@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
+from few_pairs import few_pairs
 from safetensors.torch import load_file
 
 import repro.training
@@ -27,7 +30,7 @@ from repro.training import DivergedError, Stopped, apply_update, batch_loss, eva
 from test_transformer import small
 
 TINY = (
-    "data.train_pairs=400",
+    f"data.corpus={few_pairs()}",
     "data.vocab_size=300",
     "train.max_updates=24",
     "train.eval_every=4",
@@ -38,6 +41,12 @@ TINY = (
 
 def tiny(*overrides: str, variant: str = "base"):
     return resolve("smoke", variant, overrides=(*TINY, *overrides))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Callable[..., Run]:
+    """Return what gives the run of some options that nobody stopped; each is trained once."""
+    return cache(lambda *options: train(tiny(*options), tmp_path_factory.mktemp("whole"), quiet=True))
 
 
 def parameters_of(run: Run) -> dict[str, torch.Tensor]:
@@ -81,10 +90,10 @@ def test_the_loss_falls_in_both_precisions(tmp_path, precision):
     assert losses[-1] < losses[0] - 0.3
 
 
-def test_a_finished_run_is_not_trained_again(tmp_path):
-    run = train(tiny(), tmp_path, quiet=True)
+def test_a_finished_run_is_not_trained_again(whole):
+    run = whole()
     before = (run.path / "final" / "model.safetensors").stat().st_mtime_ns
-    assert train(tiny(), tmp_path, quiet=True).path == run.path
+    assert train(tiny(), run.path.parent, quiet=True).path == run.path
     assert (run.path / "final" / "model.safetensors").stat().st_mtime_ns == before
     assert not list((run.path / "checkpoints").iterdir())
 
@@ -93,14 +102,12 @@ def test_a_run_notes_the_length_ratio_of_its_data_without_marks(tmp_path):
     config = tiny("train.max_updates=1")
     run = train(config, tmp_path, quiet=True)
     subwords = Subwords.load(run.subwords_path)
-    sides = [side[:400] for side in load_pairs("minigerman", "en", "de", "train")]
-    source, target = (sum(map(len, subwords.encode(side))) for side in sides)
+    source, target = (sum(map(len, subwords.encode(side))) for side in load_pairs(few_pairs(), "en", "de", "train"))
     assert run.length_ratio() == source / target
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_seed_others(tmp_path):
-    first, again = train(tiny(), tmp_path / "a", quiet=True), train(tiny(), tmp_path / "b", quiet=True)
-    other = train(tiny("train.seed=2"), tmp_path / "a", quiet=True)
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(tmp_path, whole):
+    first, again, other = whole(), train(tiny(), tmp_path, quiet=True), train(tiny("train.seed=2"), tmp_path, quiet=True)
     same = [torch.equal(parameters_of(first)[name], value) for name, value in parameters_of(again).items()]
     assert all(same)
     assert not any(torch.equal(parameters_of(first)[name], v) for name, v in parameters_of(other).items() if v.dim() > 1)
@@ -147,11 +154,7 @@ def test_a_run_in_use_is_refused_and_named(tmp_path):
 
 
 def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, monkeypatch):
-    stop_after(monkeypatch, 10)
-    with pytest.raises(Stopped):
-        train(tiny(), tmp_path, quiet=True)
-    monkeypatch.undo()
-    run = Run.create(tiny(), tmp_path)
+    run = cut_short(tmp_path, monkeypatch)
     write_json(run.path / "provenance.json", run.provenance() | {"device": "cuda"})
     with pytest.raises(InputError, match="cannot resume exactly: device was cuda, is cpu"):
         train(tiny(), tmp_path, quiet=True)
@@ -161,10 +164,7 @@ def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, m
 def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypatch):
     """A sum over another number of threads is another sum; `repro run --jobs` gives a run more or fewer than `repro train`."""
     before, counts = torch.get_num_threads(), []
-    stop_after(monkeypatch, 10)
-    with pytest.raises(Stopped):
-        train(tiny(), tmp_path, quiet=True)
-    monkeypatch.undo()
+    cut_short(tmp_path, monkeypatch)
     monkeypatch.setattr("repro.training.apply_update", lambda *args: (counts.append(torch.get_num_threads()), apply_update(*args))[1])
     torch.set_num_threads(before + 2)
     try:
@@ -209,47 +209,38 @@ def test_a_stop_that_comes_after_the_last_update_is_for_the_caller(tmp_path, mon
 
 
 @pytest.mark.parametrize("update", [1, 6, 22, 24])
-def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, update):
-    whole = train(tiny("train.average=2"), tmp_path / "whole", quiet=True)
+def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, whole, update):
     stop_after(monkeypatch, update)
     with pytest.raises(Stopped, match=f"stopped after update {update}; the same command resumes there") as stopped:
-        train(tiny("train.average=2"), tmp_path / "cut", quiet=True)
+        train(tiny("train.average=2"), tmp_path, quiet=True)
     assert stopped.value.exit_code == 143
     monkeypatch.undo()
-    assert_same(train(tiny("train.average=2"), tmp_path / "cut", quiet=True), whole)
+    assert_same(train(tiny("train.average=2"), tmp_path, quiet=True), whole("train.average=2"))
 
 
-def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch, capfd):
-    whole = trained_and_cut_short(tmp_path, monkeypatch)
-    newest = sorted((Run.create(tiny(), tmp_path / "cut").path / "checkpoints").iterdir())[-1]
+def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch, capfd, whole):
+    newest = sorted((cut_short(tmp_path, monkeypatch).path / "checkpoints").iterdir())[-1]
     damaged = bytearray((newest / "model.safetensors").read_bytes())
     damaged[-5] ^= 1
     (newest / "model.safetensors").write_bytes(damaged)
-    assert_same(train(tiny(), tmp_path / "cut", quiet=True), whole)
+    assert_same(train(tiny(), tmp_path, quiet=True), whole())
     what = "is damaged, or one before it that the final mean needs; training goes on after update 12"
     assert capfd.readouterr().err == f"{newest}: {what}\n"
 
 
 @pytest.mark.parametrize(("stop", "damaged", "goes_on"), [(14, 4, 14), (14, 8, 4), (18, 12, 8), (24, 16, 0)])
-def test_a_damaged_older_checkpoint_that_the_mean_needs_is_made_again(tmp_path, monkeypatch, stop, damaged, goes_on):
+def test_a_damaged_older_checkpoint_that_the_mean_needs_is_made_again(tmp_path, monkeypatch, whole, stop, damaged, goes_on):
     """After update 24 nothing older than the mean is left: training begins again."""
-    config = tiny("train.average=3")
-    whole = train(config, tmp_path / "whole", quiet=True)
-    stop_after(monkeypatch, stop)
-    with pytest.raises(Stopped):
-        train(config, tmp_path / "cut", quiet=True)
-    monkeypatch.undo()
-    run = Run.create(config, tmp_path / "cut")
+    expected, run = whole("train.average=3"), cut_short(tmp_path, monkeypatch, stop, "train.average=3")
     os.truncate(run.path / "checkpoints" / f"{damaged:07d}" / "model.safetensors", 1000)
     updates = []
     monkeypatch.setattr("repro.training.apply_update", lambda *args: (updates.append(None), apply_update(*args))[1])
-    assert_same(train(config, tmp_path / "cut", quiet=True), whole)
+    assert_same(train(run.config, tmp_path, quiet=True), expected)
     assert len(updates) == 24 - goes_on and load_state(run.path / "final")["averaged"] == 3
 
 
-def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_mean(tmp_path, monkeypatch):
+def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_mean(tmp_path, monkeypatch, whole):
     options = ("train.max_updates=16", "train.average=3")
-    whole = train(tiny(*options), tmp_path / "whole", quiet=True)
 
     def damage_then_finish(run, model, progress):
         os.truncate(run.path / "checkpoints" / "0000012" / "model.safetensors", 1000)
@@ -257,28 +248,26 @@ def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_m
 
     monkeypatch.setattr("repro.training.finish", damage_then_finish)
     with pytest.raises(DamagedFileError, match="checkpoints/0000012: is missing or damaged, .* Fix: start the same command again"):
-        train(tiny(*options), tmp_path / "cut", quiet=True)
+        train(tiny(*options), tmp_path, quiet=True)
     monkeypatch.undo()
-    assert_same(train(tiny(*options), tmp_path / "cut", quiet=True), whole)
+    assert_same(train(tiny(*options), tmp_path, quiet=True), whole(*options))
 
 
-def trained_and_cut_short(tmp_path, monkeypatch) -> Run:
-    """Train a run in `whole` and return it; in `cut`, stop the same after update 14."""
-    whole = train(tiny(), tmp_path / "whole", quiet=True)
-    stop_after(monkeypatch, 14)
+def cut_short(tmp_path, monkeypatch, update: int = 14, *options: str) -> Run:
+    """Return a run that was stopped after an update."""
+    stop_after(monkeypatch, update)
     with pytest.raises(Stopped):
-        train(tiny(), tmp_path / "cut", quiet=True)
+        train(tiny(*options), tmp_path, quiet=True)
     monkeypatch.undo()
-    return whole
+    return Run.create(tiny(*options), tmp_path)
 
 
-def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_no_resume(tmp_path, monkeypatch):
-    whole = trained_and_cut_short(tmp_path, monkeypatch)
-    run = Run.create(tiny(), tmp_path / "cut")
+def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_no_resume(tmp_path, monkeypatch, whole):
+    run = cut_short(tmp_path, monkeypatch)
     with open(run.metrics_path, "a") as file:
         file.write('{"update": 16, "epo')
     (run.path / "checkpoints" / "0000016").write_text("")
-    assert_same(train(tiny(), tmp_path / "cut", quiet=True), whole)
+    assert_same(train(tiny(), tmp_path, quiet=True), whole())
     lines = run.metrics_path.read_text().split("\n")
     run.metrics_path.write_text("\n".join([lines[0][:9], *lines[1:]]))
     with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON. Fix: restore it, or delete that line"):
@@ -286,11 +275,7 @@ def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_
 
 
 def test_an_emptied_final_folder_is_named_and_costs_no_checkpoint(tmp_path, monkeypatch):
-    stop_after(monkeypatch, 14)
-    with pytest.raises(Stopped):
-        train(tiny(), tmp_path, quiet=True)
-    monkeypatch.undo()
-    run = Run.create(tiny(), tmp_path)
+    run = cut_short(tmp_path, monkeypatch)
     (run.path / "final").mkdir()
     with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json. Fix: delete the folder and make it again"):
         train(tiny(), tmp_path, quiet=True)
@@ -328,33 +313,29 @@ def test_a_run_killed_three_times_ends_bit_identical(tmp_path, variant):
         process.wait()
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
     assert_same(run, whole)
-    timeless = [
-        [{k: v for k, v in line.items() if k not in ("seconds", "tokens_per_second")} for line in r.metrics()] for r in (run, whole)
-    ]
-    assert timeless[0] == timeless[1]
+    assert timeless(run) == timeless(whole)
 
 
-def timeless(line: dict) -> dict:
-    return {key: value for key, value in line.items() if key not in ("seconds", "tokens_per_second")}
+def timeless(run: Run) -> list[dict]:
+    """Return what a run noted, without what depends on the clock."""
+    return [{key: value for key, value in line.items() if key not in ("seconds", "tokens_per_second")} for line in run.metrics()]
 
 
-def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch):
+def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch, whole):
     """The control: the comparison of the tests above can fail."""
-    whole = trained_and_cut_short(tmp_path, monkeypatch)
+    expected = parameters_of(whole())
+    cut_short(tmp_path, monkeypatch)
     monkeypatch.setattr("torch.set_rng_state", lambda state: None)
-    resumed = train(tiny(), tmp_path / "cut", quiet=True)
-    assert not all(torch.equal(parameters_of(whole)[name], value) for name, value in parameters_of(resumed).items())
+    resumed = parameters_of(train(tiny(), tmp_path, quiet=True))
+    assert not all(torch.equal(expected[name], value) for name, value in resumed.items())
 
 
 def assert_same(run: Run, expected: Run) -> None:
     found, wanted = parameters_of(run), parameters_of(expected)
     assert found.keys() == wanted.keys()
     assert all(torch.equal(found[name], wanted[name]) for name in wanted)
-    timeless = [
-        [{k: v for k, v in line.items() if k not in ("seconds", "tokens_per_second")} for line in r.metrics()] for r in (run, expected)
-    ]
-    assert [line["update"] for line in timeless[0]] == [line["update"] for line in timeless[1]]
-    assert [line.get("dev_nll") for line in timeless[0]] == [line.get("dev_nll") for line in timeless[1]]
+    for name in ("update", "dev_nll"):
+        assert [line.get(name) for line in run.metrics()] == [line.get(name) for line in expected.metrics()]
     assert not list(run.path.rglob("*.part"))
 
 
