@@ -6,7 +6,7 @@ SHELL = /bin/bash
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test verify faults browser cluster install lint notebooks bench clean
+.PHONY: demo test check-notebooks check-tutorials verify faults browser cluster install lint notebooks bench clean
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -15,12 +15,17 @@ demo: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	$(MAKE) -j 2 verify faults
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks tutorials
+	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
 
-# One core each, so `make test` runs them side by side.
+# One core each, so `make test` runs two of the next four side by side.
+check-notebooks: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --nbval notebooks
+
+check-tutorials: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --nbval tutorials
+
 verify: $(INSTALLED)
-	$(BIN)/repro verify
+	OMP_NUM_THREADS=1 $(BIN)/repro verify
 
 faults: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/seeded_faults.py
