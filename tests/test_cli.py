@@ -1,5 +1,6 @@
 """The command line: the whole path, and what it says to mistakes."""
 
+import errno
 import io
 import itertools
 import json
@@ -274,6 +275,19 @@ def test_a_kept_evaluation_that_is_damaged_is_made_again(capsys, runs, damage):
     damage(kept_evaluation(runs))
     assert run(capsys, *command)[:-1] == scores
     assert load_record(kept_evaluation(runs))["hypotheses"] == whole
+
+
+@pytest.mark.parametrize("command", [["evaluate", "base", "--split", "dev", "--beam", "1"], ["heads", "base", "--split", "dev"]])
+def test_a_record_is_kept_though_nobody_reads_what_is_printed(capsys, runs, monkeypatch, command):
+    run(capsys, "train", *FEW, "data.source=de", "data.target=en")  # from German, heads need no parser
+
+    def closed(*_, **__):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("click.echo", closed)
+    with pytest.raises(SystemExit):
+        main([*command, "--record", "records"])
+    assert list(Path("records").rglob("base*.json"))
 
 
 def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):

@@ -27,9 +27,10 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     from repro.records import publish
 
     described = describe_heads(found, split, limit, quiet=not sys.stderr.isatty())
+    written = publish(described, record) if record else None  # whoever reads what is printed may stop, as `head` does
     click.echo(render_heads(described), nl=False)
-    if record:
-        click.echo(publish(described, record))
+    if written:
+        click.echo(written)
     if figures:
         if not described["sites"]["encoder_self"]["confidence"][0]:
             raise InputError("--figures", f"the encoder of {found.path.name} has no heads to draw", "leave it out, or choose another run")

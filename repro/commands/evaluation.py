@@ -26,13 +26,14 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     from repro.report import in_train_note
 
     result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=not sys.stderr.isatty())
+    written = publish(result, record) if record else None  # whoever reads what is printed may stop, as `head` does
     for score in result["scores"]:
         click.echo(f"{score['value']:7.2f}  {score['name']}  {score['signature']}")
     click.echo(f"{result['decoding']['sentences_per_second']:7.1f}  sentences/s")
     if note := in_train_note(result):
         click.echo(note)
-    if record:
-        click.echo(publish(result, record))
+    if written:
+        click.echo(written)
 
 
 @click.command()

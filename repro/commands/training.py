@@ -38,6 +38,8 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     corpus = load_corpus(name, *languages)
     source, target = languages if direction else corpus.languages[:2]
     statistics = corpus.statistics(source, target)
+    if skipped:
+        corpus.write_skipped(skipped)
     click.echo(f"{name}, {source} to {target}")
     for split in corpus.splits:
         click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
@@ -50,7 +52,6 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
         click.echo(f"  note               {note}")
     click.echo(f"  fingerprint        {corpus.fingerprint}")
     if skipped:
-        corpus.write_skipped(skipped)
         click.echo(f"  left out, in full  {skipped}")
 
 
