@@ -351,9 +351,12 @@ def test_an_interrupt_that_a_library_turns_into_another_error_is_no_bug(capsys, 
             raise ImportError("cannot load module more than once per process") from error
 
     monkeypatch.setattr("repro.catalogue.list_systems", importing)
-    before = signal.getsignal(signal.SIGINT)
-    assert refused(capsys, "variants") == (130, "stopped")
-    assert signal.getsignal(signal.SIGINT) is before
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores Ctrl-C
+    try:
+        assert refused(capsys, "variants") == (130, "stopped")
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(capsys, runs, monkeypatch):

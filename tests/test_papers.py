@@ -611,7 +611,7 @@ def test_a_plan_names_each_missing_run_once(evidence):
 
 def test_what_a_mask_costs_is_measured_for_every_seed_and_what_heads_do_for_the_first(evidence):
     experiment = Experiment("x", "X", "x", (HARD,), lambda _: "", measures={"masks": (HARD,), "heads": (HARD,)})
-    wanted = [(kind, config.train.seed) for kind, config in plan([experiment], evidence, seeds=3).measures]
+    wanted = [(kind, config.train.seed) for config, kind in plan([experiment], evidence, seeds=3).measures]
     assert wanted == [("masks", 1), ("masks", 2), ("masks", 3), ("heads", 1)]
 
 
@@ -624,7 +624,7 @@ def test_two_arms_that_are_one_model_are_measured_once(evidence):
     same = Arm("base", ("model.dropout=0.0",))  # as the scale has it
     assert same != BASE and same.config("smoke") == BASE.config("smoke")
     experiment = Experiment("x", "X", "x", (BASE, same), lambda _: "", measures={"maps": (BASE, same)})
-    assert [kind for kind, _ in plan([experiment], evidence, 1).measures] == ["maps"]
+    assert [kind for _, kind in plan([experiment], evidence, 1).measures] == ["maps"]
 
 
 @pytest.mark.parametrize(
