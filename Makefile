@@ -17,9 +17,9 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
 
-# One core each, so `make test` runs two of the next four side by side.
+# `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.
 check-notebooks: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --nbval notebooks
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks
 
 check-tutorials: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --nbval tutorials
