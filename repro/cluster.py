@@ -8,8 +8,12 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from importlib.util import find_spec
 from math import ceil
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +23,16 @@ from repro.runs import runs_root
 
 HERE = "local"  # the address of a cluster of this machine alone, which lasts as long as the command
 PATIENCE = 10  # seconds that a cluster has to answer
+DRIVERS = 3  # one after the other, where they do not come to an end
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+Tasks = list[tuple[Any, ...]]
+Ended = tuple[int, Outcome]
+"""The place of a task among those handed out, and what became of it."""
+
+
+class _NotStarted(Exception):
+    """Ray gave up while it started a cluster here."""
 
 
 class Share(NamedTuple):
@@ -43,9 +57,7 @@ def share_of(machines: list[tuple[int, int]], jobs: int) -> Share:
     return Share(max(1, cpus // jobs), 1 / ceil(jobs / gpus) if gpus else 0)
 
 
-def run_all_on_cluster(
-    address: str, tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]
-) -> list[Outcome]:
+def run_all_on_cluster(address: str, tasks: Tasks, work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]) -> list[Outcome]:
     """Do the same work on many things; `repro.jobs.run_all` for more than one machine or GPU.
 
     One that fails does not stop the others. What was on a machine that is lost is begun again on another. A stop request (Ctrl-C,
@@ -63,56 +75,138 @@ def run_all_on_cluster(
 
     Raises:
         InputError: `jobs` is below 1, or no cluster answers.
-        MachineError: Ray is not installed, or workers died again and again.
+        MachineError: Ray is not installed, or workers or Ray itself died again and again.
         Stopped: a stop was asked for.
     """
     if jobs < 1:
         raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
+    if find_spec("ray") is None:
+        raise MachineError("--cluster", "Ray is not installed", "pip install -e '.[cluster]'")
+    outcomes: dict[int, Outcome] = {}
+    for _ in range(DRIVERS):
+        left = [index for index in range(len(tasks)) if index not in outcomes]
+        with contextlib.closing(_driven(address, [tasks[index] for index in left], work, jobs)) as driven:
+            for place, outcome in driven:
+                outcomes[left[place]] = outcome
+                ended(len(outcomes), len(tasks), outcome)
+        if len(outcomes) == len(tasks):
+            return [outcomes[index] for index in range(len(tasks))]
+    mend = "Ray's logs tell why, by default in /tmp/ray/session_latest/logs; the same command goes on where the runs were"
+    raise MachineError("--cluster", f"Ray ended {DRIVERS} times before the work", mend)
+
+
+def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ended, None, None]:
+    """Yield what ends on the cluster, each as it does.
+
+    The driver is a process of its own: Ray ends the whole process, without an exception, where a part of Ray is missing. All that
+    is seen of it then is that less was yielded.
+    """
+    context = get_context("spawn")
+    inbox, outbox = context.Pipe(duplex=False)
+    driver = context.Process(target=_drive, args=(outbox, address, tasks, work, jobs))
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # for the driver, too, until it can bear them
+    driver.start()
+    outbox.close()
+    with _on_stop(lambda number: os.kill(driver.pid, number)):
+        try:
+            while True:
+                ended = inbox.recv()
+                if isinstance(ended, Exception):
+                    raise ended
+                yield ended
+        except EOFError:
+            pass
+        except BaseException:  # the caller's, too
+            driver.terminate()  # workers save and end
+            raise
+        finally:
+            driver.join()
+
+
+def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int) -> None:
+    """Be a driver of Ray, which sends what ends, and the error that ended everything."""
     from repro.training import Stopped
 
-    with _cluster(address) as ray:
-        share = share_of(_machines(ray), jobs)
-        piece = ray.remote(**share._asdict())(_piece)
-        folders = _folders()
-        pending = {piece.remote(work, task, share.num_cpus, folders): index for index, task in enumerate(tasks)}
-        outcomes: dict[int, Outcome] = {}
-        with _signals() as stop_requests:
-            try:
-                while len(outcomes) < len(tasks):
-                    done, _ = ray.wait([ref for ref, index in pending.items() if index not in outcomes], timeout=1)
-                    if stop_requests:
-                        raise Stopped(128 + stop_requests[0], 0)
-                    for ref in done:
-                        outcomes[pending[ref]] = outcome = _result(ray, ref)
-                        ended(len(outcomes), len(tasks), outcome)
-            except BaseException:
-                for ref in pending:  # those that wait never begin; those that run get Ctrl-C, save and end
-                    ray.cancel(ref)
-                ray.wait(list(pending), num_returns=len(pending))
-                raise
-    return [outcomes[index] for index in range(len(tasks))]
+    stop_requests: list[int] = []
+    with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
+        try:
+            with _on_stop(stop_requests.append), _cluster(address) as ray, _on_stop(stop_requests.append):  # again: Ray set its own
+                _hand_out(ray, tasks, work, jobs, stop_requests, outbox)
+        except _NotStarted:  # said by silence, as where Ray ends the process
+            return
+        except SystemExit:  # Ray's answer to SIGTERM while it starts
+            outbox.send(Stopped(128 + signal.SIGTERM, 0))
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            outbox.send(error)
+
+
+def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list[int], outbox: Connection) -> None:
+    """Let the cluster work until all has ended or a stop is asked for."""
+    from repro.training import Stopped
+
+    share = share_of(_machines(ray), jobs)
+    piece = ray.remote(**share._asdict())(_piece)
+    folders = _folders()
+    pending = {piece.remote(work, task, share.num_cpus, folders): place for place, task in enumerate(tasks)}
+    try:
+        while pending:
+            done, _ = ray.wait(list(pending), timeout=1)
+            if not parent_process().is_alive():
+                stop_requests.append(signal.SIGTERM)
+            if stop_requests:
+                raise Stopped(128 + stop_requests[0], 0)
+            for ref in done:
+                outbox.send((pending[ref], _result(ray, ref)))
+                del pending[ref]
+            if not _lives(ray):
+                mend = "the same command goes on where the runs were, once those that train on have ended"
+                raise MachineError("--cluster", "all its machines are lost", mend)
+    except BaseException:
+        for ref in pending:  # those that wait never begin; those that run get Ctrl-C, save and end
+            ray.cancel(ref)
+        while pending and _lives(ray) and ray.wait(list(pending), num_returns=len(pending), timeout=1)[1]:
+            pass
+        raise
 
 
 @contextlib.contextmanager
 def _cluster(address: str) -> Iterator[Any]:
     """Be connected to a cluster while the block lasts."""
-    try:
-        import ray
-    except ImportError as error:
-        raise MachineError("--cluster", "Ray is not installed", "pip install -e '.[cluster]'") from error
+    import ray
+
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
-    where = {"include_dashboard": False} if address == HERE else {"address": address}
-    try:
-        host, _, port = address.rpartition("/")[2].rpartition(":")
-        if host:
-            socket.create_connection((host, int(port)), PATIENCE).close()  # Ray by itself asks for minutes
-        ray.init(**where, log_to_driver=False, configure_logging=False)
-    except (OSError, ValueError) as error:
-        raise InputError("--cluster", f"no cluster answers at '{address}'", "`ray start --head` starts one; or use local") from error
+    if address == HERE:
+        _start_here(ray)
+    else:
+        _connect(ray, address)
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _start_here(ray: Any) -> None:
+    try:
+        ray.init(include_dashboard=False, log_to_driver=False, configure_logging=False)
+    except Exception as error:  # Ray's own has no name; it gives up after 30 seconds
+        raise _NotStarted from error
+
+
+def _connect(ray: Any, address: str) -> None:
+    try:
+        host, _, port = address.rpartition("/")[2].rpartition(":")
+        if host:
+            socket.create_connection((host, int(port)), PATIENCE).close()  # Ray by itself asks for minutes
+        ray.init(address, log_to_driver=False, configure_logging=False)
+    except (OSError, ValueError) as error:
+        mend = "`ray start --head` starts one (set RAY_AUTH_MODE=token if it asks for a token); or use local"
+        raise InputError("--cluster", f"no cluster answers at '{address}'", mend) from error
+
+
+def _lives(ray: Any) -> bool:
+    """Return whether a machine is left; Ray would wait for others forever."""
+    return any(node["Alive"] for node in ray.nodes())
 
 
 def _machines(ray: Any) -> list[tuple[int, int]]:
@@ -148,7 +242,7 @@ def _result(ray: Any, done: Any) -> Outcome:
         return ray.get(done)
     except ray.exceptions.RayTaskError as error:
         if not isinstance(error.cause, ray.exceptions.RayError):
-            raise error.as_instanceof_cause() from error
+            raise error.cause from error
         what = f"a worker could not begin: {str(error.cause).split(chr(10))[0]}"
         raise MachineError("--cluster", what, "install this package on every machine, in the same version") from error
     except ray.exceptions.RayError as error:
@@ -157,12 +251,12 @@ def _result(ray: Any, done: Any) -> Outcome:
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collect the signals that ask for the end; Ray does not bear an exception from their handlers."""
-    found: list[int] = []
-    before = {number: signal.signal(number, lambda number, _: found.append(number)) for number in (signal.SIGINT, signal.SIGTERM)}
+def _on_stop(do: Callable[[int], object]) -> Iterator[None]:
+    """Give the signals that ask for the end to a function, which must not raise: Ray does not bear that."""
+    before = {number: signal.signal(number, lambda number, _: do(number)) for number in STOPS}
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     try:
-        yield found
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

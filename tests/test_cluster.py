@@ -4,10 +4,11 @@ import importlib.util
 import sys
 
 import pytest
+from dying_drivers import dies, dies_once
 from test_jobs import stop_three_runs
 from test_training import tiny
 
-from repro.cluster import Share, run_all_on_cluster, share_of
+from repro.cluster import DRIVERS, Share, run_all_on_cluster, share_of
 from repro.errors import InputError, MachineError
 from repro.jobs import train_and_evaluate
 from repro.runs import Run
@@ -43,6 +44,21 @@ def test_no_jobs_and_a_missing_package_are_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MachineError, match=r"--cluster: Ray is not installed\. Fix: pip install -e '\.\[cluster\]'"):
         run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 1, lambda *end: None)
+
+
+@needs_ray
+def test_what_a_driver_left_when_it_died_another_does(tmp_path, monkeypatch):
+    told = tmp_path / "told"
+    told.write_text("")
+    monkeypatch.setattr("repro.cluster._drive", dies_once)
+    tasks, ends = [("a",), ("b",), ("c",)], []
+    assert run_all_on_cluster(str(told), tasks, print, 1, lambda *end: ends.append(end)) == [{"task": task} for task in tasks]
+    assert [(count, of, outcome["task"]) for count, of, outcome in ends] == [(1, 3, ("b",)), (2, 3, ("a",)), (3, 3, ("c",))]
+    told.write_text("")
+    monkeypatch.setattr("repro.cluster._drive", dies)
+    with pytest.raises(MachineError, match=f"--cluster: Ray ended {DRIVERS} times before the work. Fix: Ray's logs tell why"):
+        run_all_on_cluster(str(told), tasks, print, 1, lambda *end: None)
+    assert told.read_text() == "3 " + "2 " * (DRIVERS - 1)
 
 
 @needs_ray
