@@ -41,10 +41,10 @@ def small_corpus():
             patch.setattr(module, "DEFAULT_SIZES", {"train": 300, "dev": 20, "test": 10})
         patch.setattr(head_records, "MOST_FREQUENT", FREQUENT)
         patch.setattr(decoding, "SearchConfig", lambda: SearchConfig(beam=1, extra_tokens=0))  # an untrained model finds no end
-        for read_once in (catalogue._minigerman_splits, corpora._load_once):
+        for read_once in (catalogue.minigerman_splits, corpora._load_once):
             read_once.cache_clear()
         yield
-    for read_once in (catalogue._minigerman_splits, corpora._load_once):
+    for read_once in (catalogue.minigerman_splits, corpora._load_once):
         read_once.cache_clear()
 
 

@@ -64,7 +64,7 @@ def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sid
 
 def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: int) -> Sides:
     sides: Sides = {}
-    for split, examples in _minigerman_splits().items():
+    for split, examples in minigerman_splits().items():
         texts = {"en": [example.english for example in examples], "de": [example.german for example in examples]}
         numbers = range(1, len(examples) + 1)
         sides[split] = {language: TextLines(f"{split}.{language}", texts[language], numbers) for language in languages}
@@ -72,7 +72,7 @@ def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: in
 
 
 @functools.cache
-def _minigerman_splits() -> dict[str, list]:
+def minigerman_splits() -> dict[str, list]:
     """Generate the corpus once a process: it takes seconds."""
     from repro.data import minigerman  # only this corpus needs the grammar
 

@@ -17,6 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from repro.data.catalogue import minigerman_splits
 from repro.data.text import find_fault, normalise
 from repro.errors import InputError
 
@@ -97,7 +98,7 @@ def without_overlap(suite: ContrastiveSuite, sources: Iterable[str], references:
     return replace(suite, items=tuple(items), skipped=skipped)
 
 
-@cache  # the training split takes seconds to draw
+@cache  # to draw them takes seconds
 def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> ContrastiveSuite:
     """Draw exact pairs of the generated corpus, none of whose sentences is in the training split of `minigerman`.
 
@@ -111,7 +112,7 @@ def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> Contra
     """
     from repro.data import minigerman  # only this suite needs the grammar
 
-    pairs = minigerman.contrastive_pairs(num_per_type, seed, target, exclude=minigerman.splits()["train"])
+    pairs = minigerman.contrastive_pairs(num_per_type, seed, target, exclude=minigerman_splits()["train"])
     items = [ContrastiveItem(pair.source, pair.reference, (pair.contrastive,), pair.phenomenon, pair.distance) for pair in pairs]
     return ContrastiveSuite(f"minigerman-seed{seed}", "en" if target == "de" else "de", target, tuple(items))
 
