@@ -159,7 +159,7 @@ def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list
             for ref in done:
                 outbox.send((pending[ref], _result(ray, ref)))
                 del pending[ref]
-            if not _lives(ray):
+            if pending and not _lives(ray):
                 mend = "the same command goes on where the runs were, once those that train on have ended"
                 raise MachineError("--cluster", "all its machines are lost", mend)
     except BaseException:
