@@ -222,7 +222,7 @@ def test_the_real_mucow(real_data):
 def test_minigerman_pairs_are_exact_and_new_to_a_model_trained_on_minigerman(monkeypatch):
     train, excluded = generate(50, seed=5), []
     draw = minigerman.contrastive_pairs
-    monkeypatch.setattr(minigerman, "splits", lambda: {"train": train, "test": None})
+    monkeypatch.setattr("repro.data.contrastive.minigerman_splits", lambda: {"train": train, "test": None})
     monkeypatch.setattr(minigerman, "contrastive_pairs", lambda *args, exclude: excluded.append(exclude) or draw(*args, exclude=exclude))
     suite = minigerman_suite.__wrapped__(4, seed=3)
     assert excluded == [train]
