@@ -8,6 +8,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 import traceback
 from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
@@ -132,8 +133,8 @@ def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int
         try:
             with _on_stop(stop_requests.append), _cluster(address) as ray, _on_stop(stop_requests.append):  # again: Ray set its own
                 _hand_out(ray, tasks, work, jobs, stop_requests, outbox)
-        except _NotStarted:  # said by silence, as where Ray ends the process
-            return
+        except _NotStarted as error:  # the reason on standard error and no more, as where Ray ends the process
+            sys.exit(f"Ray: {error.__cause__}")
         except SystemExit:  # Ray's answer to SIGTERM while it starts
             outbox.send(Stopped(128 + signal.SIGTERM, 0))
         except Exception as error:
