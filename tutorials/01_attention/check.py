@@ -28,7 +28,9 @@ def normal(num_rows, num_columns, seed):
     hint="Work out one number on paper: query 0 and key 0 of the first case give 1 * 2 + 2 * 1 = 4, divided by the root of the width 4.",
 )
 def scaled_scores(query, key):
-    products = [[sum(q * k for q, k in zip(row, other, strict=True)) for other in key.tolist()] for row in query.tolist()]
+    products = [
+        [sum(q * k for q, k in zip(row, other, strict=True)) for other in key.tolist()] for row in query.tolist()
+    ]
     return table(len(query), len(key), lambda i, j: products[i][j] / math.sqrt(query.shape[1]))
 
 
@@ -64,8 +66,14 @@ def softmax_too_early(query, key):
 
 @exercise(
     cases=[
-        (torch.tensor([[1.0, 0.0, 2.0], [3.0, 1.0, 0.0]]), torch.tensor([[False, False, True], [True, False, False]])),
-        (torch.tensor([[2.0, -1.0], [0.0, 1.0], [3.0, 2.0]]), torch.tensor([[True, True], [False, False], [False, True]])),
+        (
+            torch.tensor([[1.0, 0.0, 2.0], [3.0, 1.0, 0.0]]),
+            torch.tensor([[False, False, True], [True, False, False]]),
+        ),
+        (
+            torch.tensor([[2.0, -1.0], [0.0, 1.0], [3.0, 2.0]]),
+            torch.tensor([[True, True], [False, False], [False, True]]),
+        ),
         (torch.tensor([[200.0, 0.0, 1.0]]), torch.tensor([[True, False, False]])),
     ],
     hint="A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a row with every key blocked is all zeros.",
@@ -126,7 +134,9 @@ WORDS = table(4, 6, lambda i, c: 10 * i + c)
 )
 def split_heads(x, num_heads):
     head_dim = x.shape[1] // num_heads
-    return torch.stack([table(len(x), head_dim, lambda i, c, first=head * head_dim: x[i, first + c]) for head in range(num_heads)])
+    return torch.stack(
+        [table(len(x), head_dim, lambda i, c, first=head * head_dim: x[i, first + c]) for head in range(num_heads)]
+    )
 
 
 @split_heads.mistake
@@ -155,7 +165,9 @@ def words_in_columns(x, num_heads):
 
 def read(weights, value):
     """Return the weighted sum of the values for each query."""
-    return table(len(weights), value.shape[1], lambda i, c: sum(weights[i, j] * value[j, c] for j in range(len(value))))
+    return table(
+        len(weights), value.shape[1], lambda i, c: sum(weights[i, j] * value[j, c] for j in range(len(value)))
+    )
 
 
 def heads_of(query, key, value, num_heads, blocked):

@@ -121,7 +121,11 @@ def rest_global(types, num_heads, repeat):
 @head_types.mistake
 def first_and_last(types, num_heads, repeat):
     """With "last" every type has its turn first; only then the last one is repeated."""
-    return types[0] + types[-1] * (num_heads - 1) if repeat == "last" else head_types.definition(types, num_heads, repeat)
+    return (
+        types[0] + types[-1] * (num_heads - 1)
+        if repeat == "last"
+        else head_types.definition(types, num_heads, repeat)
+    )
 
 
 @head_types.mistake
@@ -142,12 +146,19 @@ NO_PADDING = torch.zeros(3, dtype=torch.bool)
 @exercise(
     cases=[
         (
-            torch.tensor([[[1.0, 0.0, 2.0], [0.0, 1.0, 3.0], [2.0, -1.0, 0.0]], [[0.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 1.0]]]),
+            torch.tensor(
+                [
+                    [[1.0, 0.0, 2.0], [0.0, 1.0, 3.0], [2.0, -1.0, 0.0]],
+                    [[0.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 1.0]],
+                ]
+            ),
             torch.stack([local_mask.definition(3, 1), directional_mask.definition(3, "forward")]),
             NO_PADDING,
         ),
         (
-            torch.tensor([[0.0, 1.0, 2.0, 1.0], [1.0, 0.0, 3.0, 2.0], [2.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, 3.0]]).repeat(2, 1, 1),
+            torch.tensor(
+                [[0.0, 1.0, 2.0, 1.0], [1.0, 0.0, 3.0, 2.0], [2.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, 3.0]]
+            ).repeat(2, 1, 1),
             torch.stack([directional_mask.definition(4, "forward"), directional_mask.definition(4, "backward")]),
             torch.tensor([False, False, False, True]),
         ),

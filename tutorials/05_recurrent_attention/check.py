@@ -12,7 +12,9 @@ SCORES = torch.tensor(
         [[0.2, -0.7, 0.6, 0.1], [-0.3, 0.9, 0.0, 0.5], [1.0, 0.4, -0.8, -0.1]],
     ]
 )
-WEIGHT = torch.tensor([[0.5, -0.3, 0.2, 0.8], [0.1, 0.7, -0.6, -0.2], [-0.4, 0.6, 0.3, 0.1], [0.9, 0.2, -0.1, -0.5]])
+WEIGHT = torch.tensor(
+    [[0.5, -0.3, 0.2, 0.8], [0.1, 0.7, -0.6, -0.2], [-0.4, 0.6, 0.3, 0.1], [0.9, 0.2, -0.1, -0.5]]
+)
 BIAS = torch.tensor([0.1, -0.4, 0.3, 0.6])
 SMALL = (SCORES[:1, :, :3], WEIGHT[:3, :3])
 
@@ -23,7 +25,12 @@ def normalize(scores):
 
 
 @exercise(
-    cases=[(*SMALL, torch.zeros(3)), (SCORES, WEIGHT, BIAS), (SCORES, 0.01 * WEIGHT, 0 * BIAS), (SCORES, 0 * WEIGHT, 0 * BIAS)],
+    cases=[
+        (*SMALL, torch.zeros(3)),
+        (SCORES, WEIGHT, BIAS),
+        (SCORES, 0.01 * WEIGHT, 0 * BIAS),
+        (SCORES, 0 * WEIGHT, 0 * BIAS),
+    ],
     hint="One row at a time: the linear layer over the keys, tanh, minus the mean, divided by the deviation, plus the row itself.",
 )
 def step(scores, weight, bias):
@@ -31,7 +38,10 @@ def step(scores, weight, bias):
     result = scores.clone()
     for head in range(num_heads):
         for i in range(num_rows):
-            mixed = [math.tanh(sum(weight[k, j] * scores[head, i, j] for j in range(max_len)) + bias[k]) for k in range(max_len)]
+            mixed = [
+                math.tanh(sum(weight[k, j] * scores[head, i, j] for j in range(max_len)) + bias[k])
+                for k in range(max_len)
+            ]
             mean = sum(mixed) / max_len
             deviation = math.sqrt(sum((value - mean) ** 2 for value in mixed) / max_len + 1e-5)
             for k in range(max_len):
@@ -82,7 +92,9 @@ def nothing_under_the_root(scores, weight, bias):
 def beside_the_root(scores, weight, bias):
     """You added the 1e-5 to the deviation. It belongs to the variance, under the root."""
     mixed = torch.tanh(scores @ weight.T + bias)
-    return (mixed - mixed.mean(dim=-1, keepdim=True)) / (mixed.std(dim=-1, keepdim=True, correction=0) + 1e-5) + scores
+    return (mixed - mixed.mean(dim=-1, keepdim=True)) / (
+        mixed.std(dim=-1, keepdim=True, correction=0) + 1e-5
+    ) + scores
 
 
 @exercise(

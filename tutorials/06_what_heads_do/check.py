@@ -64,9 +64,12 @@ MOSTLY_BEFORE = torch.tensor(
         [0.2, 0.1, 0.4, 0.0, 0.3],
     ]
 )
-MOSTLY_AFTER = torch.tensor([[0.2, 0.7, 0.1, 0.0], [0.1, 0.2, 0.5, 0.2], [0.6, 0.1, 0.1, 0.2], [0.4, 0.3, 0.2, 0.1]])
+MOSTLY_AFTER = torch.tensor(
+    [[0.2, 0.7, 0.1, 0.0], [0.1, 0.2, 0.5, 0.2], [0.6, 0.1, 0.1, 0.2], [0.4, 0.3, 0.2, 0.1]]
+)
 MOSTLY_ITSELF = torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.8, 0.1]])
-STRONG_BEFORE = torch.tensor([[0.4, 0.3, 0.3], [0.39, 0.41, 0.2], [0.05, 0.9, 0.05]])  # yet it points to itself more often
+# yet it points to itself more often
+STRONG_BEFORE = torch.tensor([[0.4, 0.3, 0.3], [0.39, 0.41, 0.2], [0.05, 0.9, 0.05]])
 TWO_AFTER = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.1, 0.2, 0.2, 0.5], [0.3, 0.4, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
 
 
@@ -75,7 +78,10 @@ def shares(weights):
     length = len(weights)
     targets = [max(range(length), key=lambda j, i=i: weights[i, j]) for i in range(length)]
     return {
-        offset: (sum(targets[i] == i + offset for i in range(length)), sum(0 <= i + offset < length for i in range(length)))
+        offset: (
+            sum(targets[i] == i + offset for i in range(length)),
+            sum(0 <= i + offset < length for i in range(length)),
+        )
         for offset in range(1 - length, length)
     }
 
@@ -167,7 +173,9 @@ def merged(weights, words, query_share, key_share):
     for query, query_word in enumerate(words):
         for key, key_word in enumerate(words):
             weight = weights[query, key]
-            result[query_word, key_word] += weight * query_share(words.count(query_word)) * key_share(words.count(key_word))
+            result[query_word, key_word] += (
+                weight * query_share(words.count(query_word)) * key_share(words.count(key_word))
+            )
     return result
 
 
@@ -219,7 +227,9 @@ def end_mark_kept(weights, words):
     return merge_pieces.definition(weights, [*words, *rest])
 
 
-NO_ZERO_ROW = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.5, 0.1, 0.3, 0.1], [0.2, 0.3, 0.1, 0.4], [0.7, 0.1, 0.2, 0.0]])
+NO_ZERO_ROW = torch.tensor(
+    [[0.1, 0.2, 0.6, 0.1], [0.5, 0.1, 0.3, 0.1], [0.2, 0.3, 0.1, 0.4], [0.7, 0.1, 0.2, 0.0]]
+)
 ZERO_ROW = torch.tensor([[0.2, 0.3, 0.5], [0.0, 0.0, 0.0], [0.9, 0.1, 0.0]])
 
 
@@ -245,7 +255,9 @@ def other_direction(weights, pairs):
 @relation_accuracy.mistake
 def either_direction(weights, pairs):
     """You counted a pair if either word points to the other. The paper counts each direction by itself."""
-    return sum(1 for query, key in pairs if points_to(weights, query, key) or points_to(weights, key, query)) / len(pairs)
+    return sum(
+        1 for query, key in pairs if points_to(weights, query, key) or points_to(weights, key, query)
+    ) / len(pairs)
 
 
 @relation_accuracy.mistake

@@ -36,7 +36,10 @@ def squeeze(uniform, log_alpha):
 
 @exercise(
     cases=[
-        (learned(-1.0, 0.0, 2.0), torch.tensor([[0.1, 0.05, 0.3], [0.5, 0.5, 0.5], [0.8, 0.6, 0.02], [0.99, 0.45, 0.9]])),
+        (
+            learned(-1.0, 0.0, 2.0),
+            torch.tensor([[0.1, 0.05, 0.3], [0.5, 0.5, 0.5], [0.8, 0.6, 0.02], [0.99, 0.45, 0.9]]),
+        ),
         (learned(0.7, -2.5), torch.tensor([[0.2, 0.9], [0.35, 0.95], [0.5, 0.97], [0.7, 0.4], [0.3, 0.99]])),
     ],
     hint="Work out one draw on paper: u = 1/2 and log alpha = 0 have no noise, s = 1/2, and the gate is 1/2. Then add one thing at a time.",
@@ -180,7 +183,11 @@ def minus_one(log_alpha, rule):
 @test_gate.mistake
 def likelier_than_not(log_alpha, rule):
     """You opened gates with P(g != 0) > 1/2. The paper asks which is larger, P(g = 1) or P(g = 0), and leaves out what lies between."""
-    return (chance_open.definition(log_alpha) > 0.5).float() if rule == "sign" else test_gate.definition(log_alpha, rule)
+    return (
+        (chance_open.definition(log_alpha) > 0.5).float()
+        if rule == "sign"
+        else test_gate.definition(log_alpha, rule)
+    )
 
 
 @test_gate.mistake
