@@ -74,11 +74,27 @@ class CorpusMetric:
     def read(self, refs: list[str]) -> None:
         """Count the n-grams of references, once for all the hypotheses to come."""
         # What the constructors of sacreBLEU's metrics do with references; ours must be prepared first.
-        self.metric._ref_cache = self.metric._cache_references([self.prepare(refs)])
+        self._refs = self.metric._cache_references([self.prepare(refs)])
+        self._rows = [{} for _ in refs]  # for each reference, what was counted of every text that met it
 
     def score(self, hyps: list[str]) -> float:
         """Return the score of a corpus against the references that were read."""
-        return self.metric.corpus_score(self.prepare(hyps), None).score
+        return self.metric._aggregate_and_compute(self._count(hyps)).score
+
+    def statistics(self, hyps: list[str]) -> np.ndarray:
+        """Return what a score is computed from, `(num_texts, num_statistics)`: the rows of any selection of texts add up to its score."""
+        return np.array(self._count(hyps))
+
+    def _count(self, hyps: list[str]) -> list[list[float]]:
+        """Return the statistics of each text. They are counted once: systems often say the same, and tables and claims share systems."""
+        new = [place for place, text in enumerate(hyps) if text not in self._rows[place]]
+        if new:
+            # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it offers them to its own tests only.
+            self.metric._ref_cache = [self._refs[place] for place in new]
+            counted = self.metric._extract_corpus_statistics(self.prepare([hyps[place] for place in new]), None)
+            for place, row in zip(new, counted, strict=True):
+                self._rows[place][hyps[place]] = row
+        return [rows[text] for rows, text in zip(self._rows, hyps, strict=True)]
 
     def signature(self) -> str:
         """Return how the score is made; only after references were read."""
@@ -135,7 +151,7 @@ METRICS: dict[str, Callable[[str, Sequence[str]], list[CorpusMetric | Distinct]]
 English)."""
 
 
-@lru_cache(maxsize=4)  # the systems of a table share a few test sets, and references are half the work of a score
+@lru_cache(maxsize=16)  # the systems of a table share a few test sets, and references are half the work of a score
 def metrics_for(task: str, target: str, refs: tuple[str, ...]) -> list[CorpusMetric | Distinct]:
     """Return the metrics of a task, which have read the references.
 
@@ -187,7 +203,7 @@ def paired_bootstrap(
 
 
 def _compare(metric: CorpusMetric, first: list[str], second: list[str], samples: np.ndarray) -> Comparison:
-    statistics = [sentence_statistics(metric.metric, metric.prepare(lines)) for lines in (first, second)]
+    statistics = [metric.statistics(lines) for lines in (first, second)]
     true = [score_of_sums(metric.metric, s.sum(axis=0)) for s in statistics]
     resampled = [[score_of_sums(metric.metric, s[sample].sum(axis=0)) for sample in samples] for s in statistics]
     differences = np.array(resampled[1]) - np.array(resampled[0])
@@ -197,17 +213,8 @@ def _compare(metric: CorpusMetric, first: list[str], second: list[str], samples:
     return Comparison(metric.name, metric.signature(), *true, float(low), float(high), float(p), len(samples))
 
 
-def sentence_statistics(metric: Metric, hyps: list[str], refs: list[str] | None = None) -> np.ndarray:
-    """Return what a corpus score is computed from, a row a sentence; the rows of any selection of sentences add up to its score.
-
-    Without references, the metric must have read some.
-    """
-    # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it offers them to its own tests only.
-    return np.array(metric._extract_corpus_statistics(hyps, None if refs is None else [refs]))
-
-
 def score_of_sums(metric: Metric, sums: np.ndarray) -> float:
-    """Return the corpus score of added-up `sentence_statistics`."""
+    """Return the corpus score of added-up `CorpusMetric.statistics`."""
     return metric._compute_score_from_stats(sums.tolist()).score
 
 

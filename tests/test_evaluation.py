@@ -38,6 +38,15 @@ def test_references_that_were_read_before_are_not_taken_for_others():
     assert score_all(WORSE, REFS, "de") == first
 
 
+def test_what_was_counted_before_is_not_taken_for_another_place():
+    half = len(REFS) // 2
+    score_all(WORSE, REFS, "de")
+    for hyps in (WORSE[:half] + BETTER[half:], WORSE[::-1], WORSE):  # some of it is known, the same texts elsewhere, all is known
+        bleu, chrf, _ = score_all(hyps, REFS, "de")
+        assert bleu.value == sacrebleu.corpus_bleu(hyps, [REFS]).score
+        assert chrf.value == sacrebleu.corpus_chrf(hyps, [REFS]).score
+
+
 def test_tokenised_bleu_lowers_case_and_splits_as_moses_does():
     tokenized = MosesBLEU("de")
     assert tokenized.prepare(["Der Hund, z.B. (Rex), schläft."]) == ["der hund , z.b. ( rex ) , schläft ."]

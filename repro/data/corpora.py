@@ -70,9 +70,7 @@ def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[str], list[str]]:
-    """Return both sides of a split, or of one of another corpus, `"iwslt16:test"`, as they would stand in this one; see `load_corpus`.
-
-    A corpus that is not your own does not change, so it is read once a process: every score that is computed again asks for it.
+    """Return both sides of a split, or of one of another corpus, `"iwslt16:test"`, as they would stand in this one; see `load_once`.
 
     Raises:
         InputError: what `load_corpus` refuses, an unknown split, or another corpus that is of another task.
@@ -85,11 +83,17 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
             raise InputError(split, f"is for {task_of(other)}, {name} is for {task_of(name)}", "choose a corpus of the same task")
         foreign = load_pairs(other, source, target, own_split)
         return prepare_lines(name, foreign[0]), prepare_lines(name, foreign[1])
-    load = load_corpus if own_folder(name) else functools.partial(_load_once, os.environ.get("REPRO_DATA"))
-    return load(name, source, target).pairs(split, source, target)
+    return load_once(name, source, target).pairs(split, source, target)
 
 
-@functools.lru_cache(maxsize=4)
+def load_once(name: str, source: str, target: str) -> ParallelCorpus:
+    """Load a corpus as `load_corpus` does, once a process: every number that is derived again asks for it. Your own files may change."""
+    if own_folder(name):
+        return load_corpus(name, source, target)
+    return _load_once(os.environ.get("REPRO_DATA"), name, source, target)
+
+
+@functools.lru_cache(maxsize=8)
 def _load_once(_root: str | None, name: str, source: str, target: str) -> ParallelCorpus:
     return load_corpus(name, source, target)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from repro.config import RunConfig
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_once
 from repro.scales import SCALES, resolve
 
 SMOKE_REVERSE = "train.max_updates=350"  # half as long, so that every experiment of the five papers fits into 40 minutes on two cores
@@ -55,4 +55,4 @@ class Arm:
 
 @cache
 def _train_pairs(corpus: str, source: str, target: str) -> int:
-    return len(load_corpus(corpus, source, target)["train"])
+    return len(load_once(corpus, source, target)["train"])

@@ -6,11 +6,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-import sacrebleu
 
 from repro.data.corpora import load_pairs
 from repro.errors import ReproError
-from repro.evaluation import bleu_for, sentence_statistics
+from repro.evaluation import metrics_for
 from repro.papers.arms import Arm
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
@@ -292,11 +291,5 @@ def _bootstrap(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarr
 
 @cache
 def _sums(target: str, hyps: tuple[str, ...], refs: tuple[str, ...]) -> np.ndarray:
-    return sentence_statistics(_bleu(target, refs), list(hyps))
-
-
-@lru_cache(maxsize=4)  # references take as long to read as the translations of one system
-def _bleu(target: str, refs: tuple[str, ...]) -> sacrebleu.BLEU:
-    bleu = bleu_for(target, refs)
-    bleu.read(list(refs))
-    return bleu.metric
+    bleu, *_ = metrics_for("translation", target, refs)
+    return bleu.statistics(list(hyps))

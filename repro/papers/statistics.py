@@ -231,13 +231,13 @@ def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
     """Return the corpus BLEU of each resample, `(num_samples,)`: sacreBLEU's with its default smoothing, for all at once.
 
     Args:
-        sums: `evaluation.sentence_statistics` of BLEU, `(num_sentences, 10)`.
+        sums: `evaluation.CorpusMetric.statistics` of BLEU, `(num_sentences, 10)`.
     """
     return bleu_of_sums(resamples(len(sums)) @ sums.astype(np.float32))  # exact: whole numbers far below 2^24
 
 
 def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
-    """Return the corpus BLEU of each row of added-up `evaluation.sentence_statistics`.
+    """Return the corpus BLEU of each row of added-up `evaluation.CorpusMetric.statistics`.
 
     Args:
         sums: lengths of hypothesis and reference, n-grams of one to four that match, and that there are, `(num_rows, 10)`.

@@ -9,7 +9,7 @@ from repro.analysis.ablation import heads_of, scaled_heads
 from repro.analysis.contrastive import Accuracy, accuracies, check_record, decisions, score_suite
 from repro.config import DataConfig, from_dict
 from repro.data.contrastive import ContrastiveSuite, minigerman_suite, without_overlap
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_once
 from repro.data.german_errors import generate_suite
 from repro.data.german_errors.sentence import Sentence
 from repro.data.mucow import load_mucow
@@ -43,7 +43,7 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     if {data.source, data.target} != {"en", "de"}:
         what = f"there are no contrastive pairs from {data.source} into {data.target}"
         raise InputError("contrastive pairs", what, "choose a corpus of English and German")
-    corpus = load_corpus(data.corpus, data.source, data.target)
+    corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if data.target == "en":
         return without_overlap(load_mucow(), *train)

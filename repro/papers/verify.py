@@ -20,7 +20,7 @@ parameters of gates (`undecided`, `almost_binary`), and seconds. Rates of `speed
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN
 from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
 from repro.config import SITES, ModelConfig, RunConfig, from_dict
-from repro.data.corpora import load_corpus, own_folder
+from repro.data.corpora import load_once, own_folder
 from repro.data.subwords import PAD_ID
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
@@ -146,7 +146,8 @@ def _check_scores(record: Record, _: Scores) -> Iterator[str]:
         yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
     yield from _unequal("parameters", training["parameters"], count_parameters(_model(record)))
     _check_at_hand(record)
-    yield from _unequal("fingerprint of the data", record["provenance"]["data_fingerprint"], _fingerprint(**_pair(record)))
+    corpus = load_once(*_pair(record).values())
+    yield from _unequal("fingerprint of the data", record["provenance"]["data_fingerprint"], corpus.fingerprint)
     yield from _unequal("scores", record["scores"], rescore(record))
     in_train = overlap_of(**_pair(record), split=record["split"]).get("in_train")
     yield from _unequal("pairs in the training text", record.get("in_train"), in_train)
@@ -154,11 +155,6 @@ def _check_scores(record: Record, _: Scores) -> Iterator[str]:
 
 def _pair(record: Record) -> dict[str, str]:
     return {key: record["config"]["data"][key] for key in ("corpus", "source", "target")}
-
-
-@cache
-def _fingerprint(corpus: str, source: str, target: str) -> str:
-    return load_corpus(corpus, source, target).fingerprint
 
 
 def _model(record: Record) -> Transformer:
