@@ -33,7 +33,7 @@ def cli(debug: bool) -> None:
       repro compare base hc-sa                     do they differ by more than chance?
 
     RUN is a run's folder, or the beginning of its name in the folder of runs (REPRO_RUNS, default: runs).
-    Real corpora are read from the folder REPRO_DATA, else from the Hugging Face Hub.
+    Real corpora are read from the folder REPRO_DATA; some of them, if absent, from the Hugging Face Hub.
     """
 
 

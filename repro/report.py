@@ -184,13 +184,13 @@ def _seconds_of(training: dict[str, Any]) -> str:
 def costs_note(records: list[dict[str, Any]]) -> str:
     """Say where costs come from, and what a sum and a dash among them mean."""
     lines = [
-        "The machine may have had other work meanwhile, and numbers of threads differ: compare no speeds by these seconds and rates. "
+        "The machine may have had other work meanwhile, and numbers of threads differ: do not compare speeds by these seconds and rates. "
         "For that there are the records below `speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
     ]
     if any(record["config"]["train"].get("start_from") for record in records):
         lines.append(
-            "a + b: a after the b of the run that it starts from (`train.start_from`), ? where no record of that run is here. "
-            "A model that was cut out (`train.cut_from`) was not trained after that: a dash."
+            "a + b: this run took a, the run from which it goes on (`train.start_from`) took b; ? where no record of that run is here. "
+            "A model that was cut out of another (`train.cut_from`) was not trained further: a dash."
         )
     return "\n\n".join([*lines, energy_note(records)])
 
@@ -205,7 +205,7 @@ def energy_note(records: list[dict[str, Any]]) -> str:
     """Say which counters the joules of records come from, and what is in them."""
     counters = sorted({name for record in records for name in record["training"].get("joules") or ()})
     if not counters:
-        return "Joules: none measured; that takes a counter of energy that may be read."
+        return "Joules: none measured; this needs an energy counter that the program may read."
     what = "the whole device while it trained, other work and idling included; a dash where not all of it was measured"
     return f"Joules: {', '.join(counters)}; {what}."
 

@@ -80,7 +80,7 @@ def test_costs_say_how_many_threads_and_where_speeds_are_compared():
     text = costs_table([DONOR, costed("alone", 60)])
     assert cells(text) == ["9 | 700 | 50 | 5 | 8,000 | 2 | 300.0 |", "9 | 700 | 60 | 5 | 8,000 | 1 | 300.0 |"]
     assert "| target tokens/s in training | threads |" in text
-    assert "compare no speeds by these seconds" in text and "`benchmarks/RESULTS.md`" in text and "you2020.table3" in text
+    assert "do not compare speeds by these seconds" in text and "`benchmarks/RESULTS.md`" in text and "you2020.table3" in text
     assert "train.start_from" not in text
     assert _made_with([DONOR, PRUNED]).split("\n") == [
         f"- {name}: commit c, cpu, threads {n}, p, torch 2" for name, n in (("donor", 2), ("pruned", 1))
@@ -93,14 +93,14 @@ def test_costs_say_how_many_threads_and_where_speeds_are_compared():
 def test_what_was_pruned_costs_what_it_started_from_too_and_what_was_cut_out_no_training():
     text = costs_table([DONOR, PRUNED, CUT])
     assert cells(text)[1:] == ["9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 300.0 |", "9 | - | - | - | - | 1 | 300.0 |"]
-    assert "a + b: a after the b of the run that it starts from" in text
+    assert "a + b: this run took a, the run from which it goes on" in text
     assert cells(costs_table([PRUNED])) == ["9 | 700 + ? | 20 + ? | 5 + ? | 8,000 | 1 | 300.0 |"]
 
 
 def test_the_costs_of_a_scale_are_told_in_the_same_way():
     text = _costs(Evidence("smoke", [DONOR, PRUNED, CUT]))
     assert "| pruned | 1 | 9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 1 |" in text and "| cut | 1 | 9 | - | - | - | - | 1 | 1 |" in text
-    assert "- machine 1: cpu, p\n" in text and "a + b: a after" in text and "compare no speeds" in text
+    assert "- machine 1: cpu, p\n" in text and "a + b: this run took a" in text and "do not compare speeds" in text
 
 
 def test_seeds_of_one_system_have_a_mean_and_other_conditions_another():

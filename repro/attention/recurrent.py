@@ -14,7 +14,7 @@ Differs from the paper, or settles what it leaves open:
 2. `transition`: the released code has four, none of them the paper's ("code-0" is its default): "code-0" two linear layers with ReLU,
    "code-1" tanh, "code-2" ReLU, "code-3" LN before the two layers; each plus the residual, none with LN after.
 3. `max_len` 256 as in the code; longer sentences are refused, or clamped by `beyond="clamp"`.
-4. The paper drops 0.2 of RAN's weights and none of the baseline's; here `model.attention_dropout` is the same for all.
+4. The paper drops 0.2 of RAN's weights (not on En-Fr) and says nothing of the baseline's; `model.attention_dropout` is the same for all.
 Learned parameters in the weights: num_heads M^2 + M^2 + M + 2 M for a whole stack, whatever its depth.
 This file is longer than most variants' because it holds five transitions.
 """

@@ -133,20 +133,20 @@ CLAIMS = (
     ),
     Claim(
         "M-04",
-        "each added type of head helps, all together most",
+        "no added type of head hurts, and all together are no worse than any one of them",
         "+0.59, +0.37, +0.67, +0.95",
         (*(not_worse(arm, BASE, 0.2) for arm in TYPES), *(not_worse(MMA, arm, 0.2) for arm in TYPES)),
     ),
     Claim(
         "M-05",
-        "small windows are best, and every window helps",
+        "no window hurts, and the smallest is no worse than the largest",
         "35.41, 35.31, 35.35, 35.22 for windows of 1 to 4; 34.46 without",
         (*(not_worse(arm, BASE, 0.2) for arm in WINDOWS), Contrast(((1, MMA), (-1, Arm("mma-w4"))), at_least=-0.2)),
     ),
     Claim(
         "M-06",
         "the gain grows with the length of the source",
-        "read off a figure",
+        "read off Figure 2",
         (Check("gain on the longest third of the sources minus gain on the shortest", _length_gain, (BASE, MMA), at_least=0),),
     ),
 )

@@ -202,7 +202,7 @@ CLAIMS = (
     ),
     Claim(
         "R-05",
-        "the heads that look at near tokens matter most",
+        "the heads for previous token, next token and left context matter more than those for right context, end and start",
         "heads 2, 3, 4",
         (Check("smallest loss from masking heads 2-4 minus largest from 5-7, BLEU", _local_minus_far, (TOKEN,), ("masks",), at_least=0.0),),
     ),

@@ -47,7 +47,10 @@ def summary(folder: Path) -> str:
     evidences = [Evidence(scale, records) for scale in SCALES]
     parts = [
         BEGIN,
-        "Verdicts on the fifty claims, computed from stored results:",
+        "Verdicts on the fifty claims, computed from stored results. A scale is a corpus with a size of model and a length of training; "
+        "`smoke`, the smallest, has a generated corpus. A claim is *reproduced* if all its conditions hold, *partly* if some hold and "
+        "some fail, *not reproduced* if some fail and none holds, else *undecided*. Conditions are judged by 95 % intervals wherever "
+        "there are any:",
         table(["scale", *STATUSES], rows),
         "<details><summary>Which table or figure has been run at which scale</summary>",
         coverage_table(evidences),

@@ -144,7 +144,7 @@ CLAIMS = (
     Claim(
         "V-05",
         "in the decoder, self-attention survives in low layers, cross attention in high ones",
-        "a figure",
+        "shown in Figure 10",
         (
             Check(
                 "decoder self-attention: heads kept in the lower half minus the upper",
@@ -204,7 +204,7 @@ CLAIMS = (
     Claim(
         "V-09",
         "specialised heads survive",
-        "a figure",
+        "shown in Figure 8",
         (
             Check(
                 "at three tenths of the encoder's heads: share of positional heads kept minus share of the others",
@@ -258,6 +258,12 @@ PAPER = Paper(
             "gates at test time",
             "open or shut, whichever is likelier; the code leaves them between",
             "the paper's rule; the code's is an option",
+        ),
+        Deviation("gates at the start of pruning", "not said; the code draws them near half shut", "nearly open: log alpha is 2"),
+        Deviation(
+            "length of pruning, learning rate of gates",
+            "stopped by hand in the code; that of all parameters",
+            "half of the updates that the base took; ten times that of the other parameters",
         ),
         Deviation("penalty", "sum over heads; the code takes the mean over modules", "the sum"),
         Deviation("heads", "8 in each of 6 layers", "8 in each of the scale's layers"),
