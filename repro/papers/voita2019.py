@@ -13,6 +13,7 @@ from repro.papers.claims import POSITIVE, Check, Claim
 from repro.papers.figures import relevance_figures
 from repro.papers.heads import rare_table, relations_table
 from repro.papers.pruned import PRUNED
+from repro.scales import GATE_INIT, GATE_RATE
 
 NAME = "voita2019"
 HEADS = {"heads": (PRUNED,)}
@@ -259,11 +260,13 @@ PAPER = Paper(
             "open or shut, whichever is likelier; the code leaves them between",
             "the paper's rule; the code's is an option",
         ),
-        Deviation("gates at the start of pruning", "not said; the code draws them near half shut", "nearly open: log alpha is 2"),
+        Deviation(
+            "gates at the start of pruning", "not said; the code draws them near half shut", f"nearly open: log alpha is {GATE_INIT:g}"
+        ),
         Deviation(
             "length of pruning, learning rate of gates",
             "stopped by hand in the code; that of all parameters",
-            "half of the updates that the base took; ten times that of the other parameters",
+            f"half of the updates that the base took; {GATE_RATE:g} times that of the other parameters",
         ),
         Deviation("penalty", "sum over heads; the code takes the mean over modules", "the sum"),
         Deviation("heads", "8 in each of 6 layers", "8 in each of the scale's layers"),
