@@ -79,8 +79,7 @@ def sweep(
     if min(penalties) <= 0:
         raise InputError("penalties", f"must be above 0, found {min(penalties):g}: they are halved and doubled", "leave it out")
     points: dict[float, PruningPoint] = {}
-    queue = list(dict.fromkeys(penalties))[:max_runs]
-    while queue:
+    while queue := penalties_to_try({penalty: point.heads for penalty, point in points.items()}, wanted, penalties, max_runs):
         configs = [pruning_config(base, penalty, sites, **options) for penalty in queue]
         outcomes = run_all(
             [(config, split) for config in configs],
@@ -92,10 +91,22 @@ def sweep(
             if isinstance(outcome, ReproError):
                 raise outcome
             points[config.train.gate_penalty] = point_of(Run(base.path.parent / outcome["run"]), split)
-        counts = {penalty: point.heads for penalty, point in points.items()}
-        proposed = dict.fromkeys(next_penalty(counts, number) for number in wanted)
-        queue = [penalty for penalty in proposed if penalty is not None][: max_runs - len(points)]
     return sorted(points.values(), key=lambda point: (-point.heads, point.penalty))
+
+
+def penalties_to_try(
+    counts: Mapping[float, int], wanted: Iterable[int], penalties: Iterable[float] = PENALTIES, max_runs: int = 6
+) -> list[float]:
+    """Return the penalties to try next, at the same time; none when the search has ended.
+
+    What a search tried follows from the counts that it found, so `repro verify` sees a point that was left out of a record.
+
+    Args:
+        counts: heads left by penalty, of the runs so far.
+        wanted, penalties, max_runs: see `sweep`.
+    """
+    proposed = [next_penalty(counts, number) for number in wanted] if counts else penalties
+    return [penalty for penalty in dict.fromkeys(proposed) if penalty is not None][: max_runs - len(counts)]
 
 
 def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:

@@ -26,7 +26,7 @@ from repro.pruning import (
     pruning_config,
     undecided,
 )
-from repro.pruning_sweep import PruningPoint, nearest, next_penalty, sweep
+from repro.pruning_sweep import PruningPoint, nearest, next_penalty, penalties_to_try, sweep
 from repro.records import evaluate_run
 from repro.runs import Run, load_state
 from repro.scales import resolve
@@ -383,6 +383,14 @@ def test_the_next_penalty_cuts_the_interval_in_which_the_count_passes_by():
     assert next_penalty({0.01: 20, 0.04: 18}, 24) == pytest.approx(0.005)
     assert next_penalty({0.1: 12, 0.104: 8}, 10) is None
     assert next_penalty({0.01: 20, 0.02: 9, 0.04: 14, 0.08: 2}, 10) == pytest.approx(0.0141)  # counts need not fall
+
+
+def test_a_search_asks_for_what_its_counts_do_not_answer_within_its_runs():
+    assert penalties_to_try({}, [10], (0.1, 0.2, 0.1), max_runs=8) == [0.1, 0.2]
+    counts = {0.1: 16, 0.2: 8}
+    assert penalties_to_try(counts, [12, 10, 4], (0.1, 0.2), max_runs=8) == pytest.approx([0.141, 0.4])  # 12 and 10 want the same
+    assert penalties_to_try(counts, [12, 4], (0.1, 0.2), max_runs=3) == pytest.approx([0.141])
+    assert penalties_to_try(counts, [16, 8], (0.1, 0.2), max_runs=8) == penalties_to_try(counts, [12], (0.1, 0.2), max_runs=2) == []
 
 
 def test_a_sweep_comes_near_what_is_wanted_within_its_runs(base, monkeypatch):

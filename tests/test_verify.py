@@ -165,6 +165,7 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("pruning", drop_a_head, " heads: stored "),
     ("pruning", lambda r: r["series"]["all"].update(heads=47), "heads of series all: stored 47, derived 48"),
     ("pruning", swap_scratch, "shape of gated"),
+    ("pruning", lambda r: r["series"]["encoder"]["points"].pop(2), "penalties of series encoder: stored ["),
     (
         "pruning",
         lambda r: r["series"]["all"].pop("continued"),

@@ -1,6 +1,6 @@
 """Pruning as an experiment (Voita et al. 2019, section 6): what is measured on a trained model, and the numbers that claims ask for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.statistics import Estimate, Exact, Undefined
 from repro.pruning import continued_config, kept_heads
-from repro.pruning_sweep import PruningPoint, nearest, sweep
+from repro.pruning_sweep import PruningPoint, nearest, penalties_to_try, sweep
 from repro.records import evaluate_run
 from repro.runs import Run
 
@@ -40,7 +40,7 @@ def _measure_one(run: Run) -> dict[str, Any]:
     whole = kept_heads(Translator.from_run(run, "cpu").model)
     for name, sites in SERIES.items():
         num_heads = sum(len(layer) for site in sites for layer in whole[site])
-        wanted = [max(1, round(share * num_heads)) for share in SHARES[name]]
+        wanted = wanted_heads(name, num_heads)
         points = sweep(run, wanted, sites, max_runs=MAX_RUNS[name], report=lambda *_: None)
         control = train_and_evaluate(continued_config(run, sites))
         series[name] = {"heads": num_heads, "points": [_describe(point) for point in points], "continued": control["config_digest"]}
@@ -51,6 +51,27 @@ def _measure_one(run: Run) -> dict[str, Any]:
             records += [evaluate_run(small), scratch]
             series["scratch"] = {"pruned": small.config.digest(), "scratch": scratch["config_digest"]}
     return {"series": series, "whole": {site: [len(layer) for layer in layers] for site, layers in whole.items()}, "records": records}
+
+
+def wanted_heads(name: str, num_heads: int) -> list[int]:
+    """Return the numbers of heads that a series comes near to, of so many."""
+    return [max(1, round(share * num_heads)) for share in SHARES[name]]
+
+
+def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
+    """Return the penalties that the search of a series tried, as far as the numbers of heads that they left are known.
+
+    Args:
+        name: of the series.
+        num_heads: before pruning.
+        heads: left, by penalty.
+    """
+    tried: dict[float, int] = {}
+    missing: list[float] = []
+    while not missing and (queue := penalties_to_try(tried, wanted_heads(name, num_heads), max_runs=MAX_RUNS[name])):
+        tried |= {penalty: heads[penalty] for penalty in queue if penalty in heads}
+        missing = [penalty for penalty in queue if penalty not in heads]
+    return sorted([*tried, *missing])
 
 
 def _describe(point: PruningPoint) -> dict[str, Any]:

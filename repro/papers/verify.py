@@ -12,6 +12,7 @@ By kind of record, and from what:
                    which heads are masked                        the configuration
     pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
                    heads before; where each model came from      the configuration; those of the score records
+                   which penalties were tried                    the search, with the numbers of heads that it found
 
 Verdicts are derived again too. All else needs the model or the clock again, and is as it was measured: the translations and cross entropies
 themselves, means over queries (confidence, distance, entropy, divergence ...), the weights of maps, shares off the diagonal, the
@@ -37,7 +38,7 @@ from repro.data.subwords import PAD_ID
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
 from repro.papers.evidence import Evidence, NotMeasured, Record
-from repro.papers.pruned import NO_CONTROL, SERIES
+from repro.papers.pruned import NO_CONTROL, SERIES, tried_penalties
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
 from repro.pruning import kept_heads
@@ -234,6 +235,8 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
         runs = [point["run"] for point in series[name]["points"]]
         yield from _unequal(f"models of series {name}", sorted(runs), sorted(set(runs)))
         yield from _unequal(f"heads of series {name}", series[name]["heads"], sum(sum(whole[site]) for site in sites))
+        heads = {point["penalty"]: point["heads"] for point in series[name]["points"]}
+        yield from _unequal(f"penalties of series {name}", sorted(heads), tried_penalties(name, series[name]["heads"], heads))
         yield from _check_control(record, name, scores)
         for point in series[name]["points"]:
             pruned = _scores_of(point["config_digest"], "test", scores)
