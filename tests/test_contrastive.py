@@ -317,6 +317,7 @@ def test_errors_are_made(kind, reference, contrastive, distance):
         ("polarity_particle_kein_ins", "Was für ein Tag!"),
         ("polarity_affix_del", "Die Hunde sind unter dem Tisch."),
         ("polarity_affix_ins", "Komm so schnell wie möglich."),
+        ("polarity_affix_ins", "Langsam aber sicher."),
         ("polarity_affix_ins", "Die Ruhe tut gut."),
         ("polarity_affix_ins", "Wer weiß, ob das wahr ist oder nicht."),
         ("polarity_particle_kein_del", "Ein keiner Hund bellt."),  # misspelt

@@ -4,10 +4,12 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from repro.data.minigerman import PHENOMENA, contrastive_pairs, detokenize, english, generate, german, splits
+from repro.data.minigerman.contrastive import errors_in
 from repro.data.minigerman.corpus import example_of
 from repro.data.minigerman.lexicon import (
     ADJECTIVES,
@@ -329,6 +331,42 @@ def test_contrastive_pairs_cover_every_phenomenon_with_distances(pairs):
             assert all(pair.distance >= 1 for pair in found)
         if phenomenon in ("subj_verb_agreement", "auxiliary", "word_sense"):
             assert max(pair.distance for pair in found) >= 5
+
+
+def test_no_wrong_translation_is_a_right_one(examples):
+    """What a German reader would let pass, and what fluency alone tells; the number of errors looked at stands at the end."""
+    kinds = [kind for kind in PHENOMENA["de"] if kind.startswith(("aux", "verb", "subj_verb", "polarity_particle"))]
+    looked_at = Counter()
+    for example in examples:
+        words = [token for token in example.german_tokens if token.form not in ",.?"]
+        for pair in errors_in(example, "de", kinds):
+            looked_at[pair.phenomenon] += 1
+            if pair.phenomenon.startswith("polarity_particle"):
+                assert not pair.reference.endswith("?"), pair
+            if "nicht" in pair.phenomenon:
+                continue
+            texts = ([word.strip(",.?") for word in text.split()] for text in (pair.reference, pair.contrastive))
+            place, changed = next((i, new) for i, (old, new) in enumerate(zip(*texts, strict=False)) if old != new)
+            head = example.german_tokens[words[place].head]
+            if pair.phenomenon == "auxiliary":
+                assert head.form not in ("geschwommen", "gelaufen", "gesprungen", "gefolgt"), pair
+            elif pair.phenomenon == "verb_particle":
+                assert not (head.form.startswith("schalte") and changed in ("an", "ab")), pair
+                assert not (head.form.startswith("bereite") and changed == "zu"), pair
+            elif pair.phenomenon == "subj_verb_agreement":
+                verb = words[place].head if words[place].relation == "aux" else example.german_tokens.index(words[place])
+                subject = next(i for i, token in enumerate(example.german_tokens) if (token.head, token.relation) == (verb, "nsubj"))
+                assert all((token.head, token.relation) != (subject, "conj") for token in example.german_tokens), pair
+            elif pair.phenomenon == "polarity_particle_kein_ins":
+                assert head.relation != "pobj", pair
+    assert min(looked_at[kind] for kind in kinds) > 50, looked_at
+
+
+def test_the_distance_of_a_contracted_article_is_that_of_its_noun():
+    city = PrepositionalPhrase(PREPOSITIONS["to"], phrase("station", adjective="old"))
+    node = Clause(NounPhrase(PRONOUNS["he"]), verb("gehen"), place=city)
+    (pair,) = errors_in(example_of(Sentence(node)), "de", ["np_agreement"])
+    assert (pair.reference, pair.contrastive, pair.distance) == ("Er geht zum alten Bahnhof.", "Er geht zur alten Bahnhof.", 2)
 
 
 def test_contrastive_pairs_leave_out_what_they_are_told_to(examples):

@@ -12,7 +12,8 @@ Differs from LingEval97:
 2. `subj_verb_agreement`: main clauses, with the subject before the verb, in the third person.
 3. `subj_adequacy`: "sie" as first word, or after a form of sein.
 4. `verb_particle`: the wrong particle is one of four that few verbs have (statt, teil, preis, inne), not one unseen in a corpus.
-5. `polarity_affix_*`: adjectives from a list; a noun like "Unglück" is left alone.
+5. `polarity_particle_kein_del`: "ein" may come before a noun that is not counted ("ein Gold"), where fluency alone tells.
+6. `polarity_affix_*`: adjectives from a list; a noun like "Unglück" is left alone.
 
 Not included: `compound`, which needs a lexicon of the parts of compounds; `minigerman` has such pairs.
 """

@@ -78,7 +78,7 @@ def subj_verb_agreement(sentence: Sentence) -> Iterator[Error]:
 
 
 def subj_adequacy(sentence: Sentence) -> Iterator[Error]:
-    """Give the verb of a subject "sie" the other number: she becomes they, and they become she.
+    """Give the verb of a subject "sie" the other number: she becomes they, and they, or you, become she.
 
     "Sie" opens the sentence, or stands after a copula, which has no object that it could be.
     """

@@ -22,6 +22,7 @@ from repro.data.german_errors.words import (
 ENDINGS = ("e", "en", "em", "er", "es", "")
 BEFORE_NICHT = {"oder", "ob", "wenn", "warum", "gar", "überhaupt", "auch", "noch", "bestimmt", "kaum", ",", "wieso"}
 AFTER_NICHT = {"nur", "wahr", "zuletzt", "mehr", "einmal", "bloß", "mal", "so", "sonderlich", "länger"}
+FIXED = {("danke", "schön"), ("bitte", "schön"), ("als", "möglich"), ("aber", "sicher"), ("für", "gewöhnlich")}
 BEFORE_EIN = {"so", "für", "wie", "als", "noch", "nur", "solch", "manch", "welch", "um", "was", "etwa", "fast", "mindestens"}
 
 
@@ -81,11 +82,13 @@ def affix_del(sentence: Sentence) -> Iterator[Error]:
 
 
 def affix_ins(sentence: Sentence) -> Iterator[Error]:
-    """Put "un" before an adjective that has such an opposite; not in "wie möglich" and "zu sicher", nor after a negation or "ob"."""
+    """Put "un" before an adjective that has such an opposite; not in a set phrase, after "zu", a negation or "ob"."""
     if _is_negative(sentence) or "ob" in sentence.lower:
         return
     for index, word in enumerate(sentence.lower):
-        if is_gradable(word) and sentence.tokens[index].islower() and sentence.word(index - 1) not in ("wie", "zu"):
+        before = sentence.word(index - 1)
+        is_set = before in ("wie", "zu") or (before, word) in FIXED
+        if is_gradable(word) and sentence.tokens[index].islower() and not is_set:
             yield sentence.replaced(index, f"un{word}"), None
 
 

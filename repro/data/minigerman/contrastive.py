@@ -42,15 +42,22 @@ OPPOSITES = {
     if adjective.opposite[0]
 }
 PARTICLES = ("auf", "zu", "an", "ein", "aus", "ab", "mit", "weg", "zurück", "vor")
+ALSO_RIGHT = {"schalten": {"an", "ab"}, "bereiten": {"zu"}, "gehen": {"weg"}, "ziehen": {"ab"}}
+"""Particles that give other verbs than those of the lexicon, of nearly the same sense, by stem: anschalten is einschalten."""
+BOTH_AUXILIARIES = {"schwimmen", "laufen", "springen", "folgen"}
+"""Verbs of the lexicon that take both, if sometimes with a shade of meaning: "ist geschwommen", "hat geschwommen"."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContrastivePair:
     """A source, its right translation, and one with a single error.
 
+    The error may leave a fluent sentence that says something else, such as one whose object has become its subject: only with its source
+    is every wrong translation wrong.
+
     ``distance`` counts words (adjacent = 1, punctuation left out) between the wrong word and the word that proves it wrong: its noun,
-    subject, participle or finite verb in the translation; for ``word_sense``, between ambiguous noun and cue in the source. It is None
-    where no such word exists.
+    subject (in a relative clause the pronoun), participle or finite verb in the translation; for ``word_sense``, between ambiguous noun
+    and cue in the source. It is None where no such word exists.
     """
 
     source: str
@@ -113,9 +120,8 @@ def errors_in(example: Example, target: str, wanted: Iterable[str]) -> Iterator[
             continue
         forms = [word.form for word in realize_changed(realize, example, change)]
         wrong = next((i for i, (form, token) in enumerate(zip(forms, tokens, strict=False)) if form != token.form), None)
-        is_joined = wrong is not None and change.phenomenon == "verb_particle" and tokens[wrong].relation != "prt"
-        is_contracted = change.phenomenon == "np_agreement" and len(forms) != len(tokens)
-        if wrong is None or is_joined or is_contracted:
+        is_question = example.meaning.clause.is_question
+        if wrong is None or is_doubtful(change.phenomenon, tokens, wrong, len(forms), is_question):
             continue
         remaining.discard(change.phenomenon)
         if change.phenomenon == "word_sense":
@@ -123,6 +129,17 @@ def errors_in(example: Example, target: str, wanted: Iterable[str]) -> Iterator[
         else:
             distance = evidence_distance(change.phenomenon, wrong, tokens)
         yield ContrastivePair(source, reference, detokenize(forms), change.phenomenon, distance)
+
+
+def is_doubtful(phenomenon: str, tokens: tuple[Token, ...], wrong: int, num_words: int, is_question: bool) -> bool:
+    """Tell whether what was changed at a token may be right, or is more than one word; the changed sentence has ``num_words``."""
+    if phenomenon == "np_agreement":
+        return num_words != len(tokens)  # "im" before a feminine noun would be two words, "in der"
+    if phenomenon == "verb_particle":
+        return tokens[wrong].relation != "prt"  # written together with its verb, it makes another word
+    if phenomenon == "polarity_particle_kein_ins" and tokens[tokens[wrong].head].relation == "pobj":
+        return True  # "mit keinem Hund": hardly anybody says so, and fluency alone would tell
+    return is_question and phenomenon.startswith("polarity_particle")
 
 
 def cue_distance(words: list[Word], example: Example) -> int:
@@ -136,6 +153,8 @@ def evidence_distance(phenomenon: str, wrong: int, tokens: tuple[Token, ...]) ->
     """Count the words from the wrong word to the one that proves it wrong, found in the tree."""
     if phenomenon in ("np_agreement", "auxiliary", "verb_particle"):
         evidence = tokens[wrong].head
+        if tokens[wrong].relation == "prep":  # "zum", "zur": the noun hangs on it
+            evidence = next(i for i, token in enumerate(tokens) if token.head == wrong and token.relation == "pobj")
     elif phenomenon in ("subj_verb_agreement", "subj_adequacy"):
         verb = tokens[wrong].head if tokens[wrong].relation == "aux" else wrong
         evidence = next(i for i, token in enumerate(tokens) if token.head == verb and token.relation == "nsubj")
@@ -174,10 +193,12 @@ def changes(words: list[Word], example: Example, target: str) -> Iterator[Change
 
 def clause_changes(node: Clause, words: list[Word], target: str) -> Iterator[Change]:
     """Yield the errors of a clause."""
-    plural = node.finite_is_plural(find_antecedent(node, words))
-    if target == "de" and node.subject and node.subject.noun in (PRONOUNS["she"], PRONOUNS["they"]):
+    antecedent = find_antecedent(node, words)
+    plural = node.finite_is_plural(antecedent)
+    subject = antecedent if node.gap == "subject" else node.subject
+    if target == "de" and subject.noun in (PRONOUNS["she"], PRONOUNS["they"]):
         yield Change("subj_adequacy", node, "verb_plural", not plural)
-    else:
+    elif target == "en" or subject.conjunct is None:  # "Dort steht der Mann und die Frau" is right, too
         yield Change("subj_verb_agreement", node, "verb_plural", not plural)
     if node.predicate:
         yield from affix_change(node, "predicate", node.predicate)
@@ -187,7 +208,7 @@ def clause_changes(node: Clause, words: list[Word], target: str) -> Iterator[Cha
         yield Change("polarity_particle_nicht_del", node, "negated", False)
     elif can_take_not(node):
         yield Change("polarity_particle_nicht_ins", node, "negated", True)
-    if node.tense == "perfect":
+    if node.tense == "perfect" and node.verb.german[0] not in BOTH_AUXILIARIES:
         yield Change("auxiliary", node, "auxiliary", OTHER_AUXILIARY[node.verb.auxiliary])
     if node.verb.german_particle:
         yield Change("verb_particle", node, "verb", replace(node.verb, german_particle=foreign_particle(node, len(words))))
@@ -206,8 +227,9 @@ def can_take_not(node: Clause) -> bool:
 
 
 def foreign_particle(node: Clause, num_words: int) -> str:
-    """Choose a particle that no verb of the lexicon with the same stem has; the sentence's length varies it."""
-    own = {verb.german_particle for verb in VERBS if verb.german[0] == node.verb.german[0]}
+    """Choose a particle that makes no verb of nearly the same sense with this stem; the sentence's length varies it."""
+    stem = node.verb.german[0]
+    own = {verb.german_particle for verb in VERBS if verb.german[0] == stem} | ALSO_RIGHT.get(stem, set())
     foreign = [particle for particle in PARTICLES if particle not in own]
     return foreign[num_words % len(foreign)]
 

@@ -21,7 +21,8 @@ class Example:
     Args:
         english, german: the sentences as text, cased, punctuation attached.
         english_tokens, german_tokens: their words and punctuation marks with the dependency tree.
-        alignment: pairs (index into ``english_tokens``, index into ``german_tokens``), ascending.
+        alignment: pairs (index into ``english_tokens``, index into ``german_tokens``), ascending. Particles and auxiliaries are aligned
+            to the verb that says the same, a preposition of an English verb ("look for") to nothing.
         phenomena: names of what occurs in it, see ``find_phenomena``.
         meaning: what the pair was made from; ``contrastive`` makes errors with it.
     """
@@ -99,7 +100,7 @@ def draw_examples(seed: int | str, exclude: Iterable[Example] = ()) -> Iterator[
 
 
 def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -> list[Example]:
-    """Draw pairs, all different on both sides and from ``exclude``; a larger number continues a smaller one..
+    """Draw pairs, all different on both sides and from ``exclude``; a larger number continues a smaller one.
 
     Raises:
         InputError: if ``num_pairs`` is negative or more than the grammar gives.

@@ -48,7 +48,7 @@ NEUTRAL_VERBS = [verb for verb in VERBS if verb.english[0] in ("see", "find", "d
 
 def sample_sentence(rng: Random) -> Sentence:
     """Draw a sentence."""
-    kind = weighted(rng, simple=62, subordinate=11, that=8, coordinate=7, ambiguous=12)
+    kind = weighted(rng, {"simple": 62, "subordinate": 11, "that": 8, "coordinate": 7, "ambiguous": 12})
     if kind == "ambiguous":
         return sample_ambiguous(rng)
     if kind == "that":
@@ -57,12 +57,12 @@ def sample_sentence(rng: Random) -> Sentence:
         return Sentence(main)
     main = sample_clause(rng, is_short=kind != "simple")
     if kind == "subordinate":
-        main.subordinator = weighted(rng, because=5, although=3, **{"if": 2}, **{"while": 2}, before=1)
+        main.subordinator = weighted(rng, {"because": 5, "although": 3, "if": 2, "while": 2, "before": 1})
         main.subordinate = sample_matching(rng, main, embedded=True, is_short=True)
         if chance(rng, 0.35):
             main.front = "subordinate"
     elif kind == "coordinate":
-        main.coordinator = weighted(rng, and_=2, but=1).rstrip("_")
+        main.coordinator = weighted(rng, {"and": 2, "but": 1})
         main.coordinate = sample_matching(rng, main, is_short=True)
     elif not main.front and chance(rng, 0.06) and not main.negated:
         main.is_question = True
@@ -79,7 +79,7 @@ def sample_matching(rng: Random, main: Clause, embedded: bool = False, is_short:
 
 def sample_clause(rng: Random, kind: str = "", embedded: bool = False, is_short: bool = False) -> Clause:
     """Draw a clause; ``embedded`` clauses are verb-final in German and front nothing, short ones have plainer parts."""
-    kind = kind or weighted(rng, plain=74, be=12, iobj=7, motion=7)
+    kind = kind or weighted(rng, {"plain": 74, "be": 12, "iobj": 7, "motion": 7})
     if kind == "be":
         node = sample_description(rng, is_short)
     else:
@@ -117,8 +117,10 @@ def says_no(node: Clause) -> bool:
 
 def sample_description(rng: Random, is_short: bool) -> Clause:
     """Draw "subject is (very) adjective"."""
-    noun_class = weighted(rng, person=6, animal=2, thing=2, text=2, place=2, garment=1, device=1, vehicle=1, food=1)
-    node = Clause(sample_subject(rng, (noun_class,), is_short), BE, tense=weighted(rng, present=3, past=2))
+    noun_class = weighted(
+        rng, {"person": 6, "animal": 2, "thing": 2, "text": 2, "place": 2, "garment": 1, "device": 1, "vehicle": 1, "food": 1}
+    )
+    node = Clause(sample_subject(rng, (noun_class,), is_short), BE, tense=weighted(rng, {"present": 3, "past": 2}))
     node.predicate = draw(rng, ADJECTIVES[noun_class])
     is_gradable = node.predicate.english not in ABSOLUTE
     node.degree = draw(rng, DEGREE_ADVERBS) if is_gradable and chance(rng, 0.35) else None
@@ -178,11 +180,13 @@ def sample_place(rng: Random, node: Clause) -> Adverb | PrepositionalPhrase:
     """Draw where, with whom or for whom something is done."""
     kind = weighted(
         rng,
-        place=50,
-        adverb=14,
-        city=8,
-        company=12 if node.verb.english[0] in COMPANY_VERBS else 0,
-        benefit=18 if "benefit" in node.verb.features else 0,
+        {
+            "place": 50,
+            "adverb": 14,
+            "city": 8,
+            "company": 12 if node.verb.english[0] in COMPANY_VERBS else 0,
+            "benefit": 18 if "benefit" in node.verb.features else 0,
+        },
     )
     if kind == "adverb":
         return draw(rng, PLACE_ADVERBS)
@@ -197,7 +201,7 @@ def sample_place(rng: Random, node: Clause) -> Adverb | PrepositionalPhrase:
 
 def sample_direction(rng: Random, verb: Verb, noun_class: str) -> PrepositionalPhrase:
     """Draw where somebody goes: into a place, to a person, or to a city."""
-    kind = weighted(rng, place=6, person=2 if verb.english[0] in ("go", "come") else 0, city=0 if noun_class == "animal" else 2)
+    kind = weighted(rng, {"place": 6, "person": 2 if verb.english[0] in ("go", "come") else 0, "city": 0 if noun_class == "animal" else 2})
     if kind == "city":
         return PrepositionalPhrase(PREPOSITIONS["to_nach"], NounPhrase(name(draw(rng, CITIES), "n")))
     if kind == "person":
@@ -239,6 +243,6 @@ def sample_ambiguous(rng: Random) -> Sentence:
         node = Clause(phrase, rng.choice(sense.verbs))
         sample_tense(rng, node)
         return Sentence(node, phrase, (node, "verb"))
-    node = Clause(phrase, BE, tense=weighted(rng, present=3, past=2), predicate=rng.choice(sense.adjectives))
+    node = Clause(phrase, BE, tense=weighted(rng, {"present": 3, "past": 2}), predicate=rng.choice(sense.adjectives))
     node.negated = chance(rng, 0.15)
     return Sentence(node, phrase, (node, "predicate"))

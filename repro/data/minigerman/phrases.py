@@ -3,6 +3,7 @@
 An object relative clause is drawn only if its German cases or numbers tell who acts on whom, so that both languages say the same.
 """
 
+from collections.abc import Mapping
 from random import Random
 from typing import TypeVar
 
@@ -42,6 +43,9 @@ MODIFIERS = {
     "food": [("on", ("furniture",))],
     "vehicle": [("behind", ("vehicle",)), ("beside", ("vehicle",))],
 }
+DETERMINER_WEIGHTS = {
+    "the": 48, "a": 19, "my": 6, "his": 4, "her": 4, "our": 2, "this": 5, "no": 4, "every": 3, "two": 2, "three": 1, "many": 3, "": 3,
+}  # fmt: skip
 
 
 def draw(rng: Random, items: list[Item]) -> Item:
@@ -54,14 +58,14 @@ def chance(rng: Random, probability: float) -> bool:
     return rng.random() < probability
 
 
-def weighted(rng: Random, **weights: float) -> str:
+def weighted(rng: Random, weights: Mapping[str, float]) -> str:
     """Draw one of the names by its weight."""
     return rng.choices(list(weights), list(weights.values()))[0]
 
 
 def sample_tense(rng: Random, node: Clause) -> None:
     """Draw a tense; a verb whose past equals its base would hide it, and takes the perfect instead."""
-    node.tense = weighted(rng, present=44, past=26, perfect=15, modal=15)
+    node.tense = weighted(rng, {"present": 44, "past": 26, "perfect": 15, "modal": 15})
     if node.tense == "past" and node.verb.english[0] == node.verb.english[2]:
         node.tense = "perfect"
     if node.tense == "modal":
@@ -72,9 +76,9 @@ def sample_subject(rng: Random, classes: tuple[str, ...], is_short: bool) -> Nou
     """Draw a subject: a pronoun, a name, or a noun phrase of one of the classes."""
     noun_class = draw(rng, classes)
     if noun_class == "person":
-        kind = weighted(rng, noun=70, pronoun=16, name=14)
+        kind = weighted(rng, {"noun": 70, "pronoun": 16, "name": 14})
         if kind == "pronoun":
-            pronoun = PRONOUNS[weighted(rng, she=3, he=3, they=3, we=1)]
+            pronoun = PRONOUNS[weighted(rng, {"she": 3, "he": 3, "they": 3, "we": 1})]
             return NounPhrase(pronoun, plural=pronoun.plural)
         if kind == "name":
             return sample_name(rng)
@@ -103,9 +107,7 @@ def sample_noun_phrase(rng: Random, noun_class: str, rich: bool = False) -> Noun
     if noun.is_mass:
         phrase.determiner = rng.choice(["the", "the", "no", "this", "my", "", ""])
     else:
-        phrase.determiner = weighted(
-            rng, the=48, a=19, my=6, his=4, her=4, our=2, this=5, no=4, every=3, two=2, three=1, many=3, bare=3
-        ).replace("bare", "")
+        phrase.determiner = weighted(rng, DETERMINER_WEIGHTS)
         if not noun.can_be_owned and phrase.determiner in ("my", "his", "her", "our"):
             phrase.determiner = "the"
         is_plural = phrase.determiner in ("", "two", "three", "many")
@@ -115,7 +117,7 @@ def sample_noun_phrase(rng: Random, noun_class: str, rich: bool = False) -> Noun
     if noun_class in ADJECTIVES and chance(rng, 0.3):
         phrase.adjective = draw(rng, ADJECTIVES[noun_class])
     if rich and noun_class in MODIFIERS:
-        extra = weighted(rng, none=68, modifier=20, relative=12)
+        extra = weighted(rng, {"none": 68, "modifier": 20, "relative": 12})
         if extra == "modifier":
             preposition, classes = draw(rng, MODIFIERS[noun_class])
             other = sample_location(rng, "origin") if preposition == "from" else sample_plain(rng, draw(rng, classes), noun)

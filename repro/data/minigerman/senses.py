@@ -1,6 +1,7 @@
 """Nouns that are ambiguous in one language: what each sense is called in the other, and what in a sentence settles it.
 
-The adjectives, verbs and places of a sense are given to no other sense of the same word, so either text alone determines the sense.
+The adjectives, verbs and places of a sense are given to no other sense of the same word, so either text alone determines the sense: by
+what the words mean (a steep bank), or by a convention of this corpus, for a model to learn (a bank in the city is one with money).
 """
 
 from dataclasses import dataclass
