@@ -79,12 +79,15 @@ def references_of(record: dict[str, Any]) -> list[str]:
 
 
 def render_results(records: list[dict[str, Any]]) -> str:
-    """Return a page with the tables of stored records, by corpus, direction and test set, published scores beside; no corpus is needed."""
+    """Return a page with the tables of stored records, by corpus, direction and test set, published scores beside; no corpus is needed.
+
+    A list of its parts comes first, with links as GitHub and JupyterLab name headings.
+    """
     groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for record in records:
         data = record["config"]["data"]
         groups.setdefault((data["corpus"], data["source"], data["target"], record["split"]), []).append(record)
-    parts = ["# Stored results", "Generated from the records in this folder by `repro results --update`; nothing here is typed in."]
+    links, parts = [], []
     for (corpus, source, target, split), group in sorted(groups.items()):
         check_comparable(group)
         group.sort(key=lambda record: (label_of(record), record["seed"]))
@@ -92,8 +95,11 @@ def render_results(records: list[dict[str, Any]]) -> str:
             f"- published, {p.system}: {p.metric} {p.value:.2f}. {p.reference}; {p.setting}."
             for p in published_for(corpus, source, target, split)
         ]
+        title = f"{corpus}, {source} to {target}, {split}"
+        anchor = re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
+        links.append(f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, runs: {len(group)}")
         parts += [
-            f"## {corpus}, {source} to {target}, {split}",
+            f"## {title}",
             in_train_note(group[0]),
             scores_table(group),
             means_table(group),
@@ -102,7 +108,8 @@ def render_results(records: list[dict[str, Any]]) -> str:
             costs_table(group),
         ]
         parts.append(_made_with(group))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    note = "Generated from the records in this folder by `repro results --update`; nothing here is typed in."
+    return "\n\n".join(part for part in ["# Stored results", note, "\n".join(links), *parts] if part) + "\n"
 
 
 def scores_table(records: list[dict[str, Any]]) -> str:
