@@ -95,7 +95,10 @@ def _known(error: Exception) -> Exception:
 def _end(error: Exception) -> NoReturn:
     """Say what went wrong in a line, and exit with its code."""
     if isinstance(error, ReproError):
-        click.echo(f"error: {error}", err=True)
+        text = "".join(
+            c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(error)
+        )  # of a name: a line break, a command to the terminal
+        click.echo(f"error: {text}", err=True)
         sys.exit(error.exit_code)
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)

@@ -22,6 +22,9 @@ MAX_SOURCE = 2_000  # several times the longest sentence that any corpus here ke
 NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 
+MAX_BEAM = 1_000
+
+
 @dataclass(frozen=True)
 class SearchConfig:
     """How to search. A hypothesis of `length` tokens (end mark included) is ranked by log-probability / penalty(length).
@@ -40,6 +43,8 @@ class SearchConfig:
         if self.beam < 1 or self.batch_size < 1 or self.extra_tokens < 0:
             found = f"beam {self.beam}, batch_size {self.batch_size}, extra_tokens {self.extra_tokens}"
             raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
+        if self.beam > MAX_BEAM:
+            raise InputError("search", f"beam {self.beam:,} takes more memory than machines have", f"use at most {MAX_BEAM:,}")
         if self.penalty not in ("wu", "length") or not 0 <= self.alpha < 100:
             raise InputError("search", f"cannot rank by '{self.penalty}' with alpha {self.alpha}", "use wu or length, and alpha >= 0")
 

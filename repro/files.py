@@ -30,9 +30,12 @@ def write_atomic(path: Path, data: bytes) -> None:
     """Write ``data`` so that a reader, or a crash at any instant, sees the old file or the new one.
 
     Raises:
-        MachineError: the disk refuses; the old file is untouched and nothing else is left behind.
+        MachineError: the disk refuses; the old file is untouched and nothing else is left behind. Or something else than a file has the
+            name, which would be replaced: for root even a device, /dev/null.
     """
     path = Path(path)
+    if not path.name or (os.path.lexists(path) and not path.is_file()):
+        raise MachineError(f"'{path}'", "is no name of a plain file", "name another place")
     temporary = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
     with _refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)

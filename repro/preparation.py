@@ -58,6 +58,7 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
         InputError: the text is another one, and that is not allowed.
     """
     check_folder(run.path / "final")
+    run.check_files()
     data = run.config.data
     if allow_inexact or not own_folder(data.corpus):
         return

@@ -6,6 +6,7 @@ scores were computed from, and the hash of the references. Tables, plots and pro
 
 import hashlib
 import json
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from repro.config import RunConfig, from_dict
 from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_pairs, own_folder, task_of
 from repro.decoding import SearchConfig, Translator
-from repro.errors import DamagedFileError, InputError
+from repro.errors import DamagedFileError, InputError, MachineError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
 from repro.files import write_json
 from repro.record_fields import faults_of, kind_of
@@ -27,7 +28,7 @@ MEND = "restore the file, or delete it and evaluate or measure the run again"
 
 
 def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
-    """Translate and score a split with a finished run; the record is kept in the run's folder and found there the next time.
+    """Translate and score a split with a finished run; the record is kept in the run's folder, if it may be, and found there the next time.
 
     A kept record that is damaged, edited, or of other text than there is now is made again.
 
@@ -54,8 +55,12 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     hyps = translator.translate(sources, search, quiet)
     seconds = time.perf_counter() - start
     decoding = {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)}
-    write_json(path, _describe(run, split, search, refs, hyps, decoding))
-    return load_record(path)
+    record = _describe(run, split, search, refs, hyps, decoding)
+    try:
+        write_json(path, record)
+    except MachineError as error:  # a run in a folder that others share may be for reading only
+        print(f"{error}. The scores are not kept beside the run", file=sys.stderr)
+    return json.loads(json.dumps(record))
 
 
 def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig, refs: list[str]) -> bool:

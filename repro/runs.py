@@ -33,7 +33,7 @@ MEND = "restore it, or delete the run's folder and train the run again"
 
 def runs_root() -> Path:
     """Return the folder of all runs: $REPRO_RUNS, or `runs` in the working directory."""
-    return Path(os.environ.get("REPRO_RUNS", "runs"))
+    return Path(os.environ.get("REPRO_RUNS") or "runs")
 
 
 def is_trained(config: RunConfig) -> bool:
@@ -131,7 +131,7 @@ class Run:
         """Return the logged lines, in order; a last one that a crash tore is left out.
 
         Raises:
-            DamagedFileError: another line is not JSON.
+            DamagedFileError: another line is not JSON, or not of an update.
         """
         if not self.metrics_path.exists():
             return []
@@ -140,9 +140,12 @@ class Run:
         for number, line in enumerate(lines, start=1):
             try:
                 values.append(json.loads(line))
-            except ValueError as error:
+                if not isinstance(values[-1]["update"], int):
+                    raise TypeError("no number of an update")
+            except (ValueError, TypeError, LookupError, RecursionError) as error:
                 if number < len(lines):
-                    raise DamagedFileError(f"{self.metrics_path}:{number}", "is not JSON", "restore it, or delete that line") from error
+                    what = "is not JSON of an update"
+                    raise DamagedFileError(f"{self.metrics_path}:{number}", what, "restore it, or delete that line") from error
         return values
 
     @property
@@ -158,9 +161,11 @@ class Run:
         """
         try:
             found = json.loads(self.provenance_path.read_bytes())
-            if not {*IDENTITY, "threads", "versions"} <= found.keys():
+            threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list}
+            is_whole = found.keys() >= set(IDENTITY) and type(threads) is int and 0 < threads < 10_000 and "torch" in found["versions"]
+            if not is_whole or any(not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()):
                 raise ValueError("not a provenance")
-        except (OSError, ValueError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise DamagedFileError(str(self.provenance_path), "does not say from what the run was made", MEND) from error
         return found
 
@@ -213,7 +218,7 @@ class Run:
     def checkpoint_folders(self) -> list[Path]:
         """Return all checkpoints, damaged ones as well, oldest first."""
         folder = self.path / "checkpoints"
-        return sorted(path for path in folder.iterdir() if path.name.isdigit() and path.is_dir()) if folder.is_dir() else []
+        return sorted(path for path in folder.iterdir() if path.name.isdecimal() and path.is_dir()) if folder.is_dir() else []
 
     def remove_leftovers(self) -> None:
         """Remove what a killed process had begun to write; only for the owner of the lock."""
@@ -301,6 +306,8 @@ def _is_sound(path: Path) -> bool:
 
 def _remove(path: Path) -> None:
     """Remove a checkpoint folder so that a crash midway leaves nothing that looks like one: its manifest goes first."""
+    if path.is_symlink():  # what it points to is not ours to empty
+        return path.unlink()
     (path / "MANIFEST.json").unlink(missing_ok=True)
     for file in path.iterdir():
         file.unlink()

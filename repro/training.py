@@ -70,6 +70,8 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         run.remove_checkpoints()  # in case the process died between the last two steps
         return run
     with run.lock(), threads_of(run), removed_if_empty(run), _stop_requests() as stop:
+        if run.is_finished:  # since another process trained it before this one got the lock
+            return run
         run.remove_leftovers()
         keep_freed_memory()
         device = find_device(device)

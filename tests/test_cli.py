@@ -100,6 +100,8 @@ MISTAKES = [
     (["run", "bsae"], "error: bsae: is no paper, experiment or system. Fix: did you mean 'base'? Known: "),
     (["run", "base", "--jobs", "0"], "error: --jobs: must be at least 1, found 0. Fix: use 1 or more"),
     (["run", "base", "--seeds", "10"], "error: --seeds: must be from 1 to 9, found 10. Fix: "),
+    (["report"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
+    (["evaluate", "a\nb\x1b[2J"], "error: a\\u000ab\\u001b[2J: "),
     (["claims"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
 ]
 
@@ -288,6 +290,19 @@ def test_a_record_is_kept_though_nobody_reads_what_is_printed(capsys, runs, monk
     with pytest.raises(SystemExit):
         main([*command, "--record", "records"])
     assert list(Path("records").rglob("base*.json"))
+
+
+def test_a_run_that_may_only_be_read_is_scored(capsys, runs):
+    run(capsys, "train", "--variant", "base", *FEW)
+    command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
+    said = run(capsys, *command)
+    folder = kept_evaluation(runs).parent
+    shutil.rmtree(folder)
+    folder.write_text("")  # nothing can be written below it, not even by root
+    with pytest.raises(SystemExit, match="0"):
+        main(command)
+    found = capsys.readouterr()
+    assert found.out.splitlines()[:3] == said[:3] and "The scores are not kept beside the run" in found.err
 
 
 def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):

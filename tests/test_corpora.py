@@ -116,6 +116,17 @@ def test_what_is_not_utf8_text_is_named(tmp_path, data, expected) -> None:  # ca
     assert message(InputError, write_corpus(tmp_path, test_de=data)) == expected
 
 
+def test_what_is_not_utf8_text_inside_gzip_is_named(tmp_path) -> None:
+    name = write_corpus(tmp_path, test_de=b"")
+    (tmp_path / "test.de").rename(tmp_path / "test.de.gz")
+    for data, expected in (
+        ("Haus\n".encode("utf-16"), "(UTF-16LE?). Fix: iconv -f UTF-16LE"),
+        (b"\x89PNG\r\n\x1a\n", "starts a PNG picture"),
+    ):
+        (tmp_path / "test.de.gz").write_bytes(gzip.compress(data))
+        assert expected in message(InputError, name)
+
+
 def test_a_column_counts_characters_not_bytes(tmp_path) -> None:
     name = write_corpus(tmp_path, test_de="schön ".encode() + b"\xe4\n")
     assert message(InputError, name).startswith("test.de:1: column 7: byte 0xE4")

@@ -258,3 +258,8 @@ def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
     with pytest.raises(InputError, match="does not fit the model: .*query_proj.weight is unknown"):
         load_parameters(other, dict(model.named_parameters()), tmp_path)
     assert all(torch.equal(before[name], parameter) for name, parameter in other.named_parameters())
+
+
+def test_a_beam_beyond_memory_is_refused():
+    with pytest.raises(InputError, match="search: beam 100,000,000 takes more memory than machines have. Fix: use at most 1,000"):
+        SearchConfig(beam=100_000_000)

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import plotly.graph_objects as figure
 import pytest
@@ -36,6 +37,15 @@ def test_a_write_that_fails_keeps_the_old_file_and_leaves_nothing(tmp_path, monk
         write_atomic(path, b"new")
     monkeypatch.undo()
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]
+
+
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "pipe", tmp_path / "folder", Path("")):
+        with pytest.raises(MachineError, match="': is no name of a plain file"):
+            write_atomic(path, b"new")
+    assert (tmp_path / "pipe").is_fifo() and sorted(os.listdir(tmp_path)) == ["folder", "pipe"]
 
 
 def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 import torch
 from test_training import tiny
 
-from repro.errors import InputError
+from repro.errors import InputError, MachineError
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
 from repro.papers.runner import Plan, carry_out
 from repro.runs import Run
@@ -51,6 +51,25 @@ def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
     ]
     assert [line.rpartition(": ")[2].split()[0] for line in lines] == ["BLEU", "BLEU", "heads", "maps"]
     assert " on dev, " in lines[0] and " on " not in lines[1]
+
+
+def test_a_record_that_cannot_be_kept_is_told_at_once_and_others_are_kept(root, monkeypatch):
+    lines, kept = [], []
+
+    def publish(record, folder):
+        if not kept:
+            kept.append("refused")
+            raise MachineError("results", "cannot be written", "free some space")
+        kept.append(record["run"])
+
+    def hand_out(pieces, work, jobs, ended):
+        for number, (config,) in enumerate(pieces, start=1):
+            ended(number, len(pieces), {"run": config.model.encoder_self, "kind": "maps"})
+
+    monkeypatch.setattr("repro.papers.runner.publish", publish)
+    errors = carry_out(Plan([tiny(), tiny(variant="hc-sa")], [], [], []), root, 1, lines.append, hand_out)
+    assert kept == ["refused", "gaussian"] and len(errors) == 1
+    assert "results: cannot be written" in lines[0] and lines[1].startswith("[2/2] gaussian")
 
 
 def test_a_round_has_every_run_once():

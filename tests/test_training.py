@@ -153,6 +153,26 @@ def test_a_run_in_use_is_refused_and_named(tmp_path):
         train(tiny(), tmp_path, quiet=True)
 
 
+def test_a_run_that_another_process_finished_meanwhile_is_not_trained_again(tmp_path, monkeypatch):
+    run = train(tiny(), tmp_path, quiet=True)
+    before = run.provenance_path.read_bytes()
+    answers = iter([False])  # what it was when this process looked; from then on it is finished
+    finished = Run.is_finished.fget
+    monkeypatch.setattr(Run, "is_finished", property(lambda self: next(answers, None) is not False and finished(self)))
+    monkeypatch.setattr("repro.training.find_device", lambda _: pytest.fail("trained again"))
+    assert train(tiny(), tmp_path, quiet=True).path == run.path
+    assert run.provenance_path.read_bytes() == before
+
+
+def test_a_checkpoint_that_is_a_link_is_removed_without_what_it_points_to(tmp_path, monkeypatch):
+    run = cut_short(tmp_path, monkeypatch)
+    newest = run.checkpoints()[-1]
+    (run.path / "checkpoints" / "0000001").symlink_to(newest.name)
+    (run.path / "checkpoints" / "²").mkdir()  # a digit, but no number
+    run.remove_checkpoints(keep=[int(newest.name)])
+    assert run.checkpoints() == [newest]
+
+
 def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch)
     write_json(run.path / "provenance.json", run.provenance() | {"device": "cuda"})
@@ -270,7 +290,10 @@ def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
     lines = run.metrics_path.read_text().split("\n")
     run.metrics_path.write_text("\n".join([lines[0][:9], *lines[1:]]))
-    with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON. Fix: restore it, or delete that line"):
+    with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON of an update. Fix: restore it, or delete that line"):
+        run.metrics()
+    run.metrics_path.write_text("\n".join(["5", *lines[1:]]))
+    with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON of an update."):
         run.metrics()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from repro.commands.options import RESULTS, SCALE, search_options
+from repro.errors import InputError
 
 
 @click.command()
@@ -97,6 +98,10 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     from repro.papers.report import sections, write
     from repro.records import load_records
 
+    if out.suffix == ".html" or not out.name:
+        raise InputError("--out", f"{out} is no name for Markdown", "name it .md; a page of HTML is written beside it")
+    if not results.is_dir():
+        raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")
     evidence = Evidence(scale, load_records(results, None))
     for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
         click.echo(path)

@@ -148,7 +148,9 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO:
     head = raw.read(4096)
     raw.seek(0)
     if head.startswith(GZIP_SIGNATURE):
-        return gzip.open(raw)
+        raw = gzip.open(raw)
+        head = raw.read(4096)
+        raw.seek(0)
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
             raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} starts {kind}, not text", "give a UTF-8 text file")

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from plotly.io import to_html
 from plotly.offline import get_plotlyjs
 
-from repro.errors import InputError, MachineError, ReproError
+from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
@@ -162,8 +162,6 @@ def _costs(evidence: Evidence) -> str:
 def write(parts: list[Section], title: str, path: Path) -> list[Path]:
     """Write the Markdown, and the page beside it; return both paths."""
     path = Path(path)
-    if path.suffix == ".html" or not path.name:
-        raise InputError("--out", f"{path} is no name for Markdown", "name it .md; a page of HTML is written beside it")
     page = path.with_suffix(".html")
     write_atomic(path, as_markdown(parts).encode())
     write_atomic(page, as_html(parts, title).encode())

@@ -116,11 +116,14 @@ def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: Ha
     errors: list[ReproError] = []
 
     def ended(number: int, total: int, outcome: Outcome) -> None:
+        if not isinstance(outcome, ReproError):
+            try:
+                publish(outcome, folder)
+            except ReproError as error:  # a full disk, say, must not keep what others finish from being told, and kept where it can be
+                outcome = error
         report(f"[{number}/{total}] {describe_outcome(outcome)}")
         if isinstance(outcome, ReproError):
             errors.append(outcome)
-        else:
-            publish(outcome, folder)
 
     if found.trainings:
         hand_out([(config,) for config in found.trainings], train_and_evaluate, jobs, ended)
