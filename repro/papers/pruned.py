@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
 from repro.config import SITES
 from repro.cutting import from_scratch_config, save_pruned
 from repro.decoding import Translator
@@ -180,6 +181,16 @@ def control_of(evidence: Evidence, name: str) -> str:
 def kept_by_site(point: dict[str, Any]) -> dict[str, int]:
     """Return how many heads a pruned model kept at each site."""
     return {site: sum(len(layer) for layer in layers) for site, layers in point["kept_heads"].items()}
+
+
+def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
+    """Return the number of heads of every layer of a model's configuration by site."""
+    found: dict[str, list[int]] = {}
+    for site in SITES:
+        layers = parse_layers(model[site], model["encoder_layers" if site == "encoder_self" else "decoder_layers"])
+        variants = [parse_variant(layer) for layer in layers]
+        found[site] = [0 if name == NO_SUBLAYER else options.get("heads", model["num_heads"]) for name, options in variants]
+    return found
 
 
 def roles_before(evidence: Evidence) -> list[list[list[str]]]:

@@ -83,6 +83,8 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str]:
             yield f"pairs: are others than those of {suite.name}"
         elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
             yield f"types of error: are not those of the pairs of {suite.name}"
+        elif result["items"]["distance"] != [item.distance for item in suite.items]:
+            yield f"distances: are not those of the pairs of {suite.name}"
 
 
 def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None) -> Interval:

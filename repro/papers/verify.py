@@ -5,18 +5,19 @@ By kind of record, and from what:
     all            digest, name, system and seed of a run        its configuration
     scores         scores; tokens and sentences per second       translations and references; counts and seconds
                    parameters; fingerprint of the data           the configuration; the corpus
-    contrastive    accuracies; the pairs and their types         cross entropies of single pairs; the suite
+    contrastive    accuracies; pairs, types and distances        cross entropies of single pairs; the suite
     heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
                    shares of a layer                             sum to one
     masks          that a translation is changed by the mask     translations of the same model without it, as many as were scored
                    which heads are masked                        the configuration
     pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
                    heads before; where each model came from      the configuration; those of the score records
+                   which heads are kept                          the heads before: each once
                    which penalties were tried                    the search, with the numbers of heads that it found
 
 Verdicts are derived again too. All else needs the model or the clock again, and is as it was measured: the translations and cross entropies
-themselves, means over queries (confidence, distance, entropy, divergence ...), the weights of maps, shares off the diagonal, the
-parameters of gates (`undecided`, `almost_binary`), and seconds. Rates of `speed` are measured, and their ratios are stored nowhere.
+themselves, means over queries (confidence, distance, entropy, divergence ...), the parameters of gates (`undecided`, `almost_binary`), and
+seconds; the weights of maps, shares off the diagonal and rates of `speed` are held to their shapes and ranges (`plausible.py`).
 """
 
 from collections.abc import Callable, Iterator
@@ -31,14 +32,14 @@ from repro.analysis.ablation import heads_of
 from repro.analysis.head_records import DIGITS
 from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN
-from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
-from repro.config import SITES, ModelConfig, RunConfig, from_dict
+from repro.config import ModelConfig, RunConfig, from_dict
 from repro.data.corpora import load_once, own_folder
 from repro.data.subwords import PAD_ID
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
 from repro.papers.evidence import Evidence, NotMeasured, Record
-from repro.papers.pruned import NO_CONTROL, SERIES, tried_penalties
+from repro.papers.plausible import check_kept, check_maps, check_off_diagonal, check_speed, check_training
+from repro.papers.pruned import NO_CONTROL, SERIES, shape_of, tried_penalties
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
 from repro.pruning import kept_heads
@@ -140,6 +141,7 @@ def _unequal(what: str, stored: Any, derived: Any) -> Iterator[str]:
 
 
 def _check_scores(record: Record, _: Scores) -> Iterator[str]:
+    yield from check_training(record)
     training, decoding, number = record["training"], record["decoding"], len(record["hypotheses"])
     yield from _unequal("target tokens per second", training["target_tokens_per_second"], round(training["tokens"] / training["seconds"]))
     slowest, fastest = (number / (decoding["seconds"] + half) for half in (0.005, -0.005))  # seconds are stored with two decimals
@@ -185,7 +187,7 @@ def _check_masks(record: Record, scores: Scores) -> Iterator[str]:
     for number, mask in record["masks"].items():
         yield from _unequal(f"heads of mask {number}", mask["heads"], heads.get(number))
         for place, text in mask["changed"].items():
-            if not int(place) < len(whole) or whole[int(place)] == text:
+            if not 0 <= int(place) < len(whole) or whole[int(place)] == text:
                 yield f"mask {number}: sentence {place} is not changed by it, or is not there"
 
 
@@ -239,6 +241,7 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
         yield from _unequal(f"penalties of series {name}", sorted(heads), tried_penalties(name, series[name]["heads"], heads))
         yield from _check_control(record, name, scores)
         for point in series[name]["points"]:
+            yield from check_kept(point, whole)
             pruned = _scores_of(point["config_digest"], "test", scores)
             yield from _unequal("run", point["run"], pruned["run"])
             yield from _unequal(f"start of {point['run']}", pruned["config"]["train"]["start_from"], record["run"])
@@ -251,7 +254,7 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
     cut_from = [point for point in series["all"]["points"] if point["run"] == small["config"]["train"]["cut_from"]]
     shapes = [{site: list(map(len, layers)) for site, layers in point["kept_heads"].items()} for point in cut_from]
     for which in (small, scratch):
-        yield from _unequal(f"shape of {which['run']}", [_shape(which["config"]["model"])], shapes)
+        yield from _unequal(f"shape of {which['run']}", [shape_of(which["config"]["model"])], shapes)
 
 
 def _check_control(record: Record, name: str, scores: Scores) -> Iterator[str]:
@@ -263,16 +266,6 @@ def _check_control(record: Record, name: str, scores: Scores) -> Iterator[str]:
     yield from _unequal(f"start of the control of series {name}", control["train"]["start_from"], record["run"])
     yield from _unequal(f"gates of the control of series {name}", list(control["model"]["gated_sites"]), [])
     yield from _unequal(f"frozen decoder of the control of series {name}", control["train"]["freeze_decoder"], name == "encoder")
-
-
-def _shape(model: dict[str, Any]) -> dict[str, list[int]]:
-    """Return the number of heads of every layer by site."""
-    found: dict[str, list[int]] = {}
-    for site in SITES:
-        layers = parse_layers(model[site], model["encoder_layers" if site == "encoder_self" else "decoder_layers"])
-        variants = [parse_variant(layer) for layer in layers]
-        found[site] = [0 if name == NO_SUBLAYER else options.get("heads", model["num_heads"]) for name, options in variants]
-    return found
 
 
 def _scores_of(digest: str, split: str, scores: Scores) -> Record:
@@ -296,4 +289,7 @@ CHECKS: dict[str, Callable[[Record, Scores], Iterator[str]]] = {
     "masks": _check_masks,
     "heads": _check_heads,
     "pruning": _check_pruning,
+    "maps": lambda record, _: check_maps(record),
+    "off_diagonal": lambda record, _: check_off_diagonal(record),
+    "speed": lambda record, _: check_speed(record),
 }
