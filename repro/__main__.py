@@ -20,6 +20,7 @@ STOPPED = 130  # by Ctrl-C, as shells have it
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="repro-attention", prog_name="repro")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
     """Simplified attention in machine translation: train, translate, compare.

@@ -153,8 +153,11 @@ TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target
 def costs_table(records: list[dict[str, Any]]) -> str:
     """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
     speeds = [f"{record['decoding']['sentences_per_second']:,}" for record in records]
-    rows = [[label_of(record), *costs, speed] for record, costs, speed in zip(records, training_costs(records), speeds, strict=True)]
-    return table(["system", *TRAINING_COSTS, "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
+    rows = [
+        [label_of(record), str(record["seed"]), *costs, speed]
+        for record, costs, speed in zip(records, training_costs(records), speeds, strict=True)
+    ]
+    return table(["system", "seed", *TRAINING_COSTS, "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
 
 
 def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:

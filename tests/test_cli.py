@@ -188,6 +188,7 @@ def test_the_whole_path(capsys, runs, tmp_path):
     assert Path(scores[-1]).is_file()
     compared = run(capsys, "compare", "base", "hc-sa", "--split", "dev", "--beam", "1")
     assert re.match(r"BLEU: \d+\.\d\d - \d+\.\d\d = [+-]\d+\.\d\d, 95 % interval .* p = [01]\.\d{3}  nrefs:1", compared[1])
+    assert compared[-1] == "over test sentences: one training run each says nothing about other seeds"
     report = run(capsys, "report", "base", "hc-sa", "--split", "dev")
     text = Path(report[-1]).read_text()
     assert "| base (" in text and re.search(r"\| hc-sa \(.*?\) - base \(.*?\) \| BLEU \|", text) and "tok:13a" in text

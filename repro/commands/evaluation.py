@@ -61,6 +61,7 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
             f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {result.difference:+.2f}, "
             f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"
         )
+    click.echo("over test sentences: one training run each says nothing about other seeds")
 
 
 @click.command()

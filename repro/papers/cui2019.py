@@ -121,7 +121,7 @@ CLAIMS = (
     Claim("M-01", "MMA beats the baseline", "+0.81, +0.92, +0.95", (better(MMA, BASE),)),
     Claim(
         "M-02",
-        "and has no more parameters",
+        "MMA has no more parameters than the baseline",
         "+0",
         (Check("parameters of mma minus those of base", _extra_parameters, (MMA, BASE), at_least=0, at_most=0),),
     ),
@@ -145,7 +145,7 @@ CLAIMS = (
     ),
     Claim(
         "M-06",
-        "the gain grows with the length of the source",
+        "the gain of MMA grows with the length of the source",
         "read off Figure 2",
         (Check("gain on the longest third of the sources minus gain on the shortest", _length_gain, (BASE, MMA), at_least=0),),
     ),

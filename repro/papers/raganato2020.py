@@ -187,11 +187,11 @@ EXPERIMENTS = (
 
 CLAIMS = (
     Claim("R-01", "seven fixed token heads do not hurt", "nearly equal", (not_worse(TOKEN, LEARNED, 0.5),)),
-    Claim("R-02", "nor do word-based patterns", "nearly equal", (not_worse(WORD, LEARNED, 0.5),)),
+    Claim("R-02", "seven fixed heads by words do not hurt either", "nearly equal", (not_worse(WORD, LEARNED, 0.5),)),
     Claim("R-03", "fixed heads add something over one learned head", "always higher", (better(TOKEN, ONE),)),
     Claim(
         "R-04",
-        "they gain when data are scarce, and more than with all data",
+        "fixed heads gain when data are scarce, and more than with all data",
         "up to +3",
         (
             better(Arm(TOKEN.system, part=QUARTER), Arm(LEARNED.system, part=QUARTER)),

@@ -13,8 +13,9 @@ from repro.files import write_atomic
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.tables import status_line
-from repro.papers.verdicts import as_verdict, claims_of, counts, load, verdict_table
+from repro.papers.verdicts import NO_DATA, STATUSES_EXPLAINED, Verdict, as_verdict, claims_of, counts, load, verdict_table
 from repro.report import TRAINING_COSTS, costs_note, table, training_costs
+from repro.scales import SCALES
 
 SMOKE_NOTE = (
     "The corpus is generated: what holds on it need not hold on text. Runs in the other direction are half as long as the rest, so compare "
@@ -130,7 +131,7 @@ def _contents(parts: Iterable[Section]) -> str:
 def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
     stored = load(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
-    verdicts = [as_verdict(stored[claim.name]) for claim in claims if claim.name in stored]
+    verdicts = [as_verdict(stored[c.name]) if c.name in stored else Verdict(c.name, NO_DATA, "no verdict is stored") for c in claims]
     summary = ", ".join(f"{count} {status}" for status, count in counts(verdicts).items())
     note = SMOKE_NOTE if scale == "smoke" else ""
     return "\n\n".join(
@@ -138,10 +139,25 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
         for part in (
             f"# What five papers claim, at {scale}",
             note,
-            f"Of {len(claims)} claims: {summary}.",
+            _how_to_read(scale),
+            f"Of {len(claims)} claims: {summary}. So `repro claims --scale {scale}` has stored them; run it again after new runs.",
             verdict_table(claims, verdicts),
         )
         if part
+    )
+
+
+def _how_to_read(scale: str) -> str:
+    """Return what the numbers are of and what the words and signs of the tables mean."""
+    config = SCALES[scale]
+    data, model = config.data, config.model
+    return (
+        f"Where nothing else is said, systems are trained on {data.corpus}, {data.source} to {data.target}, with {model.encoder_layers} "
+        f"encoder and {model.decoder_layers} decoder layers {model.embed_dim} wide, and scored on its test set; `repro variants` lists "
+        f"their names. {STATUSES_EXPLAINED} A condition *holds* or *fails* if its whole interval keeps or breaks the bound, is *open* if "
+        "the bound lies inside, and *void* if there is no such number. In brackets stand 95 % intervals, over test sentences and, where "
+        "seeds are counted in, over training seeds; ± is the standard deviation over seeds. *Detectable* is the true difference that such "
+        "an interval shows with a chance of 80 %."
     )
 
 
@@ -178,6 +194,8 @@ nav {{ font-size: 0.9rem; }} nav ul {{ padding-left: 1.2rem; }} nav a {{ white-s
 table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; font: 0.9rem/1.5 system-ui, sans-serif; }}
 th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top; overflow-wrap: normal; }}
 th {{ vertical-align: bottom; }}
+th:first-child, td:first-child {{ position: sticky; left: 0; background: Canvas; }}
+@media print {{ table {{ display: table; font-size: 0.6rem; }} td {{ min-width: 0 !important; }} }}
 td {{ min-width: 7.5rem; }} td:first-child {{ min-width: 4rem; }}
 td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} /* numbers, which Markdown sets right */
 h2 {{ margin-top: 3rem; border-bottom: 2px solid #8888; }}

@@ -9,7 +9,7 @@ from repro.papers import PAPERS, load_paper
 from repro.papers.claims import STATUSES
 from repro.papers.evidence import Evidence
 from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, status_of
-from repro.papers.verdicts import as_verdict, counts, load, scales_with_verdicts
+from repro.papers.verdicts import STATUSES_EXPLAINED, as_verdict, counts, load, scales_with_verdicts
 from repro.records import load_records
 from repro.report import render_results, table
 
@@ -48,8 +48,7 @@ def summary(folder: Path) -> str:
     parts = [
         BEGIN,
         "Verdicts on the fifty claims, computed from stored results. A scale is a corpus with a size of model and a length of training; "
-        "`smoke`, the smallest, has a generated corpus. A claim is *reproduced* if all its conditions hold, *partly* if some hold and "
-        "some fail, *not reproduced* if some fail and none holds, else *undecided*. Conditions are judged by 95 % intervals wherever "
+        f"`smoke`, the smallest, has a generated corpus. {STATUSES_EXPLAINED} Conditions are judged by 95 % intervals wherever "
         "there are any:",
         table(["scale", *STATUSES], rows),
         "<details><summary>Which table or figure has been run at which scale</summary>",

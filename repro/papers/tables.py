@@ -36,13 +36,13 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
     first = rows[0].arm
     printed_difference = [f"printed difference to {first}"] if headings else []
-    header = ["system", *headings, *printed_difference, "ours: BLEU", f"ours: difference to {first}", "seeds"]
+    header = ["system", "ours: BLEU", f"ours: difference to {first}", "seeds", "parameters", *printed_difference]
     body = []
     for row in rows:
-        line = [str(row.arm), *(cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings)]
+        line = [str(row.arm), *_ours(evidence, row.arm, first)]  # ours first: a wide table runs off the page at its end
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
-        body.append(line + _ours(evidence, row.arm, first))
-    ours = table([*header, "parameters"], body)
+        body.append(line + [cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings])
+    ours = table([*header, *(f"printed: {heading}" for heading in headings)], body)
     return ours if printed(paper, place) else f"{ours}\n\n{_remarks_of(paper, place)}"
 
 

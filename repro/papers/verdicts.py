@@ -15,6 +15,10 @@ from repro.records import FORMAT, VERDICTS
 from repro.report import table
 
 NO_DATA = "not run"
+STATUSES_EXPLAINED = (
+    "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not reproduced* if some fail and none "
+    "holds, else *undecided*."
+)
 
 
 def claims_of(paper: str | None = None) -> list[Claim]:

@@ -101,7 +101,7 @@ CLAIMS = (
     ),
     Claim(
         "V-02",
-        "very few still work",
+        "very few encoder heads still work",
         "-0.25 at 4 of 48, about -0.5 at 5 of 48",
         (
             Check(

@@ -187,5 +187,6 @@ def _by_bin(labels: Sequence[str], systems: Mapping[str, Measured], x_title: str
             hovertemplate="%{hovertext}: %{y:.4~f}",
             **_look(place),
         )
+    figure.update_layout(showlegend=True)  # a single curve has a name, too
     figure.update_xaxes(**ticks(labels), range=[-0.5, len(labels) - 0.5], title_text=escape(x_title), showgrid=False)
     return figure.update_yaxes(title_text=escape(y_title))
