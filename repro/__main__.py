@@ -96,9 +96,8 @@ def _known(error: Exception) -> Exception:
 def _end(error: Exception) -> NoReturn:
     """Say what went wrong in a line, and exit with its code."""
     if isinstance(error, ReproError):
-        text = "".join(
-            c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(error)
-        )  # of a name: a line break, a command to the terminal
+        # the name of a file may hold a line break, or a command to the terminal
+        text = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in str(error))
         click.echo(f"error: {text}", err=True)
         sys.exit(error.exit_code)
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:

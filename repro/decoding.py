@@ -44,7 +44,7 @@ class SearchConfig:
             found = f"beam {self.beam}, batch_size {self.batch_size}, extra_tokens {self.extra_tokens}"
             raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
         if self.beam > MAX_BEAM:
-            raise InputError("search", f"beam {self.beam:,} takes more memory than machines have", f"use at most {MAX_BEAM:,}")
+            raise InputError("search", f"a beam of {self.beam:,} would take all memory", f"use at most {MAX_BEAM:,}")
         if self.penalty not in ("wu", "length") or not 0 <= self.alpha < 100:
             raise InputError("search", f"cannot rank by '{self.penalty}' with alpha {self.alpha}", "use wu or length, and alpha >= 0")
 

@@ -139,9 +139,10 @@ class Run:
         values = []
         for number, line in enumerate(lines, start=1):
             try:
-                values.append(json.loads(line))
-                if not isinstance(values[-1]["update"], int):
+                value = json.loads(line)
+                if not isinstance(value["update"], int):
                     raise TypeError("no number of an update")
+                values.append(value)
             except (ValueError, TypeError, LookupError, RecursionError) as error:
                 if number < len(lines):
                     what = "is not JSON of an update"

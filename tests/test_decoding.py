@@ -261,5 +261,5 @@ def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
 
 
 def test_a_beam_beyond_memory_is_refused():
-    with pytest.raises(InputError, match="search: beam 100,000,000 takes more memory than machines have. Fix: use at most 1,000"):
+    with pytest.raises(InputError, match="search: a beam of 100,000,000 would take all memory. Fix: use at most 1,000"):
         SearchConfig(beam=100_000_000)

@@ -1,5 +1,6 @@
 """The loop: schedules, learning, stopping, averaging, and the promise that a killed run ends the same."""
 
+import json
 import math
 import os
 import random
@@ -292,6 +293,8 @@ def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_
     run.metrics_path.write_text("\n".join([lines[0][:9], *lines[1:]]))
     with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON of an update. Fix: restore it, or delete that line"):
         run.metrics()
+    run.metrics_path.write_text("\n".join([lines[1], "5"]))
+    assert run.metrics() == [json.loads(lines[1])], "a last line that is none is left out"
     run.metrics_path.write_text("\n".join(["5", *lines[1:]]))
     with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON of an update."):
         run.metrics()
