@@ -280,3 +280,19 @@ def test_layers_may_differ():
     layers = build_weights("none; first: uniform; last: dot-product(heads=1)", "cross", 4, EMBED_DIM, NUM_HEADS)
     assert [type(layer).__name__ for layer in layers] == ["Uniform", "NoneType", "NoneType", "DotProduct"]
     assert (layers[-1].num_heads, layers[-1].head_dim) == (1, EMBED_DIM)
+
+
+@pytest.mark.parametrize("variant", ["dot-product", "mixed", "recurrent(max_len=9)", "synthesizer(max_len=9)"])
+def test_learned_weights_are_dropped_in_training_where_they_attend_and_nowhere_else(variant):
+    (weights,) = build_weights(variant, "decoder_self", 1, EMBED_DIM, NUM_HEADS, dropout=0.5)
+    query, positions = torch.randn(BATCH, QUERY_LEN, EMBED_DIM), Positions(torch.arange(QUERY_LEN))
+    blocked, key = causal_mask(positions.query, QUERY_LEN), weights.project_key(query)
+    eye = torch.eye(QUERY_LEN).expand(BATCH, NUM_HEADS, -1, -1)  # as values, it shows the weights themselves
+    expected = weights.eval()(query, key, blocked, positions).expand_as(eye)
+    torch.testing.assert_close(weights.attend(query, key, eye, blocked, positions), expected)
+    weights.train()
+    torch.testing.assert_close(weights(query, key, blocked, positions).expand_as(eye), expected)
+    dropped = weights.attend(query, key, eye, blocked, positions)
+    kept = dropped != 0
+    torch.testing.assert_close(dropped[kept], 2 * expected[kept])
+    assert 0.3 < kept[expected > 0].double().mean() < 0.7

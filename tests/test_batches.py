@@ -1,5 +1,7 @@
 """Subwords and batches."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,6 +51,21 @@ def test_every_piece_knows_its_word(subwords):
     assert rebuilt == sentence.split()
 
 
+def test_the_end_mark_is_a_word_of_its_own(subwords):
+    sentence = "the unhappy dogs"
+    starts = subwords.starts_word()
+    words = np.cumsum([starts[i] for i in [*subwords.encode([sentence])[0], EOS_ID]]) - 1
+    assert words.tolist() == [*subwords.word_indices(sentence), 3]
+
+
+def test_a_sign_without_a_piece_is_shown_as_unknown(subwords):
+    assert subwords.decode(subwords.encode(["the ♠ sleeps"]))[0].split() == ["the", "\N{DOUBLE QUESTION MARK}", "sleeps"]
+
+
+def test_a_budget_may_be_met_exactly():
+    assert cut_by_tokens([0, 1, 2], [4, 5, 5], 10) == [[0, 1], [2]]
+
+
 def test_impossible_vocabularies_and_broken_models_are_one_clear_line():
     with pytest.raises(InputError, match=r"data.vocab_size: sentencepiece cannot make 5000 pieces from 2 sentences\. Fix: use a smaller"):
         Subwords.fit(["a b", "c d"], 5000)
@@ -81,11 +98,29 @@ def test_an_epoch_uses_every_pair_once_within_the_budget():
         assert len(batch) * max(pairs.lengths[i] for i in batch) <= 150
 
 
+def test_a_batch_with_its_marks_and_padding_is_within_the_budget():
+    pairs = encoded()
+    batches = [pairs.batch(indices) for indices in pairs.epoch(150, seed=1, epoch=0)]
+    assert max(side.numel() for batch in batches for side in (batch.src, batch.tgt_in)) <= 150
+
+
+def test_batches_do_not_come_by_their_length():
+    pairs = encoded()
+    longest = [max(pairs.lengths[indices]) for indices in pairs.epoch(150, seed=1, epoch=0)]
+    assert sum(a > b for a, b in pairwise(longest)) > len(longest) / 4
+
+
 def test_the_order_is_a_pure_function_of_seed_and_epoch():
     pairs = encoded()
     assert pairs.epoch(150, 1, 0) == encoded().epoch(150, 1, 0)
     assert pairs.epoch(150, 1, 0) != pairs.epoch(150, 1, 1)
     assert pairs.epoch(150, 1, 0) != pairs.epoch(150, 2, 0)
+
+
+def test_pairs_of_one_length_meet_others_in_every_epoch():
+    pairs = encoded()
+    first, second = ({frozenset(batch) for batch in pairs.epoch(150, 1, epoch)} for epoch in (0, 1))
+    assert len(first & second) < len(first) / 4
 
 
 def test_little_is_padding():

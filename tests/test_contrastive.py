@@ -423,6 +423,14 @@ def test_a_tie_is_wrong_and_all_contrastive_translations_count(translator):
     assert {found.group: found.right for found in accuracies(record)} == {"tie": 0, "right": 1, "wrong": 0, "one equal": 0}
 
 
+def test_what_differs_by_less_than_is_stored_is_a_tie(translator, monkeypatch):
+    monkeypatch.setattr("repro.analysis.contrastive.cross_entropies", lambda *_, **__: [1.000001, 1.000002, 1.00001, 1.00002])
+    items = [ContrastiveItem("a tree", "a house", ("the house",), kind) for kind in ("tie", "right")]
+    record = score_suite(translator, suite_of(*items))
+    assert (record["items"]["reference"], record["items"]["contrastive"]) == ([1.0, 1.00001], [[1.0], [1.00002]])
+    assert decisions(record) == [False, True]
+
+
 def test_a_record_is_json_and_says_how_it_was_made(translator, suite):
     record = score_suite(translator, suite)
     again = json.loads(json.dumps(record, allow_nan=False))
@@ -495,3 +503,18 @@ def test_sentences_beyond_the_attention_are_refused():
         cross_entropies(bounded, ["a tree"], [long])
     with pytest.raises(InputError, match="targets: 1 targets for 2 sources"):
         cross_entropies(bounded, ["a tree", "the house"], ["a tree"])
+
+
+@pytest.mark.parametrize("site, side", [("encoder_self", "source"), ("decoder_self", "target"), ("cross", "source"), ("cross", "target")])
+def test_the_longest_sentence_with_its_mark_is_the_last_that_is_read(site, side):
+    subwords = Subwords.fit(SENTENCES * 5, 40)
+    model = small(**{site: "synthesizer(max_len=12)"})
+    bounded = Translator(type(model)(model.config, len(subwords), PAD_ID), subwords)
+    for length in (11, 12):
+        pair = {"source": "a", "target": "a"} | {side: " ".join(["a"] * length)}
+        assert len(subwords.encode([pair[side]])[0]) == length
+        if length == 11:
+            assert cross_entropies(bounded, [pair["source"]], [pair["target"]])
+        else:
+            with pytest.raises(InputError, match=rf"the {side} 'a a .*': has 13 tokens with its mark, but .* defined for 12"):
+                cross_entropies(bounded, [pair["source"]], [pair["target"]])

@@ -118,6 +118,46 @@ def test_a_beam_of_one_is_greedy_search(variant):
         assert found.ids == greedy
 
 
+class Scripted:
+    """A model that looks at nothing: for each step the probabilities of the end mark and of the word 4; four words share the rest."""
+
+    class State(NamedTuple):
+        length: int
+
+        def select(self, rows, sentences):
+            return self
+
+    def __init__(self, *steps: tuple[float, float]):
+        self.steps = steps
+
+    def max_len(self, *sites):
+        return None
+
+    def start(self, src):
+        return self.State(0)
+
+    def decode(self, state, tgt_in):
+        return torch.full((len(tgt_in), 1, 1), state.length), self.State(state.length + 1)
+
+    def output(self, hidden):
+        end, word = self.steps[min(int(hidden[0]), len(self.steps) - 1)]
+        rest = (1 - end - word) / 4
+        return torch.tensor([0.0, 0, 0, end, word, rest, rest, rest, rest]).log().expand(len(hidden), -1).clone()
+
+
+@pytest.mark.parametrize(
+    "beam, steps, words",
+    [
+        (1, [(0.01, 0.9), (0.9, 0.05)], 1),  # greedy search ends where the end is likeliest
+        (2, [(0.55, 0.44), (0.001, 0.98), (0.98, 0.01)], 2),  # outranked for a moment, but a single end says too little
+        (2, [(0.001, 0.98), (0.4, 0.59), (0.4, 0.59), (0.98, 0.01)], 3),  # two ends, but the mean of the living prefix is still higher
+    ],
+)
+def test_a_sentence_is_done_after_as_many_ends_as_beams_unless_a_prefix_is_better(beam, steps, words):
+    (found,) = beam_search(Scripted(*steps), torch.tensor([[5]]), SearchConfig(beam=beam))
+    assert (found.ids, found.cut) == ([4] * words, False)
+
+
 @every_model
 @pytest.mark.parametrize("beam", [1, 5])
 def test_cached_and_uncached_search_agree_at_every_batch_size(variant, beam):

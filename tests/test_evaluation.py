@@ -2,12 +2,14 @@
 
 import random
 
+import numpy as np
 import pytest
 import sacrebleu
 from sacrebleu.significance import PairedTest
 
 from repro.errors import InputError
 from repro.evaluation import MosesBLEU, paired_bootstrap, score_all
+from repro.metrics import Rouge
 
 WORDS = "der Hund die Katze sieht hört einen alten Baum , im Garten und schläft".split()
 random.seed(1)
@@ -61,6 +63,13 @@ def test_tokenised_bleu_of_a_hand_worked_case():
     assert score.value == pytest.approx(100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25)
 
 
+@pytest.mark.parametrize("target, hyp, ref", [("en", "the cat sat on mats", "the cat sat in mats"), ("ja", "猫が座った", "猫は座った")])
+def test_tokenised_bleu_is_not_smoothed_as_cased_bleu_is(target, hyp, ref):
+    """As multi-bleu has it: no score without four words in a row that match."""
+    cased, _, tokenised = score_all([hyp], [ref], target)
+    assert tokenised.value == 0 < cased.value and "smooth:none" in tokenised.signature
+
+
 @pytest.mark.parametrize("target, tokenizer", [("ja", "char"), ("zh", "zh"), ("zh-CN", "zh")])
 def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(target, tokenizer):
     refs, hyps = ["我昨天在车站见到了朋友。", "她每天早上跑步。"], ["我昨天在车站见到了老师。", "她每天早上跑步。"]
@@ -70,6 +79,11 @@ def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(targ
     cut = [[" ".join(line) for line in lines] for lines in (hyps, refs)]
     assert "tok:none" in score_all(*cut, target)[0].signature
     assert paired_bootstrap(hyps, refs, refs, target, num_samples=10)[0].first == bleu.value
+
+
+def test_a_blank_here_and_there_does_not_make_a_text_cut_into_words():
+    refs = ["我昨天在New York见到了朋友。", "她每天早上跑步。", "我们在Los Angeles。", "他不在。"]
+    assert ["tok:zh|" in score_all(lines, lines, "zh")[0].signature for lines in (refs, refs[:3])] == [True, False]
 
 
 def test_the_bootstrap_agrees_with_sacrebleus_test():
@@ -89,6 +103,16 @@ def test_a_clear_difference_is_significant_and_its_interval_holds_it():
     for result in results:
         assert result.difference > 5 and result.p < 0.01
         assert 0 < result.low < result.difference < result.high
+
+
+def test_the_interval_of_a_mean_is_the_normal_one_and_no_p_is_zero():
+    """ROUGE is a mean over texts, so that its resamples lie within 1.96 standard errors in 95 of 100 cases; the true one is one of them."""
+    rouge, *_ = paired_bootstrap(WORSE, BETTER, REFS, "summary", task="summarisation")
+    scores = [[Rouge("rouge1").sentence_score(hyp, [ref]).score for hyp, ref in zip(lines, REFS, strict=True)] for lines in (WORSE, BETTER)]
+    differences = np.subtract(scores[1], scores[0])
+    half = 1.96 * differences.std() / len(REFS) ** 0.5
+    assert (rouge.low, rouge.high) == pytest.approx((differences.mean() - half, differences.mean() + half), abs=0.1 * half)
+    assert rouge.p == 1 / (rouge.num_samples + 1)
 
 
 def test_a_system_does_not_differ_from_itself():

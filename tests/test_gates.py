@@ -60,6 +60,11 @@ def test_the_first_values_are_the_codes_or_a_number():
     assert HardConcrete(8, init=2.0).log_alpha.tolist() == [2.0] * 8
 
 
+def test_the_first_values_fill_the_interval_of_the_code():
+    first = torch.cat([HardConcrete(8).log_alpha.detach() for _ in range(500)])
+    assert (first.min().item(), first.max().item()) == pytest.approx((-math.sqrt(3 / 8), math.sqrt(3 / 8)), rel=0.01)
+
+
 @pytest.mark.parametrize("sites", [("encoder_self",), SITES])
 def test_a_gated_model_has_a_gate_per_head_at_its_sites_and_one_penalty(sites):
     model = small(gated_sites=sites)

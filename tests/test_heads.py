@@ -12,7 +12,7 @@ from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
 from repro.analysis.heads import NUM_BINS, RADIUS, HeadSums, frequency_ranks, head_roles, measure_heads
-from repro.analysis.rows import entropy, jensen_shannon, off_diagonal
+from repro.analysis.rows import entropy, jensen_shannon, mean_over_heads, off_diagonal
 from repro.analysis.weights import collect_weights
 from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID
@@ -223,6 +223,11 @@ def test_the_mean_of_a_layer_is_over_the_heads_that_have_weight():
     left, right = torch.tensor([[1.0, 0], [1, 0]]), torch.tensor([[0.0, 1], [0, 1]])
     layers = [torch.stack([left, 0 * left])[None], right[None, None]]
     np.testing.assert_allclose(one_site(layers, torch.tensor([[5, 6]])).divergence[0, 1], LN2)
+
+
+def test_every_head_of_a_layer_counts_the_same_however_much_its_row_sums_to():
+    weights = torch.tensor([[[[1.0, 0]], [[0, 0.1]]]])
+    torch.testing.assert_close(mean_over_heads(weights, torch.ones(1, 1, 2, dtype=torch.bool)), torch.tensor([[[0.5, 0.5]]]))
 
 
 def test_a_missing_layer_and_a_missing_head_are_nan_and_have_no_role():

@@ -22,7 +22,7 @@ from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import rare_table
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed
-from repro.papers.pruned import PRUNED
+from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
 from repro.papers.pruning_tables import curve_figure, roles_table
 from repro.papers.raganato2020 import SHALLOW, TOKEN
 from repro.papers.report import experiment_section, status_of
@@ -126,6 +126,47 @@ def test_a_system_with_one_seed_is_judged_with_the_noise_of_those_with_several(r
     assert (found.high - found.low) / 2 < stats.t.ppf(0.975, 2) * math.sqrt(seeds + ((alone.high - alone.low) / 2 / 1.96) ** 2)
 
 
+def test_half_a_system_is_half_as_unsure(evidence):
+    whole, half = (evidence.contrast([(weight, BASE)]) for weight in (1, 0.5))
+    assert (half.mean, half.high - half.low) == pytest.approx((whole.mean / 2, (whole.high - whole.low) / 2))
+
+
+def test_two_runs_found_by_their_digests_differ_as_two_arms_of_one_seed_do(refs):
+    other = Arm("hc-all")
+    records = [score_record(HARD, damaged(refs, 8)), score_record(other, damaged(refs, 4))]
+    records += [score_record(BASE, damaged(refs, every), seed) for seed, every in ((1, 5), (2, 7))]
+    evidence = Evidence("smoke", records)
+    found = evidence.difference(*(arm.config("smoke").digest() for arm in (HARD, other)), BASE)
+    expected = evidence.contrast([(1, HARD), (-1, other)])
+    for name in ("mean", "low", "high", "detectable"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
+
+
+def test_the_noise_of_a_part_is_that_of_its_own_sentences(refs):
+    """Two seeds that differ behind the first hundred sentences only tell that seeds change nothing of these."""
+    first = damaged(refs, 4)
+    found, same = (
+        Evidence("smoke", [score_record(BASE, first), score_record(BASE, second, 2)]).contrast([(1, BASE)], range(100))
+        for second in ([*first[:100], *refs[100:]], first)
+    )
+    assert found == same
+
+
+@pytest.mark.parametrize("other", [{"split": "dev"}, {"corpus": "multi30k"}, {"source": "de", "target": "en"}], ids=str)
+def test_no_other_text_tells_how_much_seeds_matter(refs, other):
+    records = [score_record(BASE, damaged(refs, 4)), *(score_record(HARD, damaged(refs, every), seed) for seed, every in ((1, 8), (2, 9)))]
+    assert Evidence("smoke", records).contrast([(1, BASE)]).detectable is not None
+    for record in records[1:]:
+        record["config"]["data"] |= {name: value for name, value in other.items() if name != "split"}
+        record["split"] = other.get("split", "test")
+    assert Evidence("smoke", records).contrast([(1, BASE)]).detectable is None
+
+
+def test_what_a_mask_costs_has_the_interval_of_a_mean_over_its_own_seeds():
+    found, half = Evidence._over_seeds(np.array([1.0, 3.0, 5.0]), np.zeros((3, 100))), stats.t.ppf(0.975, 2) * 2 / math.sqrt(3)
+    assert (found.mean, found.low, found.high) == pytest.approx((3, 3 - half, 3 + half)) and found.seeds == "3 seeds"
+
+
 def test_an_interval_adds_the_variances_of_seeds_and_sentences():
     random = np.random.default_rng(0)
     inside = []
@@ -222,6 +263,13 @@ def test_a_rank_correlation_of_few_heads_has_a_wide_interval():
         rank_correlation(np.arange(4.0), np.ones(4), "heads")
 
 
+def test_the_interval_of_a_rank_correlation_by_its_formula():
+    """Bonett and Wright: Fisher's z has the variance (1 + r² / 2) / (n - 3)."""
+    found, r = rank_correlation(np.arange(7.0), np.array([1.0, 0, 2, 3, 4, 5, 6]), "heads"), 1 - 6 * 2 / (7 * 48)
+    half = 1.959964 * math.sqrt((1 + r**2 / 2) / 4)
+    assert (found.value, found.low, found.high) == pytest.approx((r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)))
+
+
 @pytest.mark.parametrize(
     ("low", "high", "at_least", "at_most", "outcome"),
     [
@@ -235,6 +283,20 @@ def test_a_rank_correlation_of_few_heads_has_a_wide_interval():
     ],
 )
 def test_an_interval_decides_only_if_it_lies_on_one_side(low, high, at_least, at_most, outcome):
+    assert decide(low, high, at_least, at_most) == outcome
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "at_least", "at_most", "outcome"),
+    [
+        (0.0, 0.0, 0.0, None, "holds"),
+        (-0.5, 0.0, 0.0, None, "open"),
+        (-0.5, 0.5, -0.5, 0.5, "holds"),
+        (0.5, 0.9, -0.5, 0.5, "open"),
+        (0.5, 0.5, None, 0.5, "holds"),
+    ],
+)
+def test_what_meets_a_bound_exactly_keeps_it(low, high, at_least, at_most, outcome):
     assert decide(low, high, at_least, at_most) == outcome
 
 
@@ -277,7 +339,7 @@ def test_a_verdict_speaks_of_an_interval_only_where_one_is_open(evidence):
 
 def test_margins_decide(evidence):
     gap = evidence.contrast([(1, HARD), (-1, BASE)])
-    assert claim_of(better(HARD, BASE)).judge(evidence).status in ("reproduced", "undecided")
+    assert gap.low > 0 and claim_of(better(HARD, BASE)).judge(evidence).status == "reproduced"
     assert claim_of(loss(BASE, HARD, at_least=-gap.low + 1)).judge(evidence).status == "not reproduced"
     assert (
         claim_of(Contrast(((1, HARD), (-1, BASE)), at_least=gap.low - 0.1, at_most=gap.high + 0.1)).judge(evidence).status == "reproduced"
@@ -300,6 +362,13 @@ def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):
     assert "repro claims --scale smoke --discard T-01" in str(error.value)
     assert load(tmp_path, "smoke")["T-01"]["status"] == before[0].status
     assert update(tmp_path, "smoke", [moved], evidence, discard=["T-01"])[0].status == "reproduced"
+
+
+def test_a_verdict_follows_its_evidence(tmp_path, evidence):
+    claim = claim_of(not_worse(HARD, BASE, 5.0))
+    for found, status in ((Evidence("smoke", []), "not run"), (evidence, "reproduced")):
+        update(tmp_path, "smoke", [claim], found)
+        assert load(tmp_path, "smoke")["T-01"]["status"] == status
 
 
 def test_only_what_is_there_can_be_discarded(tmp_path, evidence):
@@ -505,6 +574,22 @@ def pruning_record(kept: list[list[int]]) -> dict:
     return {"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}
 
 
+def test_which_heads_go_first_is_read_off_the_models_nearest_a_half_and_a_quarter():
+    """Of three layers the middle one is in neither half."""
+    near_half = {"encoder_self": [[0], [1], []], "decoder_self": [[0, 1], [0, 1, 2], [3]], "cross": [[0], [], [0, 1, 2]]}
+    near_quarter = {"encoder_self": [[], [0], []], "decoder_self": [[0], [], []], "cross": [[0], [1], [2]]}
+    points = [
+        {"heads": heads, "kept_heads": kept, "almost_binary": share}
+        for heads, kept, share in ((12, near_half, 0.8), (5, near_quarter, 0.9), (24, near_half | {"cross": [[]] * 3}, 1.0))
+    ]
+    series = {"all": {"heads": 24, "points": points}, "encoder": {"heads": 8, "points": [{"almost_binary": 0.1}]}}
+    found = Evidence("smoke", [{"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}])
+    numbers = [number(found) for number in (encoder_goes_first, cross_goes_last, low_minus_high("decoder_self"), low_minus_high("cross"))]
+    assert [number.value for number in numbers] == [2, 2, 1, -2]
+    assert [number.over for number in numbers] == [f"{heads} of 24 heads" for heads in (12, 5, 12, 12)]
+    assert (binary_share(found).value, binary_share(found).over) == (pytest.approx(0.7), "mean of 4 pruned models")
+
+
 def test_without_a_positional_head_nothing_is_said_of_such_heads():
     verdict = verdict_on("V-07", [heads_record()])
     assert (verdict.status, verdict.reason) == ("not reproduced", "0 of 2 conditions hold, 1 fail")
@@ -567,7 +652,7 @@ def test_printed_cells_stand_beside_ours_and_gaps_stay_gaps(evidence):
     base, hard, missing = text.splitlines()[2:]
     assert "| 30.0 | 34.4 |" in base and "| 30.3 | 34.8 |" in hard
     assert "| -1.20 to +0.40 |" in hard
-    assert missing.startswith("| syn-r | - | -") and "not run" in missing
+    assert missing.startswith("| syn-r | not run |") and missing.endswith("| - | - |")
     assert score_table(evidence, "raganato2020", "Table 1", [Row(BASE, {})]).endswith("Printed numbers of Table 1: not known.")
 
 

@@ -90,10 +90,11 @@ def test_a_finished_run_of_a_text_that_has_changed_is_refused(tmp_path, corpus):
     assert train(own(corpus), tmp_path / "runs", quiet=True, allow_inexact=True).path == run.path
 
 
-@pytest.mark.parametrize("mistake", ["model.encoder_self=dot-product(heads=7)", "train.seed=-1", "model.encoder_self=recurrent(max_len=3)"])
+@pytest.mark.parametrize("mistake", ["model.encoder_self=dot-product(heads=7)", "model.encoder_self=recurrent(max_len=3)"])
 def test_a_mistake_leaves_no_run_behind(tmp_path, mistake):
-    with pytest.raises((InputError, ValueError)):
-        train(tiny(mistake), tmp_path, quiet=True)
+    config = tiny(mistake)  # what is refused here could leave nothing
+    with pytest.raises(InputError):
+        train(config, tmp_path, quiet=True)
     assert list(tmp_path.iterdir()) == []
 
 

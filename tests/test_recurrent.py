@@ -123,6 +123,15 @@ def test_a_sentence_beyond_the_matrix_is_refused_or_clamped(variant, has_gradien
     assert (stack(variant=variant)[0].max_len, stack("beyond='clamp'", variant=variant)[0].max_len) == (MAX_LEN, None)
 
 
+@pytest.mark.parametrize("query_len, key_len", [(MAX_LEN + 1, 2), (2, MAX_LEN + 1)])
+def test_in_cross_attention_either_sentence_may_be_beyond_the_matrix(query_len, key_len):
+    arguments = (torch.zeros(1, query_len, WIDTH), None, FREE.expand(1, 1, 1, key_len), Positions(torch.arange(query_len)))
+    with pytest.raises(InputError, match="a sentence has 7 tokens, but synthesizer has learned scores for 6"):
+        stack(site="cross", variant="synthesizer")[0](*arguments)
+    clamped = stack("beyond='clamp'", site="cross", variant="synthesizer")[0](*arguments)
+    assert clamped.shape == (1, HEADS, query_len, key_len)
+
+
 def test_a_decoder_row_is_a_softmax_over_its_lower_triangle():
     (layer, *_) = stack(site="decoder_self")
     with torch.no_grad():

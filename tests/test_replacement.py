@@ -108,6 +108,12 @@ def test_blocked_pairs_are_the_heads_own_mask():
     torch.testing.assert_close(density, expected)
 
 
+def test_a_replaced_head_leaves_the_longest_sentence_as_it_is():
+    model = small(encoder_self="recurrent(max_len=9)", decoder_self="none", cross="uniform")
+    with replaced_head(model, "encoder_self", 0, 1, gaussian()), replaced_head(model, "encoder_self", 1, 1, gaussian()):
+        assert model.max_len("encoder_self") == 9
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_afterwards_nothing_has_changed(fails):
     model = small()

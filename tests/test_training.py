@@ -27,7 +27,7 @@ from repro.errors import BusyError, DamagedFileError, InputError
 from repro.files import write_json
 from repro.runs import Run, load_state
 from repro.scales import resolve
-from repro.training import DivergedError, Stopped, apply_update, batch_loss, evaluate_nll, learning_rate, train
+from repro.training import DivergedError, Stopped, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer, train
 from test_transformer import small
 
 TINY = (
@@ -74,14 +74,64 @@ def test_one_batch_is_learned_by_heart():
 
 
 def test_padding_carries_no_loss_and_no_gradient():
-    model, config = small(), TrainConfig()
+    model, config = small(tie_embeddings=False), TrainConfig()
     short, long = EncodedPairs([[5, 6]], [[7]], True), EncodedPairs([[5, 6], [5] * 6], [[7], [8] * 6], True)
     alone, _, _ = batch_loss(model, short.batch([0]), config)
     both, _, _ = batch_loss(model, long.batch([0, 1]), config)
     other, _, _ = batch_loss(model, long.batch([1]), config)
     torch.testing.assert_close(both, alone + other)
     both.backward()
-    assert (model.source_embedding.weight.grad[PAD_ID].abs() < 1e-6).all() or model.config.tie_embeddings
+    assert not any(embedding.weight.grad[PAD_ID].any() for embedding in (model.source_embedding, model.target_embedding))
+
+
+RAGGED = EncodedPairs([[5, 6, 7], [8, 9], [10]], [[9], [7, 6, 5, 4, 8], [12, 11]], True)
+
+
+def step(model, **options) -> float:
+    """Do one update of plain gradient descent at rate 1; return how far all parameters moved together."""
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    apply_update(model, torch.optim.SGD(model.parameters()), RAGGED.batch([0, 1, 2]), 1.0, TrainConfig(**options))
+    return math.sqrt(sum((parameter - before[name]).square().sum().item() for name, parameter in model.named_parameters()))
+
+
+def test_a_step_is_no_longer_than_the_gradient_may_be_and_leaves_no_gradient():
+    model = small()
+    assert step(model, clip_norm=0.01) == pytest.approx(0.01, rel=1e-3) and step(model, clip_norm=999.0) > 0.1
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_a_penalty_counts_per_token_whatever_the_size_of_the_batch():
+    """d penalty / d log_alpha = p (1 - p), p = P(g != 0)."""
+    moved = []
+    for penalty in (0.0, 1.0):
+        torch.manual_seed(1)
+        model = small(gated_sites=("cross",), gate_init=1.0)
+        step(model, gate_penalty=penalty, clip_norm=999.0)
+        moved.append(model.decoder[0].cross_attention.sublayer.gate.log_alpha.detach())
+    p = 1 / (1 + math.exp(-1 - 0.33 * math.log(11)))
+    torch.testing.assert_close(moved[0] - moved[1], torch.full((4,), p * (1 - p)), rtol=1e-3, atol=1e-5)
+
+
+def test_the_loss_on_dev_is_a_mean_over_tokens_without_dropout():
+    model = small(dropout=0.5).train()
+    found = [evaluate_nll(model, RAGGED, TrainConfig(batch_tokens=size)) for size in (1, 12, 1000)]
+    alone = [batch_loss(model.eval(), RAGGED.batch([i]), TrainConfig()) for i in range(3)]
+    assert found == pytest.approx([sum(nll.item() for _, nll, _ in alone) / 11] * 3)
+
+
+def test_the_optimiser_has_the_constants_of_the_paper_but_for_beta2():
+    optimizer = make_optimizer(small(gated_sites=("cross",)), TrainConfig(adam_beta2=0.9))
+    assert {(group["betas"], group["eps"], group["weight_decay"]) for group in optimizer.param_groups} == {((0.9, 0.9), 1e-9, 0)}
+
+
+def test_a_line_of_the_log_has_the_means_over_the_tokens_since_the_last(tmp_path, monkeypatch):
+    results = []
+    monkeypatch.setattr("repro.training.apply_update", lambda *args: results.append(apply_update(*args)) or results[-1])
+    run = train(tiny("train.max_updates=6", "train.eval_every=3"), tmp_path, quiet=True)
+    for line, part in zip(run.metrics(), (results[:3], results[3:]), strict=True):
+        tokens = sum(count for _, _, count in part)
+        assert line["loss"] == pytest.approx(sum(loss * count for loss, _, count in part) / tokens)
+        assert line["nll"] == pytest.approx(sum(nll * count for _, nll, count in part) / tokens)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

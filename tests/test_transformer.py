@@ -162,6 +162,44 @@ def test_dropout_drops_its_share_keeps_the_mean_and_is_off_in_evaluation():
     assert torch.equal(dropout.eval()(ones), ones)
 
 
+@pytest.mark.parametrize("options, rate", [({"dropout": 0.3}, 0.0), ({"attention_dropout": 0.3, "dropout": 0.0}, 0.3)])
+def test_attention_weights_have_a_dropout_of_their_own(options, rate):
+    assert {place.weights.dropout for places in small(**options).attentions().values() for place in places} == {rate}
+
+
+def test_embeddings_are_dropped_in_training_on_both_sides():
+    model, seen = small(dropout=0.5, norm="pre"), []
+    for stack in (model.encoder, model.decoder):
+        stack[0].register_forward_pre_hook(lambda _, inputs: seen.append((inputs[0] == 0).double().mean().item()))
+    src, tgt = torch.randint(4, VOCAB, (8, 9)), torch.randint(4, VOCAB, (8, 9))
+    model(src, tgt)
+    model.train()(src, tgt)
+    assert seen == [0, 0, pytest.approx(0.5, abs=0.1), pytest.approx(0.5, abs=0.1)]
+
+
+@pytest.mark.parametrize("encoder, decoder", [(True, False), (False, True)])
+def test_each_side_has_positions_by_its_own_option(encoder, decoder):
+    model, seen = small(encoder_positions=encoder, decoder_positions=decoder), []
+    for stack in (model.encoder, model.decoder):
+        stack[0].register_forward_pre_hook(lambda _, inputs: seen.append(not torch.equal(inputs[0][0, 0], inputs[0][0, 1])))
+    model(torch.full((1, 2), 5), torch.full((1, 2), 5))  # the same token twice
+    assert seen == [encoder, decoder]
+
+
+def test_embeddings_enter_with_variance_one():
+    for tied in (True, False):
+        model = Transformer(ModelConfig(**SMALL, tie_embeddings=tied), 2000, PAD_ID)
+        for matrix in (model.source_embedding.weight, model.target_embedding.weight, model.output.weight):
+            assert matrix.std().item() * SMALL["embed_dim"] ** 0.5 == pytest.approx(1, abs=0.02)
+
+
+def test_the_longest_sentence_is_that_of_the_shortest_table_at_the_sites():
+    tables = {"encoder_self": "recurrent(max_len=12)", "decoder_self": "recurrent(max_len=30)"}
+    model = small(tables, cross="synthesizer(max_len=20); last: uniform")
+    assert [model.max_len(*sites) for sites in (("encoder_self", "cross"), ("decoder_self", "cross"), ("decoder_self",))] == [12, 20, 30]
+    assert small().max_len("encoder_self", "decoder_self", "cross") is None
+
+
 def test_a_variant_at_a_site_where_it_is_not_defined_is_refused():
     with pytest.raises(InputError, match=r"model\.cross: mixed heads are near, before or after the query, but .* Fix: use mixed at"):
         small(cross="mixed")
