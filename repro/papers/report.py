@@ -140,7 +140,7 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
             f"# What five papers claim, at {scale}",
             note,
             _how_to_read(scale),
-            f"Of {len(claims)} claims: {summary}. These are the verdicts stored by `repro claims --scale {scale}`; run it again after new runs.",
+            f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these verdicts; run it again after new runs.",
             verdict_table(claims, verdicts),
         )
         if part
