@@ -27,6 +27,7 @@ def cli(debug: bool) -> None:
 
     \b
     A first tour, a few minutes on two cores:
+      repro translate gallery/base < sentences.en  with a model that came along
       repro variants                               what there is
       repro data minigerman                        the corpus that is generated here
       repro train --scale smoke --variant base     a small Transformer

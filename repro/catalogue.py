@@ -5,7 +5,7 @@ from importlib import import_module
 from repro.attention import VARIANTS, build_weights
 from repro.config import SITES
 from repro.errors import InputError
-from repro.scales import SYSTEMS
+from repro.scales import SCALES, SYSTEMS
 
 EMBED_DIM, NUM_HEADS, NUM_LAYERS = 512, 8, 6  # the Transformer base of Vaswani et al. 2017, for counting
 
@@ -14,6 +14,17 @@ def list_systems() -> str:
     """Return a line per system: its name and what of the model differs from the baseline."""
     rows = [(name, ", ".join(f"{key}={value}" for key, value in changed.items())) for name, changed in SYSTEMS.items()]
     return "\n".join(f"  {name:<24}{changed or 'dot-product attention at every site'}" for name, changed in rows)
+
+
+def list_scales() -> str:
+    """Return a line per scale: its name, corpus, direction, shape and length of training."""
+    lines = []
+    for name, config in SCALES.items():
+        data, model, train = config.data, config.model, config.train
+        shape = f"{model.encoder_layers}+{model.decoder_layers} layers, {model.embed_dim} wide, {model.num_heads} heads"
+        long = f"{train.max_updates:,} updates of up to {train.batch_tokens:,} tokens"
+        lines.append(f"  {name:<14}{data.corpus}, {data.source} to {data.target}; {shape}; {long}")
+    return "\n".join(lines)
 
 
 def list_variants() -> str:

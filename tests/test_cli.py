@@ -98,6 +98,7 @@ MISTAKES = [
     (["report", "--out", "page.html"], "error: --out: page.html is no name for Markdown. Fix: "),
     (["report", "--out", "/"], "error: --out: / is no name for Markdown. Fix: "),
     (["run", "bsae"], "error: bsae: is no paper, experiment or system. Fix: did you mean 'base'? Known: "),
+    (["run", "base", "--out", "page.html"], "error: --out: page.html is no name for Markdown. Fix: "),
     (["run", "base", "--jobs", "0"], "error: --jobs: must be at least 1, found 0. Fix: use 1 or more"),
     (["run", "base", "--seeds", "10"], "error: --seeds: must be from 1 to 9, found 10. Fix: "),
     (["report"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
@@ -158,6 +159,7 @@ def test_help_teaches(capsys):
         with pytest.raises(SystemExit):
             main([*command, "--help"])
     text = capsys.readouterr().out
+    assert re.search(r"^  claims +Judge .*\.$", text, re.M) and not re.search(r"^  [a-z]+ .*\.\.\.$", text, re.M), "summaries are whole"
     assert "repro train --scale smoke --variant hc-sa" in text and "model.encoder_self=gaussian(std=0.5)" in text
 
 
@@ -166,6 +168,7 @@ def test_variants_lists_systems_and_attention(capsys):
         main(["variants"])
     text = capsys.readouterr().out
     assert "hc-sa" in text and "encoder_self=gaussian" in text
+    assert "  multi30k      multi30k, en to de; 4+4 layers, 128 wide, 4 heads; 5,500 updates of up to 2,048 tokens\n" in text
     assert "You, Sun, Iyyer: Hard-Coded Gaussian Attention" in text
     assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 0\n", text)
     assert re.search(r"sites: encoder_self, decoder_self; learned parameters in .*: 590,592\n", text), "RAN: 8 x 256^2 + 256^2 + 3 x 256"

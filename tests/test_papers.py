@@ -677,6 +677,21 @@ def test_without_the_corpus_a_table_holds_what_is_stored_and_no_interval(evidenc
     assert "Not on this machine: minigerman: is not here" in experiment_section(paper, experiment, evidence).text
 
 
+def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_it_stand(evidence, monkeypatch):
+    def absent(*_):
+        raise MachineError("minigerman", "is not here", "get it")
+
+    for place in ("arms._train_pairs", "evidence.load_pairs", "tables.load_corpus"):
+        monkeypatch.setattr(f"repro.papers.{place}", absent)
+    paper, experiment = find_experiments("zeng2021.table1")[0]
+    text = experiment_section(paper, experiment, evidence).text
+    assert re.search(r"^\| base \| \d+\.\d\d ", text, re.M)
+    assert "| base (25% of the data) | needs its corpus |" in text
+    assert text.endswith(" --scale smoke`: what needs a part of the corpus, of which only the corpus tells the size.")
+    corpora = experiment_section(*find_experiments("you2020.table1")[0], evidence).text.splitlines()
+    assert re.search(r"\d", corpora[-2]) and corpora[-1].startswith("| ours, ") and "| needs its corpus |" in corpora[-1]
+
+
 def test_printed_numbers_are_those_of_the_page():
     assert [cell.value for cell in printed("you2020", "Table 6")] == [27.4, 27.8, 28.1, 30.3]
     assert printed("cui2019", "Table 5", row="MMA w=1", column="De-En")[0].as_printed == "35.41"

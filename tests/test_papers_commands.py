@@ -99,9 +99,20 @@ def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, resul
 
 def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
     code, page, message = run(capsys, "run", "you2020.figure4", "--results", str(results), "--out", str(tmp_path / "run.md"))
-    assert code == 0 and page.strip() == str(tmp_path / "run.md")
+    assert code == 0 and page.split() == [str(tmp_path / name) for name in ("run.html", "run.md")]
     assert message.startswith("0 runs to train, 0 to measure")
-    assert "hc-all - base" in (tmp_path / "run.md").read_text()
+    written = (tmp_path / "run.md").read_text()
+    assert written.startswith("# 1 experiment at smoke\n\nWhere nothing else is said, systems are trained on minigerman, en to de, ")
+    assert "hc-all - base" in written and "Drawn in the page of HTML beside this one: BLEU against base by reference words.\n" in written
+    drawn = (tmp_path / "run.html").read_text()
+    assert '<section id="you2020.figure4">' in drawn and "<figcaption>BLEU against base by reference words</figcaption>" in drawn
+    assert drawn.count('<a href="#you2020.figure4">Figure 4</a>') == 1
+
+
+def test_the_bare_name_of_an_experiment_is_answered_with_the_papers_that_have_one(capsys, results):
+    code, _, message = run(capsys, "run", "figure10", "--results", str(results))
+    assert (code, message) == (2, "error: figure10: is no paper, experiment or system. Fix: write voita2019.figure10\n")
+    assert "Fix: write raganato2020.table6 or you2020.table6\n" in run(capsys, "run", "table6", "--results", str(results))[2]
 
 
 def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, results, tmp_path):

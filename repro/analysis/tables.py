@@ -26,21 +26,31 @@ COLUMNS = {  # field of a head record -> its header and format
 
 def render_heads(record: HeadRecord) -> str:
     """Return all tables of a record as a page."""
-    data, measured = record["config"]["data"], record["measured"]
-    parts = [
-        f"# Heads of {record['run']}",
-        f"{data['corpus']}, {data['source']} to {data['target']}, {measured['sentences']:,} sentences of {record['split']}; relevance and "
-        f"gradient on the first {measured['relevance_sentences']:,}. Parses: {measured['parses'] or 'none for this language'}.",
-        "Relevance: share of a layer, by two rules. Gradient: its layer has L2 norm 1. Offset, distance: tokens; main offset: where most "
-        "queries point, and how many do of those that can. Entropy: nats. Two rarest: queries that point to them, where the rarest "
-        f"token of the sentence is not among the {measured['most_frequent']:,} most frequent.",
-    ]
+    parts = [f"# Heads of {record['run']}", sentences_measured(record), columns_explained(record)]
     for site in SITES:
         if record["sites"][site]["confidence"][0]:
             parts += [f"## {site}", heads_table(record, site), layers_table(record, site)]
     if record["syntax"]:
         parts += ["## Grammatical relations", syntax_table(record), accuracy_table(record)]
     return "\n\n".join(parts) + "\n"
+
+
+def sentences_measured(record: HeadRecord) -> str:
+    """Say on which sentences a record was made."""
+    data, measured = record["config"]["data"], record["measured"]
+    return f"Measured on {data['corpus']}, {data['source']} to {data['target']}, {measured['sentences']:,} sentences of {record['split']}."
+
+
+def columns_explained(record: HeadRecord) -> str:
+    """Say what the columns of `heads_table` are."""
+    measured = record["measured"]
+    return (
+        "Heads: layer.head, both counted from 0. Relevance: share of a layer, by two rules, and gradient, whose layer has L2 norm 1: on "
+        f"the first {measured['relevance_sentences']:,} sentences. Confidence: mean largest weight. Offset, distance: tokens; main offset: "
+        "where most queries point, and how many do of those that can. Entropy: nats. Two rarest: queries that point to them, where the "
+        f"rarest token of the sentence is not among the {measured['most_frequent']:,} most frequent. Parses: "
+        f"{measured['parses'] or 'none for this language'}."
+    )
 
 
 def heads_table(record: HeadRecord, site: str = "encoder_self") -> str:

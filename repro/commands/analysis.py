@@ -8,7 +8,7 @@ import click
 from repro.errors import InputError
 
 
-@click.command()
+@click.command(short_help="Say what every head of a run does.")
 @click.argument("run")
 @click.option("--split", default="dev", show_default=True)
 @click.option("--limit", type=int, help="Only the first sentences.")
@@ -40,7 +40,7 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
             click.echo(path)
 
 
-@click.command()
+@click.command(short_help="Take heads away and save the smaller models.")
 @click.argument("run")
 @click.option("--heads", "wanted", multiple=True, type=int, required=True, help="How many heads to leave; may be given several times.")
 @click.option("--sites", default="all", show_default=True, type=click.Choice(["encoder", "all"]), help="Where heads may go.")

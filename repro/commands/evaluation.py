@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, search_options
+from repro.commands.options import RESULTS, SCALE, check_name_for_markdown, search_options
 from repro.errors import InputError
 
 
-@click.command()
+@click.command(short_help="Translate a test set and print its scores.")
 @click.argument("run")
 @click.option("--split", default="test", show_default=True, help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.")
 @click.option("--record", type=click.Path(path_type=Path), help="Also write the result record below this folder.")
@@ -37,7 +37,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
         click.echo(written)
 
 
-@click.command()
+@click.command(short_help="Tell whether two runs differ by more than chance.")
 @click.argument("first")
 @click.argument("second")
 @click.option("--split", default="test", show_default=True)
@@ -64,7 +64,7 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
     click.echo("over test sentences: one training run each says nothing about other seeds")
 
 
-@click.command()
+@click.command(short_help="Write a report on runs, or on the five papers.")
 @click.argument("runs", nargs=-1)
 @SCALE
 @RESULTS
@@ -99,8 +99,7 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     from repro.papers.report import sections, write
     from repro.records import load_records
 
-    if out.suffix == ".html" or not out.name:
-        raise InputError("--out", f"{out} is no name for Markdown", "name it .md; a page of HTML is written beside it")
+    check_name_for_markdown(out)
     if not results.is_dir():
         raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")
     evidence = Evidence(scale, load_records(results, None))
@@ -108,7 +107,7 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
         click.echo(path)
 
 
-@click.command()
+@click.command(short_help="Print the tables of the stored records.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
 @click.option("--update", is_flag=True, help="Write FOLDER/README.md, and verdicts and coverage in the README beside FOLDER.")
 def results(folder: Path, update: bool) -> None:

@@ -7,7 +7,7 @@ import click
 
 from repro.errors import InputError
 
-SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, tatoeba, enja ...")
+SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule; `repro variants` lists them.")
 RESULTS = click.option(
     "--results", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), show_default=True, help="Folder of records."
 )
@@ -33,3 +33,13 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
         if key in keys[:place]:
             raise InputError(settings[place], f"'{key}' is given more than once", "give it once")
     return tuple(settings)
+
+
+def check_name_for_markdown(out: Path) -> None:
+    """Refuse a name for a report that its own page of HTML would take.
+
+    Raises:
+        InputError: it ends in .html, or is a folder without a name.
+    """
+    if out.suffix == ".html" or not out.name:
+        raise InputError("--out", f"{out} is no name for Markdown", "name it .md; a page of HTML is written beside it")

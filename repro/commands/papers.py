@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, given_once
+from repro.commands.options import RESULTS, SCALE, check_name_for_markdown, given_once
 from repro.errors import InputError, ReproError, did_you_mean
 
 
-@click.command()
+@click.command(short_help="List the papers, their experiments and claims.")
 @click.argument("name", required=False)
 def papers(name: str | None) -> None:
     """List the papers, or the experiments and claims of the paper NAME."""
@@ -28,7 +28,7 @@ def papers(name: str | None) -> None:
             click.echo(f"  {len(paper.experiments)} experiments, {len(paper.claims)} claims; repro papers {paper.name} lists them")
 
 
-@click.command()
+@click.command(short_help="Train and measure what papers or systems need.")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES... [KEY=VALUE]...")
 @SCALE
 @click.option("--seeds", default=1, show_default=True, help="Train with the seeds 1 .. N.")
@@ -56,13 +56,16 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     settings = given_once([name for name in names if "=" in name])
     for name in names:
         if name not in (*settings, *SYSTEMS, "all") and name.partition(".")[0] not in PAPERS:
-            raise InputError(name, "is no paper, experiment or system", did_you_mean(name, ["all", *PAPERS, *SYSTEMS]))
+            named = [f"{paper.name}.{experiment.name}" for paper, experiment in find_experiments("all") if experiment.name == name]
+            mend = f"write {' or '.join(named)}" if named else did_you_mean(name, ["all", *PAPERS, *SYSTEMS])
+            raise InputError(name, "is no paper, experiment or system", mend)
     systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
     chosen = [found for name in names if name not in SYSTEMS and name not in settings for found in find_experiments(name)]
     if settings and (chosen or not systems):
         raise InputError(" ".join(settings), "is for systems; an experiment has its own settings", "name systems alone, such as base")
     if not 1 <= seeds <= MAX_SEEDS:
         raise InputError("--seeds", f"must be from 1 to {MAX_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
+    check_name_for_markdown(out)
     if jobs < 1:
         raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
     data = resolve(scale, overrides=settings).data
@@ -92,9 +95,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 
         find_treebank(parsed, "dev", ())  # a parser that is not installed is missed before hours of training, not after
 
-    from repro.files import write_atomic
     from repro.jobs import run_all
-    from repro.papers.report import as_markdown, experiment_section
+    from repro.papers.report import Section, experiments_sections, write
     from repro.report import render
     from repro.training import Stopped
 
@@ -109,18 +111,18 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)
     evidence = Evidence(scale, load_records(results, None))
-    pages = [as_markdown(experiment_section(paper, experiment, evidence) for paper, experiment in chosen)] if chosen else []
+    parts = experiments_sections(chosen, evidence) if chosen else []
     for split in dict.fromkeys(("test", *splits)):
         scored = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)]
-        pages += [render(scored)] if scored else []
-    if pages:
-        write_atomic(out, "\n\n".join(pages).encode())
-        click.echo(out)
+        parts += [Section(render(scored).rstrip(), {}, f"systems.{split}")] if scored else []
+    if parts:
+        for path in reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)):
+            click.echo(path)
     if errors:
         raise errors[0]
 
 
-@click.command()
+@click.command(short_help="Judge the claims of the papers by the records.")
 @click.argument("paper", required=False)
 @SCALE
 @RESULTS
@@ -144,7 +146,7 @@ def claims(paper, scale, results, discard) -> None:
     click.echo(", ".join(f"{count} {status}" for status, count in counts(verdicts).items()))
 
 
-@click.command()
+@click.command(short_help="Derive the stored numbers and verdicts again.")
 @RESULTS
 @click.option("--claims/--no-claims", "judge", default=True, help="Also compute the verdicts again.")
 def verify(results: Path, judge: bool) -> None:

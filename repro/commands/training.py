@@ -5,20 +5,21 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import given_once, search_options
+from repro.commands.options import SCALE, given_once, search_options
 from repro.errors import InputError
 
 
-@click.command()
+@click.command(short_help="List systems, attention variants and scales.")
 def variants() -> None:
-    """List the systems of the papers and the attention variants they are made of."""
-    from repro.catalogue import list_systems, list_variants
+    """List the systems of the papers, the attention variants they are made of, and the scales: corpus, shape and length of training."""
+    from repro.catalogue import list_scales, list_systems, list_variants
 
     click.echo("Systems (repro train --variant NAME):\n" + list_systems())
     click.echo("\nAttention variants (at a site: model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME):\n" + list_variants())
+    click.echo("\nScales (repro train --scale NAME, and --scale of other commands):\n" + list_scales())
 
 
-@click.command()
+@click.command(short_help="Load a corpus and print its statistics.")
 @click.argument("name")
 @click.option("--direction", metavar="SRC-TGT", help="Languages, for example en-de; default: the first two of the corpus.")
 @click.option(
@@ -55,10 +56,8 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
         click.echo(f"  left out, in full  {skipped}")
 
 
-@click.command()
-@click.option(
-    "--scale", default="smoke", show_default=True, help="Corpus, shape and schedule: smoke, multi30k, multi30k-lc, tatoeba, enja ..."
-)
+@click.command(short_help="Train a run, or go on where it was left.")
+@SCALE
 @click.option("--variant", default="base", show_default=True, help="A system of the papers; `repro variants` lists them.")
 @click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
 @click.option("--seed", default=1, show_default=True)
@@ -96,7 +95,7 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     click.echo(run.path)
 
 
-@click.command()
+@click.command(short_help="Translate sentences from standard input.")
 @click.argument("run")
 @click.option("--int8", is_flag=True, help="Multiply in 8-bit integers: faster for wide models; a word changes here and there.")
 @search_options

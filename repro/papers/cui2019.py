@@ -3,12 +3,14 @@
 https://aclanthology.org/D19-5622. The variant is `attention/mixed.py`.
 """
 
+from repro.attention import build_weights
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, last_minus_first, source_length
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import gap_figure, maps_of
+from repro.papers.heads import maps_text
 from repro.papers.printed import printed
 from repro.papers.statistics import Estimate
 from repro.papers.tables import Row, length_table, printed_table, score_table
@@ -18,12 +20,21 @@ BASE, MMA = Arm("base"), Arm("mma")
 NO_PE, MMA_NO_PE = Arm("base/-pe"), Arm("mma/-pe")
 COMPARED = {BASE: "Transformer", MMA: "Transformer MMA"}
 TYPES = {Arm("mma-local"): "+ Local Attention", Arm("mma-forward"): "+ Forward Attention", Arm("mma-backward"): "+ Backward Attention"}
+TYPE_NAMES = {"G": "global", "L": "local", "F": "forward", "B": "backward"}
 WINDOWS = {MMA: "MMA w=1", Arm("mma-w2"): "MMA w=2", Arm("mma-w3"): "MMA w=3", Arm("mma-w4"): "MMA w=4"}
 LENGTHS = [1, 11, 21, 31, 41, 51, 1000]  # their six groups of source words, 1 to 10 and so on
 
 
 def _rows(cells: dict[Arm, str]) -> list[Row]:
     return [Row(arm, {"row": row} if row else {}) for arm, row in cells.items()]
+
+
+def _types_of_maps(evidence: Evidence) -> str:
+    """Say which head is of which type, and of which sentence the maps are."""
+    model = MMA.config(evidence.scale).model
+    types = build_weights(model.encoder_self, "encoder_self", 1, model.embed_dim, model.num_heads)[0].types
+    listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in enumerate(types))
+    return f"{maps_text(evidence, MMA)} Types in every layer: {listed}."
 
 
 def _extra_parameters(evidence: Evidence) -> float:
@@ -111,7 +122,7 @@ EXPERIMENTS = (
         "Figures 1 and 3",
         "What the four types of heads look at, in one sentence",
         (MMA,),
-        lambda evidence: "One map a head and layer; see the figure.",
+        _types_of_maps,
         measures={"maps": (MMA,)},
         figures=lambda evidence: maps_of(evidence, MMA, "encoder_self"),
     ),

@@ -24,6 +24,10 @@ from repro.plots import Measured
 Figures = dict[str, Figure]
 
 EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)  # of the drawn patterns: which word each token is a piece of
+PATTERNS_EXPLAINED = (
+    f"The weights that need no training, in a sentence of {len(EXAMPLE_WORDS)} tokens and {EXAMPLE_WORDS[-1] + 1} words: a row a query, a "
+    "column a key."
+)
 
 
 def gap_figure(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> Figures:

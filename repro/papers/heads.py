@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from repro.analysis.tables import syntax_table
+from repro.analysis.tables import columns_explained, heads_table, sentences_measured, syntax_table
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
@@ -14,6 +14,19 @@ from repro.report import table
 def numbers(evidence: Evidence, arm: Arm, site: str, name: str) -> np.ndarray:
     """Return a statistic of every head, `(num_layers, num_heads, ...)`; NaN for a missing head."""
     return np.array(evidence.one("heads", arm)["sites"][site][name], dtype=float)
+
+
+def all_heads_table(evidence: Evidence, arm: Arm) -> str:
+    """Return what every encoder head of an arm does, and what the columns are (Voita et al. 2019, Figures 1 and 2)."""
+    record = evidence.one("heads", arm)
+    return "\n\n".join([sentences_measured(record), heads_table(record), columns_explained(record)])
+
+
+def maps_text(evidence: Evidence, arm: Arm) -> str:
+    """Say of which sentence the maps of an arm are, and how its model translated it."""
+    record = evidence.one("maps", arm)
+    source, target = (" ".join(f"`{token}`" for token in record[side]) for side in ("source", "target"))
+    return f"One map a head and layer. Source: {source}. Translation by {record['run']}: {target}."
 
 
 def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
@@ -45,8 +58,8 @@ def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str
         for relation, counts in record["syntax"]["positions"].items()
     ]
     parts = [
+        f"{sentences_measured(record)} Parses: {record['measured']['parses']}.",
         syntax_table(record),
-        f"{record['measured']['sentences']} sentences, {record['measured']['parses']}.",
         table(["dependent after head, words", *(f"{offset:+d}" if offset else "0" for offset in range(-5, 6))], positions),
     ]
     if cells := printed(paper, place):

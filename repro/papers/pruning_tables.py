@@ -13,12 +13,13 @@ from repro.papers.evidence import Evidence
 from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED, SHARES, control_of, cost_of, kept_by_site, point_near, pruned_minus_scratch, roles_before
 from repro.papers.statistics import Estimate
-from repro.papers.tables import printed_table
+from repro.papers.tables import printed_grid, printed_table
 from repro.records import score_of
 from repro.report import table
 
 DRAWN_GATES = 20_000
-CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")  # headings
+READ_OFF = "printed (read off a plot)"  # headings
+CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")
 
 
 def encoder_table(evidence: Evidence) -> str:
@@ -26,11 +27,10 @@ def encoder_table(evidence: Evidence) -> str:
     series = evidence.one("pruning", PRUNED)["series"]["encoder"]
     rows = [[f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, "encoder", p)] for p in series["points"]]
     rows.insert(0, [f"all {series['heads']}, trained on", "", "", _cell(_gain(evidence, control_of(evidence, "encoder")))])
-    theirs = [[cell.dataset, cell.row, cell.as_printed] for cell in printed("voita2019", "Figure 7")]
     return "\n\n".join(
         [
             table(["encoder heads kept", "penalty", *CHANGES], rows),
-            table(["printed (read off a plot)", "heads", "BLEU"], theirs),
+            printed_grid(printed("voita2019", "Figure 7"), f"BLEU, {READ_OFF}"),
             printed_table(remarks("voita2019", "Figure 7")),
         ]
     )
@@ -43,11 +43,10 @@ def all_sites_table(evidence: Evidence) -> str:
     rows.insert(0, ["all, trained on", "", _cell(_gain(evidence, control_of(evidence, "all"))), ""])
     near = _sites(point_near(evidence, "all", SHARES["all"][-1])[0])
     rows.append([f"{near}, heads cut out", "", "", _cell(pruned_minus_scratch(evidence))])
-    theirs = [[cell.dataset, cell.row, cell.column, cell.as_printed] for cell in printed("voita2019", "Table 2")]
     return "\n\n".join(
         [
             table(["heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows),
-            table(["printed", "heads", "model", "BLEU"], theirs),
+            printed_grid(printed("voita2019", "Table 2"), "BLEU, printed"),
         ]
     )
 
@@ -56,13 +55,7 @@ def roles_table(evidence: Evidence) -> str:
     """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
     found = _role_counts(evidence)
     rows = [[label, *(str(counts.get(role, 0)) for role in plots.ROLES)] for label, counts in found.items()]
-    theirs = printed("voita2019", "Figure 8")
-    columns = list(dict.fromkeys(cell.column for cell in theirs))
-    theirs_rows = [
-        [row, *(next((c.as_printed for c in theirs if (c.row, c.column) == (row, column)), "-") for column in columns)]
-        for row in dict.fromkeys(cell.row for cell in theirs)
-    ]
-    parts = [table(["encoder heads kept", *plots.ROLES], rows), table(["printed (read off a plot)", *columns], theirs_rows)]
+    parts = [table(["encoder heads kept", *plots.ROLES], rows), printed_grid(printed("voita2019", "Figure 8"), READ_OFF)]
     if not any(counts[role] for counts in found.values() for role in plots.ROLES if role != "unknown"):
         parts.insert(1, f"Ours: {plots.NO_ROLE}.")
     return "\n\n".join(parts)
@@ -72,9 +65,7 @@ def sites_table(evidence: Evidence) -> str:
     """Return heads kept by site (their Figure 9)."""
     series = evidence.one("pruning", PRUNED)["series"]["all"]
     rows = [[f"{series['heads'] - p['heads']} pruned", *(str(kept_by_site(p)[site]) for site in SITES)] for p in series["points"]]
-    theirs = printed("voita2019", "Figure 9")
-    theirs_rows = [[cell.dataset, cell.row, cell.column, cell.as_printed] for cell in theirs]
-    return table(["heads", *SITES], rows) + "\n\n" + table(["printed (read off a plot)", "model", "site", "active heads"], theirs_rows)
+    return table(["heads kept", *SITES], rows) + "\n\n" + printed_grid(printed("voita2019", "Figure 9"), READ_OFF)
 
 
 def layers_table(evidence: Evidence) -> str:
@@ -83,9 +74,16 @@ def layers_table(evidence: Evidence) -> str:
     for point in evidence.one("pruning", PRUNED)["series"]["all"]["points"]:
         for site in ("decoder_self", "cross"):
             rows.append([f"{point['heads']} kept, {site}", *(str(len(layer)) for layer in point["kept_heads"][site])])
-    theirs = [[cell.row, cell.column, cell.as_printed] for cell in printed("voita2019", "Figure 10")]
     header = ["model", *(f"layer {layer}" for layer in range(len(rows[0]) - 1))]
-    return table(header, rows) + "\n\n" + table(["printed (read off a plot)", "layers", "active heads"], theirs)
+    return table(header, rows) + "\n\n" + printed_grid(printed("voita2019", "Figure 10"), READ_OFF)
+
+
+def gate_note(_evidence: Evidence) -> str:
+    """Say what the figure of the gates shows."""
+    return (
+        f"How often a gate takes which value in training, of {DRAWN_GATES:,} draws for each log alpha. The ends 0 and 1, shut and open, "
+        "have a chance of their own: that is what lets the penalty count heads."
+    )
 
 
 def gate_figure(_evidence: Evidence) -> dict[str, Any]:
@@ -109,7 +107,7 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
     ours = ([series["heads"], *(point["heads"] for point in series["points"])], scores)
     theirs: dict[str, tuple[list[int], list[float]]] = {}
     for cell in printed("voita2019", "Figure 7"):
-        kept, values = theirs.setdefault(cell.dataset, ([], []))
+        kept, values = theirs.setdefault(f"printed: {cell.dataset}", ([], []))
         kept.append(int(cell.row.split()[0]))
         values.append(cell.value)
     return {"What pruning encoder heads costs": plots.pruning_curve({str(PRUNED): ours}, theirs)}

@@ -13,7 +13,7 @@ from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, reference_length
 from repro.papers.claims import Check, Claim, Contrast, better, not_worse
 from repro.papers.evidence import Evidence
-from repro.papers.figures import accuracy_figure, masked_length_figure, pattern_figure
+from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, masked_length_figure, pattern_figure
 from repro.papers.statistics import Estimate, Interval
 from repro.papers.suites import (
     ELSEWHERE,
@@ -149,7 +149,7 @@ EXPERIMENTS = (
             for title, part in (("All of the data", 1.0), ("A quarter of it", QUARTER))
         ),
     ),
-    Experiment("figure1", "Figure 1", "The seven patterns", (), lambda e: "See the figure.", figures=pattern_figure),
+    Experiment("figure1", "Figure 1", "The seven patterns", (), lambda e: PATTERNS_EXPLAINED, figures=pattern_figure),
     Experiment(
         "figure2",
         "Figure 2",

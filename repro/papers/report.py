@@ -53,14 +53,23 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
         return Section(f"{title}Not at {evidence.scale}: {experiment.elsewhere}.", {}, name)
     try:
         text, figures = experiment.render(evidence), experiment.figures(evidence) if experiment.figures else {}
-        rest = missing(experiment, evidence)
     except NotMeasured as first:
         return Section(title + status_line(first), {}, name)
     except MachineError as absent:  # a corpus without which nothing can be resampled
         return Section(f"{title}Not on this machine: {absent}.", {}, name)
+    try:
+        rest = missing(experiment, evidence)
+    except MachineError:
+        rest = ["what needs a part of the corpus, of which only the corpus tells the size"]
     if rest:
         text += f"\n\nStill to run, with `repro run {name} --scale {evidence.scale}`: {'; '.join(rest)}."
     return Section(title + text, figures, name)
+
+
+def experiments_sections(chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence) -> list[Section]:
+    """Return the report of some experiments, in parts, the first of which says how to read it."""
+    heading = f"# {len(chosen)} experiment{'s' * (len(chosen) > 1)} at {evidence.scale}\n\n{_how_to_read(evidence.scale)}"
+    return [Section(heading, {}, "top"), *(experiment_section(paper, experiment, evidence) for paper, experiment in chosen)]
 
 
 UNFINISHED = ("in part", "not run")
@@ -99,8 +108,13 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
 
 
 def as_markdown(parts: Iterable[Section]) -> str:
-    """Return the report without its figures."""
-    return "\n\n".join(part.text for part in parts) + "\n"
+    """Return the report with the names of its figures, which are drawn in the page of HTML alone."""
+    texts = []
+    for part in parts:
+        texts.append(part.text)
+        if part.figures:
+            texts.append(f"Drawn in the page of HTML beside this one: {'; '.join(part.figures)}.")
+    return "\n\n".join(texts) + "\n"
 
 
 def as_html(parts: Sequence[Section], title: str) -> str:
@@ -122,7 +136,7 @@ def _contents(parts: Iterable[Section]) -> str:
     lines: list[list[str]] = []
     for part in parts:
         marks, _, heading = part.text.split("\n")[0].partition(" ")
-        if marks != "###":
+        if marks != "###" or not lines:
             lines.append([])
         lines[-1].append(f"[{heading.partition(':')[0]}](#{part.name})")
     return "\n".join(f"- {' · '.join(links)}" for links in lines)

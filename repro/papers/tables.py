@@ -52,6 +52,16 @@ def printed_table(cells: Sequence[Printed]) -> str:
     return table(["printed", "what", "unit", "corpus", "number"], rows)
 
 
+def printed_grid(cells: Sequence[Printed], heading: str) -> str:
+    """Return printed numbers as a table, a line for each of the paper's rows, a column for what else tells its numbers apart."""
+    varied = [name for name in ("dataset", "column") if len({getattr(cell, name) for cell in cells}) > 1]
+    heading += "" if "dataset" in varied else f", {cells[0].dataset}"
+    found = {(cell.row, ", ".join(getattr(cell, name) for name in varied)): cell.as_printed for cell in cells}
+    columns = list(dict.fromkeys(column for _, column in found))
+    rows = [[row, *(found.get((row, column), "-") for column in columns)] for row in dict.fromkeys(row for row, _ in found)]
+    return table([heading, *columns], rows)
+
+
 def _remarks_of(paper: str, place: str) -> str:
     found = remarks(paper, place)
     return printed_table(found) if found else f"Printed numbers of {place}: {NOT_PRINTED}."
@@ -71,7 +81,7 @@ def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) ->
     """Return a table of the change in BLEU when one head is masked in all encoder layers, a column an arm that was measured so."""
     arms = evidence.having("masks", arms)
     body = [[head, *(_with_interval(evidence.masked(arm, head), sign=-1) for arm in arms)] for head in heads]
-    return table(["head masked", *(str(arm) for arm in arms)], body)
+    return table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body)
 
 
 def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key: Key, edges: Sequence[float], what: str) -> str:
@@ -109,8 +119,11 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
         for row in dict.fromkeys(cell.row for cell in cells)
     ]
     data = arm.config(evidence.scale).data
-    found = load_corpus(data.corpus, data.source, data.target).statistics(data.source, data.target)
-    ours = [f"{found.train_pairs:,}", f"{found.test_pairs:,}", f"{found.source_length:.1f}", f"{found.target_length:.1f}"]
+    try:
+        found = load_corpus(data.corpus, data.source, data.target).statistics(data.source, data.target)
+        ours = [f"{found.train_pairs:,}", f"{found.test_pairs:,}", f"{found.source_length:.1f}", f"{found.target_length:.1f}"]
+    except MachineError:
+        ours = ["needs its corpus"] + ["-"] * (len(columns) - 1)
     return table(["corpus", *columns], [*body, [f"ours, lengths in words: {data.corpus} {data.source}-{data.target}", *ours]])
 
 
@@ -125,6 +138,8 @@ def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
         records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
     except NotMeasured:
         return ["not run", "", "0", ""]
+    except MachineError:  # of how many pairs a part of a corpus is, the corpus tells
+        return ["needs its corpus", "", "", ""]
     values = [score_of(record, "BLEU")["value"] for record in records]
     deviation = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
     parameters = f"{records[0]['training']['parameters']:,}"

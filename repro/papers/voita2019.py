@@ -3,7 +3,6 @@
 https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/`, `pruning.py` and `cutting.py`.
 """
 
-from repro.analysis.tables import heads_table
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers import pruned as p
 from repro.papers import pruning_tables as t
@@ -11,7 +10,7 @@ from repro.papers import specialised as s
 from repro.papers.arms import Arm
 from repro.papers.claims import POSITIVE, Check, Claim
 from repro.papers.figures import relevance_figures
-from repro.papers.heads import rare_table, relations_table
+from repro.papers.heads import all_heads_table, rare_table, relations_table
 from repro.papers.pruned import PRUNED
 from repro.scales import GATE_INIT, GATE_RATE
 
@@ -26,7 +25,7 @@ EXPERIMENTS = (
         "Figures 1 and 2",
         "Relevance, confidence and roles of the encoder's heads",
         (PRUNED,),
-        lambda e: heads_table(e.one("heads", PRUNED)),
+        lambda e: all_heads_table(e, PRUNED),
         measures=HEADS,
         figures=lambda e: relevance_figures(e, PRUNED),
     ),
@@ -51,7 +50,7 @@ EXPERIMENTS = (
     Experiment(
         "figure5", "Figure 5 and section 5.3", "Heads that look at rare words", (PRUNED,), lambda e: rare_table(e, PRUNED), measures=HEADS
     ),
-    Experiment("figure6", "Figure 6", "The Hard Concrete distribution", (), lambda e: "See the figure.", figures=t.gate_figure),
+    Experiment("figure6", "Figure 6", "The Hard Concrete distribution", (), t.gate_note, figures=t.gate_figure),
     Experiment(
         "figure7",
         "Figure 7",

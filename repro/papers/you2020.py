@@ -3,12 +3,13 @@
 https://arxiv.org/abs/2005.00742. The variant is `attention/gaussian.py`.
 """
 
+from repro.analysis.tables import sentences_measured
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, reference_length, slope_weights
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
-from repro.papers.figures import accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
+from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
 from repro.papers.speed import BATCH, ROUNDS, STEPS, speed_ratio, speed_table
 from repro.papers.statistics import Estimate, Undefined
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
@@ -80,14 +81,15 @@ def _off_diagonal_tables(evidence: Evidence) -> str:
 
 EXPERIMENTS = (
     Experiment("table1", "Table 1", "The corpora", (BASE,), lambda e: corpus_table(e, NAME, "Table 1", BASE)),
-    Experiment("figure1", "Figure 1", "The hard-coded heads", (), lambda e: "See the figure.", figures=offset_gallery),
+    Experiment("figure1", "Figure 1", "The hard-coded heads", (), lambda e: PATTERNS_EXPLAINED, figures=offset_gallery),
     Experiment(
         "figure2",
         "Figure 2",
         "How far from the query the learned heads look",
         (BASE,),
         lambda e: (
-            "Mean distance of the largest weight, a bar a head; in cross attention from the target's place to the source's. See the figure."
+            "Mean distance of the largest weight, a bar a head; in cross attention from the target's place to the source's. "
+            f"{sentences_measured(e.one('heads', BASE))}"
         ),
         measures={"heads": (BASE,)},
         figures=lambda e: distance_figure(e, BASE),

@@ -5,13 +5,14 @@ https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurr
 
 import numpy as np
 
+from repro.analysis.tables import sentences_measured
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
 from repro.papers.bins import reference_length, source_length
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
-from repro.papers.heads import divergence_table, entropy_table
+from repro.papers.heads import divergence_table, entropy_table, maps_text
 from repro.papers.printed import printed, remarks
 from repro.papers.speed import BATCH, STEPS, speed_ratio, speed_table
 from repro.papers.tables import Row, length_table, printed_table, score_table
@@ -105,7 +106,7 @@ EXPERIMENTS = (
         "Figure 5",
         "Histograms of the weights",
         LOOKED_AT,
-        lambda e: "How many weights are how large, by layer; see the figure.",
+        lambda e: f"How many weights are how large, by layer. {sentences_measured(e.one('heads', BASE))}",
         measures={"heads": LOOKED_AT},
         figures=lambda e: histogram_figure(e, LOOKED_AT),
     ),
@@ -114,7 +115,7 @@ EXPERIMENTS = (
         "Figures 2 and 6",
         "What RAN looks at, in one sentence",
         (RAN_ALL,),
-        lambda e: "One map a head and layer; see the figure.",
+        lambda e: maps_text(e, RAN_ALL),
         measures={"maps": (RAN_ALL,)},
         figures=lambda e: maps_of(e, RAN_ALL, "encoder_self") | maps_of(e, RAN_ALL, "decoder_self"),
     ),
@@ -152,7 +153,10 @@ EXPERIMENTS = (
             length_table(e, (BASE, RAN_E, RAN_D, RAN_ALL), key, LENGTHS, what)
             for key, what in ((source_length, "source words"), (reference_length, "reference words"))
         ),
-        figures=lambda e: gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), source_length, LENGTHS, "source words"),
+        figures=lambda e: (
+            gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), source_length, LENGTHS, "source words")
+            | gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), reference_length, LENGTHS, "reference words")
+        ),
     ),
     Experiment(
         "table4",

@@ -40,7 +40,7 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
             marker={"symbol": symbol, "size": 8},
             hovertemplate=f"%{{customdata[0]}} heads kept: {metric} %{{customdata[1]:.4~f}} (%{{y:+.4~f}})",
         )
-    figure.update_xaxes(title_text="heads kept, % of the unpruned model", range=[103, 0])
+    figure.update_xaxes(title_text="heads kept, % of the unpruned model", range=[103, -3])
     return figure.update_yaxes(title_text=f"{escape(metric)}, difference to the unpruned model")
 
 
@@ -68,7 +68,7 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
                 hovertemplate="%{x} heads kept, %{y} of them here",
             )
             figure.add_trace(line, **place_of(panel, 2))
-        figure.update_xaxes(range=[1.03 * totals.max(), 0], title_text="heads kept in all", **place_of(panel, 2))
+        figure.update_xaxes(range=[1.03 * totals.max(), -0.03 * totals.max()], title_text="heads kept in all", **place_of(panel, 2))
     return figure.update_yaxes(rangemode="tozero").update_yaxes(title_text="heads kept at the site", col=1)
 
 
