@@ -88,6 +88,9 @@ def _known(error: Exception) -> Exception:
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         mend = "in training, lower train.batch_tokens or the model's width; in translation, split long sentences"
         return MachineError("memory", "there is not enough of it for this model and batch", mend)
+    if isinstance(error, UnicodeEncodeError):
+        letter = error.object[error.start]
+        return MachineError("output", f"'{letter}' cannot be written in {error.encoding}", "set PYTHONIOENCODING=utf-8")
     if isinstance(error, OSError):
         what = f"cannot be read or written ({error.strerror or error})"
         return MachineError(str(error.filename or "output"), what, "name another place, or make room there")

@@ -139,7 +139,9 @@ def _as_tensor(rows: Any) -> torch.Tensor | None:
 
 
 def _numbers(value: torch.Tensor) -> np.ndarray:
-    return value.detach().to(torch.float64 if value.is_floating_point() else torch.int64).numpy()
+    if value.is_complex():
+        raise TypeError("numbers have an imaginary part")
+    return value.detach().to(torch.float64 if value.is_floating_point() else torch.int64).cpu().numpy()
 
 
 def _has_gradient(value: Any) -> bool:
@@ -153,7 +155,7 @@ def _show(value: Any, digits: int = 3) -> str:
     kind = f" = tensor of shape {tuple(value.shape)}"
     if value.numel() == 0:
         return kind
-    if value.layout != torch.strided or value.is_complex():
+    if value.layout != torch.strided or value.is_complex() or value.is_meta:
         return f"{kind}\n    {value!r}"
     text = np.array2string(_numbers(value), precision=digits, suppress_small=True, threshold=200)
     return "\n".join([kind, *(f"    {line}" for line in text.split("\n"))])

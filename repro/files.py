@@ -37,7 +37,7 @@ def write_atomic(path: Path, data: bytes) -> None:
     if not path.name or (os.path.lexists(path) and not path.is_file()):
         raise MachineError(f"'{path}'", "is no name of a plain file", "name another place")
     temporary = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
-    with _refusals(path):
+    with refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with open(temporary, "wb") as file:
@@ -64,7 +64,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         MachineError: the disk refuses.
     """
-    with _refusals(Path(folder) / ".lock"):
+    with refusals(Path(folder) / ".lock"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         file = open(Path(folder) / ".lock", "w")
     with file:
@@ -79,7 +79,7 @@ def append_line(path: Path, record: dict[str, Any]) -> None:
         MachineError: the disk refuses, or takes a part only, which is cut off again.
     """
     line = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    with _refusals(Path(path)):
+    with refusals(Path(path)):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -101,7 +101,7 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         MachineError: the disk refuses; an old folder is untouched and nothing else is left behind.
     """
     path = Path(path)
-    with _refusals(path):
+    with refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
         try:
@@ -146,7 +146,7 @@ def check_folder(path: Path) -> None:
 
 
 @contextmanager
-def _refusals(path: Path) -> Iterator[None]:
+def refusals(path: Path) -> Iterator[None]:
     """Turn what the disk refuses while a file or folder is written into one line that names it."""
     try:
         yield

@@ -23,7 +23,7 @@ from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, MachineError, ReproError
-from repro.files import UNFINISHED, check_folder, sha256, write_folder, write_json
+from repro.files import UNFINISHED, check_folder, refusals, sha256, write_folder, write_json
 from repro.provenance import IDENTITY, now
 from repro.scales import run_name
 
@@ -190,16 +190,21 @@ class Run:
 
         Raises:
             BusyError: another process owns it.
+            MachineError: the disk refuses.
         """
-        with open(self.path / ".lock", "a+") as file:
+        path = self.path / ".lock"
+        with refusals(path):
+            file = open(path, "ab+", buffering=0)  # what a full disk does not take must not be tried again when the file is closed
+        with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 file.seek(0)
-                raise BusyError(str(self.path), f"is in use by {file.read() or 'another process'}", "wait for it or stop it") from error
-            file.truncate(0)
-            file.write(f"process {os.getpid()} on {platform.node()} since {now()}")
-            file.flush()
+                owner = file.read().decode(errors="replace") or "another process"
+                raise BusyError(str(self.path), f"is in use by {owner}", "wait for it or stop it") from error
+            with refusals(path):
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {platform.node()} since {now()}".encode())
             yield
 
     def save_checkpoint(self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:

@@ -362,6 +362,12 @@ def test_an_unfinished_run_cannot_translate(capsys, runs):
     assert code == 2 and "is not finished. Fix: start its `repro train` command again; it resumes" in line
 
 
+def test_what_the_encoding_of_the_output_lacks_is_named(capsys, monkeypatch):
+    monkeypatch.setattr("repro.catalogue.list_systems", lambda: "größer als Ω")
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
+    assert refused(capsys, "variants") == (3, "error: output: 'Ω' cannot be written in latin-1. Fix: set PYTHONIOENCODING=utf-8")
+
+
 def test_an_interrupt_that_a_library_turns_into_another_error_is_no_bug(capsys, monkeypatch):
     def importing(*_, **__):
         try:

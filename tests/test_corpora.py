@@ -447,9 +447,18 @@ def test_tables_of_one_corpus_have_the_same_languages(tmp_path, kind) -> None:
 def test_two_files_for_one_thing_are_refused(tmp_path) -> None:
     write(tmp_path, valid_en="x\n", valid_de="x\n")
     assert message(InputError, write_corpus(tmp_path)) == f"{tmp_path}: has both dev.de and valid.de. Fix: take one of them away"
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    (tables / "train.tsv").write_text("en\tde\na\tb\n")
+    (tables / "train.tsv.gz").write_bytes(gzip.compress(b"en\tde\na\tb\n"))
+    assert message(InputError, f"local:{tables}") == f"{tables}: has both train.tsv and train.tsv.gz. Fix: take one of them away"
+
+
+def test_two_layouts_in_one_folder_are_refused(tmp_path) -> None:  # one would be read and the other passed over in silence
+    name = write_corpus(tmp_path)
     (tmp_path / "train.tsv").write_text("en\tde\na\tb\n")
-    (tmp_path / "train.tsv.gz").write_bytes(gzip.compress(b"en\tde\na\tb\n"))
-    assert message(InputError, f"local:{tmp_path}") == f"{tmp_path}: has both train.tsv and train.tsv.gz. Fix: take one of them away"
+    expected = f"{tmp_path}: has dev.de and train.tsv, which are of two layouts. Fix: keep one layout, and move the others elsewhere"
+    assert message(InputError, name) == expected
 
 
 def test_an_overlong_cell_is_skipped(tmp_path) -> None:

@@ -251,7 +251,9 @@ def load(request, monkeypatch, tmp_path):
     import datasets
     import huggingface_hub
 
-    monkeypatch.setenv("REPRO_DATA", str(tmp_path))
+    home = tmp_path / "a [b] *c"  # a name that could be read as a pattern
+    home.mkdir()
+    monkeypatch.setenv("REPRO_DATA", str(home))
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
 
     def load_tables(name, rows):
@@ -259,8 +261,8 @@ def load(request, monkeypatch, tmp_path):
         id, config = CONFIGS[name]
         if request.param == "folder":
             for split, table in tables.items():
-                (tmp_path / name / config / split).mkdir(parents=True)
-                table.to_parquet(tmp_path / name / config / split / "0000.parquet")
+                (home / name / config / split).mkdir(parents=True)
+                table.to_parquet(home / name / config / split / "0000.parquet")
             return load_corpus(name)
 
         def load_dataset(asked, data_files, revision):

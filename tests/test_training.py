@@ -23,7 +23,7 @@ from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_pairs
 from repro.data.subwords import PAD_ID, Subwords
-from repro.errors import BusyError, DamagedFileError, InputError
+from repro.errors import BusyError, DamagedFileError, InputError, MachineError
 from repro.files import write_json
 from repro.runs import Run, load_state
 from repro.scales import resolve
@@ -202,6 +202,13 @@ def test_a_run_in_use_is_refused_and_named(tmp_path):
     run = Run.create(tiny(), tmp_path)
     with run.lock(), pytest.raises(BusyError, match=f"is in use by process {os.getpid()} on "):
         train(tiny(), tmp_path, quiet=True)
+
+
+def test_a_lock_that_the_disk_refuses_is_named(tmp_path):
+    run = Run.create(tiny(), tmp_path)
+    (run.path / ".lock").symlink_to("/dev/full")
+    with pytest.raises(MachineError, match=rf"{run.path}/\.lock: cannot be written \("), run.lock():
+        pytest.fail("owned without a lock")
 
 
 def test_a_run_that_another_process_finished_meanwhile_is_not_trained_again(tmp_path, monkeypatch):

@@ -147,12 +147,14 @@ def test_a_right_answer_of_another_type_of_number_is_right():
         (lambda vector, factor: vector & vector, "stops in line 1 with NotImplementedError"),
         (lambda vector, factor: exit(), "stops in line 1 with SystemExit"),
         (lambda vector, factor: (vector * factor).to_sparse(), "not right yet"),
+        (lambda vector, factor: (vector * factor).to("meta"), "not right yet"),
+        (lambda vector, factor: vector * factor + 0j, "not right yet"),
         (lambda vector, factor: np.array([vector, {}], dtype=object), "not right yet"),
         (lambda vector, factor: vector * 2.9995, "nearly right, but not to five digits"),
     ],
     ids=(
         "nothing mistake unforeseen shape nan list wrong-list changed arguments in-torch in-Python of-torch's-name exit sparse"
-        " objects rounded"
+        " meta complex objects rounded"
     ).split(),
 )
 def test_any_other_answer_becomes_an_explanation(answer, said, capsys):

@@ -30,14 +30,21 @@ def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
     """Read the parallel text of a folder; with ``languages`` empty, all languages that are there.
 
     Raises:
-        InputError: there is no folder or nothing known in it, or a language or one side of a split is missing.
+        InputError: there is no folder or nothing known in it, or two layouts, or a language or one side of a split is missing.
     """
     if not folder.is_dir():
         raise InputError(str(folder), "is not a folder", "give the folder that holds train.en and train.de, a TSV, JSONL or WIT3 files")
     names = sorted(path.name for path in folder.iterdir())
-    for pattern, read in ((_WIT3_FILE, _read_wit3), (_TABLE_FILE, _read_tables), (_ALIGNED_FILE, _read_aligned)):
-        if found := {name: match for name in names if (match := pattern.fullmatch(name))}:
-            return read(folder, found, languages, max_chars)
+    readers = {_WIT3_FILE: _read_wit3, _TABLE_FILE: _read_tables, _ALIGNED_FILE: _read_aligned}
+    layouts: dict[re.Pattern[str], dict[str, re.Match[str]]] = {}
+    for name in names:  # by the first that fits: train.tsv is no train set in a language of that name
+        if match := next((match for pattern in readers if (match := pattern.fullmatch(name))), None):
+            layouts.setdefault(match.re, {})[name] = match
+    if len(layouts) > 1:
+        one, other, *_ = (next(iter(found)) for found in layouts.values())
+        raise InputError(str(folder), f"has {one} and {other}, which are of two layouts", "keep one layout, and move the others elsewhere")
+    for pattern, found in layouts.items():  # the only one
+        return readers[pattern](folder, found, languages, max_chars)
     listed = ", ".join(names[:5]) or "nothing"
     mend = "name the files train.en and train.de (also dev, test), train.tsv, train.jsonl, or as in a WIT3 archive"
     raise InputError(str(folder), f"holds no parallel text known here, but {listed}", mend)

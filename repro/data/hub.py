@@ -3,6 +3,7 @@
 A table of translations has a column per language. Tables of articles and of dialogues are turned into two columns here.
 """
 
+import glob
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +97,8 @@ def read_tables(source: HubSource, folder: Path, languages: Sequence[str], max_c
     """
     import datasets
 
-    files = {split: str(folder / source.config / split / "*.parquet") for split in source.splits}
+    plain = Path(glob.escape(str(folder)))  # its own brackets and stars are no pattern
+    files = {split: str(plain / source.config / split / "*.parquet") for split in source.splits}
     try:
         tables = datasets.load_dataset("parquet", data_files=files)
     except Exception as error:  # as above
