@@ -17,11 +17,13 @@ def copies(num_sentences: int) -> torch.Tensor:
 ALIKE = (
     "hc-sa-ll-ll",
     "hc-sa-ll-cc",
+    "hc-sa-ll-lc",
     "mma-local",
     "mma-forward",
     "mma-backward",
     "mma-w2",
     "mma-w3",
+    "mma-w4",
     "base-attention-dropout",
     "ran-all-frozen",
 )

@@ -25,6 +25,8 @@ from repro.attention.dot_product import DotProduct
 from repro.attention.patterns import not_after, not_before, within
 from repro.errors import InputError
 
+TYPES = "GLFB"  # global, local, forward, backward
+
 
 class Mixed(AttentionWeights):
     """Dot-product attention with a mask for each head.
@@ -60,9 +62,15 @@ class Mixed(AttentionWeights):
         return self.scorer.attend(query, key, value, self._outside(blocked, positions), positions)
 
 
+def head_types(num_heads: int, types: str = TYPES, repeat: Literal["all", "last"] = "all") -> str:
+    """Return a letter of GLFB for each head; see `build`."""
+    cycle = types if repeat == "all" else types + types[-1] * num_heads
+    return (cycle * num_heads)[:num_heads]
+
+
 def build(
     stack: Stack,
-    types: str = "GLFB",
+    types: str = TYPES,
     window: int = 1,
     repeat: Literal["all", "last"] = "all",
     scale: Literal["head", "model"] = "head",
@@ -82,11 +90,10 @@ def build(
     if stack.site == "cross":
         what = "mixed heads are near, before or after the query, but the positions of two languages do not correspond"
         raise InputError("model.cross", what, "use mixed at encoder_self or decoder_self")
-    if not types or set(types) - set("GLFB") or len(types) > stack.num_heads or window < 0:
+    if not types or set(types) - set(TYPES) or len(types) > stack.num_heads or window < 0:
         found = f"types '{types}' with window {window} for {stack.num_heads} heads"
         raise InputError(f"model.{stack.site}", found, "give between 1 letter of GLFB and one for each head, and a window of 0 or more")
-    cycle = types if repeat == "all" else types + types[-1] * stack.num_heads
-    letters = (cycle * stack.num_heads)[: stack.num_heads]
+    letters = head_types(stack.num_heads, types, repeat)
     width = stack.head_dim if scale == "head" else stack.embed_dim
     scorers = [DotProduct(stack.embed_dim, stack.num_heads, stack.head_dim, stack.dropout, width) for _ in range(stack.num_layers)]
     return [Mixed(scorer, letters, window) for scorer in scorers]

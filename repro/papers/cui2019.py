@@ -3,7 +3,7 @@
 https://aclanthology.org/D19-5622. The variant is `attention/mixed.py`.
 """
 
-from repro.attention import build_weights
+from repro.attention.mixed import head_types
 from repro.papers import Deviation, Experiment, Paper
 from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, last_minus_first, source_length
@@ -31,8 +31,7 @@ def _rows(cells: dict[Arm, str]) -> list[Row]:
 
 def _types_of_maps(evidence: Evidence) -> str:
     """Say which head is of which type, and of which sentence the maps are."""
-    model = MMA.config(evidence.scale).model
-    types = build_weights(model.encoder_self, "encoder_self", 1, model.embed_dim, model.num_heads)[0].types
+    types = head_types(evidence.one("maps", MMA)["config"]["model"]["num_heads"])
     listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in enumerate(types))
     return f"{maps_text(evidence, MMA)} Types in every layer: {listed}."
 
