@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from paper_records import BASE, HARD, damaged, score_record
+
+from repro.data.corpora import load_corpus
+from repro.papers.evidence import Evidence
 
 # The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
 torch.set_num_threads(1)
@@ -23,3 +27,17 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("REPRO_DATA does not name the folder of the real corpora")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def refs() -> list[str]:
+    """Return the references of the generated test set."""
+    return load_corpus("minigerman", "en", "de").pairs("test", "en", "de")[1]
+
+
+@pytest.fixture(scope="session")
+def evidence(refs) -> Evidence:
+    """Return evidence of two systems and two seeds, whose scores are made up."""
+    records = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
+    records += [score_record(BASE, damaged(refs, 4, 1), 2), score_record(HARD, damaged(refs, 8, 1), 2)]
+    return Evidence("smoke", records)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_papers import damaged, score_record, speed_records
+from paper_records import damaged, score_record, speed_records
 
 from repro.data.corpora import load_corpus
 from repro.papers import find_experiments

@@ -1,0 +1,87 @@
+"""Records made up for tests of claims and tables: scores of damaged references, masks, speeds, heads, pruned models."""
+
+from dataclasses import asdict
+
+import sacrebleu
+
+from repro.data.corpora import load_pairs
+from repro.decoding import SearchConfig
+from repro.papers.arms import Arm
+from repro.papers.claims import Claim, Verdict
+from repro.papers.evidence import Evidence
+from repro.papers.pruned import PRUNED
+from repro.papers.verdicts import claims_of
+
+BASE, HARD = Arm("base"), Arm("hc-sa")
+
+
+def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) -> dict:
+    config = arm.config("smoke", seed)
+    return {
+        "run": str(arm),
+        "system": arm.system,
+        "seed": seed,
+        "split": "test",
+        "config": asdict(config),
+        "config_digest": config.digest(),
+        "training": {"parameters": parameters, "seconds": 60.0, "update": 600, "target_tokens_per_second": 1000},
+        "search": asdict(SearchConfig()),
+        "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
+        "provenance": {"threads": 1, "device": "cpu", "processor": "p"},
+        "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],
+        "hypotheses": hyps,
+    }
+
+
+def damaged(refs: list[str], every: int, start: int = 0) -> list[str]:
+    """Return the references with the words of every n-th sentence in another order."""
+    return [" ".join(ref.split()[::-1]) if i % every == start else ref for i, ref in enumerate(refs)]
+
+
+def bleu(hyps: list[str], refs: list[str]) -> float:
+    return sacrebleu.corpus_bleu(hyps, [refs]).score
+
+
+def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
+    """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
+    masks = {"kind": "masks", "masks": {"8": {"changed": {str(i): "nichts" for i in sentences}}}}
+    return [record for seed in seeds for record in (score_record(arm, refs, seed), score_record(arm, refs, seed) | masks)]
+
+
+def speed_records(**speeds: list[float]) -> list[dict]:
+    """Return the records of one sitting."""
+    common = {"kind": "speed", "sitting": list(speeds), "sentences": 256, "batch_size": 64, "steps": 25, "threads": 1}
+    return [
+        common | {"config_digest": Arm(system.replace("_", "-")).config("smoke").digest(), "sentences_per_second": speed}
+        for system, speed in speeds.items()
+    ]
+
+
+def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> dict:
+    """Return two layers of encoder heads; one to three of the second layer look to an offset, if it is not 0."""
+    positional = [[0.0] * heads, [1.0 if offset and head < 3 else 0.0 for head in range(heads)]]
+    rising = [[float(head + 8 * layer) for head in range(heads)] for layer in range(2)]
+    site = {
+        "positional": positional,
+        "main_offset": [[offset] * heads] * 2,
+        "confidence": [[confidence] * heads, [confidence + head / 100 for head in range(heads)]],
+        "roles": [[["positional"] if share else ["unknown"] for share in layer] for layer in positional],
+        "relevance": rising,
+        "two_rarest": [[0.1] * (heads - 1) + [0.159], [0.0] * heads],
+    }
+    return {"kind": "heads", "config_digest": PRUNED.config("smoke").digest(), "sites": {"encoder_self": site}}
+
+
+def pruning_record(kept: list[list[int]]) -> dict:
+    point = {"heads": sum(map(len, kept)), "kept_heads": {"encoder_self": kept}}
+    series = {"encoder": {"heads": 16, "points": [point]}}
+    return {"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}
+
+
+def verdict_on(name: str, records: list[dict]) -> Verdict:
+    (claim,) = [claim for claim in claims_of() if claim.name == name]
+    return claim.judge(Evidence("smoke", records))
+
+
+def claim_of(*conditions) -> Claim:
+    return Claim("T-01", "a statement", "a number", conditions)

@@ -1,0 +1,273 @@
+"""What records tell about a claim: differences, bins, masks, speed, heads and pruned models."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from paper_records import (
+    BASE,
+    HARD,
+    bleu,
+    claim_of,
+    damaged,
+    heads_record,
+    masked_records,
+    pruning_record,
+    score_record,
+    speed_records,
+    verdict_on,
+)
+from scipy import stats
+
+from repro.papers.arms import Arm
+from repro.papers.bins import equal_parts, last_minus_first, reference_length, slope_weights
+from repro.papers.claims import better
+from repro.papers.evidence import Evidence, NotMeasured
+from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
+from repro.papers.raganato2020 import SHALLOW, TOKEN
+from repro.papers.speed import speed_ratio, speed_table
+
+
+def test_a_difference_over_seeds_is_that_of_the_scores(evidence, refs):
+    found = evidence.contrast([(1, HARD), (-1, BASE)])
+    expected = [bleu(damaged(refs, 8, s), refs) - bleu(damaged(refs, 4, s), refs) for s in (0, 1)]
+    assert found.mean == pytest.approx(np.mean(expected))
+    assert found.low < found.mean < found.high and found.seeds == "2 seeds"
+    part = evidence.contrast([(1, HARD)], range(100))
+    assert part.mean == pytest.approx(np.mean([bleu(damaged(refs, 8, s)[:100], refs[:100]) for s in (0, 1)]))
+
+
+def test_a_system_with_one_seed_is_judged_with_the_noise_of_those_with_several(refs):
+    one = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
+    alone = Evidence("smoke", one).contrast([(1, HARD), (-1, BASE)])
+    assert str(alone).endswith(", 1 seed, other seeds not counted in") and alone.low > 0
+    assert claim_of(better(HARD, BASE)).judge(Evidence("smoke", one)).status == "undecided"  # who knows what another seed does?
+    scores = [bleu(damaged(refs, every), refs) for every in (4, 5, 6)]
+    more = [score_record(BASE, damaged(refs, every), seed) for every, seed in ((5, 2), (6, 3))]
+    found = Evidence("smoke", one + more).contrast([(1, HARD), (-1, BASE)])
+    assert found.mean == pytest.approx(bleu(damaged(refs, 8), refs) - np.mean(scores)) and found.seeds == "1 to 3 seeds"
+    seeds = np.var(scores, ddof=1) * (1 + 1 / 3)  # of one seed of HARD, and of the mean of three of BASE
+    assert found.detectable is not None and (found.high - found.low) / 2 > stats.t.ppf(0.975, 1000) * math.sqrt(seeds)
+    assert (found.high - found.low) / 2 < stats.t.ppf(0.975, 2) * math.sqrt(seeds + ((alone.high - alone.low) / 2 / 1.96) ** 2)
+
+
+def test_half_a_system_is_half_as_unsure(evidence):
+    whole, half = (evidence.contrast([(weight, BASE)]) for weight in (1, 0.5))
+    assert (half.mean, half.high - half.low) == pytest.approx((whole.mean / 2, (whole.high - whole.low) / 2))
+
+
+def test_two_runs_found_by_their_digests_differ_as_two_arms_of_one_seed_do(refs):
+    other = Arm("hc-all")
+    records = [score_record(HARD, damaged(refs, 8)), score_record(other, damaged(refs, 4))]
+    records += [score_record(BASE, damaged(refs, every), seed) for seed, every in ((1, 5), (2, 7))]
+    evidence = Evidence("smoke", records)
+    found = evidence.difference(*(arm.config("smoke").digest() for arm in (HARD, other)), BASE)
+    expected = evidence.contrast([(1, HARD), (-1, other)])
+    for name in ("mean", "low", "high", "detectable"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
+
+
+def test_the_noise_of_a_part_is_that_of_its_own_sentences(refs):
+    """Two seeds that differ behind the first hundred sentences only tell that seeds change nothing of these."""
+    first = damaged(refs, 4)
+    found, same = (
+        Evidence("smoke", [score_record(BASE, first), score_record(BASE, second, 2)]).contrast([(1, BASE)], range(100))
+        for second in ([*first[:100], *refs[100:]], first)
+    )
+    assert found == same
+
+
+@pytest.mark.parametrize("other", [{"split": "dev"}, {"corpus": "multi30k"}, {"source": "de", "target": "en"}], ids=str)
+def test_no_other_text_tells_how_much_seeds_matter(refs, other):
+    records = [score_record(BASE, damaged(refs, 4)), *(score_record(HARD, damaged(refs, every), seed) for seed, every in ((1, 8), (2, 9)))]
+    assert Evidence("smoke", records).contrast([(1, BASE)]).detectable is not None
+    for record in records[1:]:
+        record["config"]["data"] |= {name: value for name, value in other.items() if name != "split"}
+        record["split"] = other.get("split", "test")
+    assert Evidence("smoke", records).contrast([(1, BASE)]).detectable is None
+
+
+def test_bins_hold_all_sentences_and_weights_give_slope_and_difference(evidence, refs):
+    lengths = [reference_length("", ref) for ref in refs]
+    edges = equal_parts(lengths, 3)
+    bins = evidence.bins(BASE, reference_length, edges)
+    assert sum(len(inside) for _, _, inside in bins) == len(refs)
+    gaps = [gap.mean for _, _, gap in evidence.gap_by([(1, HARD), (-1, BASE)], reference_length, edges)]
+    centres = np.array([centre for _, centre, _ in bins])
+    trend = evidence.trend([(1, HARD), (-1, BASE)], reference_length, edges, slope_weights)
+    assert trend.mean == pytest.approx(stats.linregress(centres, gaps).slope)
+    assert evidence.trend([(1, HARD), (-1, BASE)], reference_length, edges, last_minus_first).mean == pytest.approx(gaps[-1] - gaps[0])
+
+
+SHORT, MIDDLE, LONG = ("a " * words for words in (5, 15, 45))
+
+
+def bins_of(monkeypatch, references: list[str], edges: list[float]) -> list[tuple[str, list[int]]]:
+    monkeypatch.setattr("repro.papers.evidence.load_pairs", lambda *_: (references, references))
+    return [(name, inside) for name, _, inside in Evidence("smoke", []).bins(BASE, reference_length, edges)]
+
+
+def test_bins_of_a_handful_are_joined_with_a_neighbour_and_no_sentence_is_left_out(monkeypatch):
+    found = bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 50 + [LONG], [0, 10, 20, 30, 40, 1000])
+    assert found == [("0 to 9", list(range(40))), ("10 or more", list(range(40, 91)))]
+    found = bins_of(monkeypatch, [SHORT] * 2 + [MIDDLE] * 50 + [LONG] * 30, [0, 10, 20, 30, 40, 1000])
+    assert found == [("0 to 19", list(range(52))), ("20 or more", list(range(52, 82)))]
+    assert bins_of(monkeypatch, [SHORT] * 3 + [LONG] * 3, [0, 10, 1000]) == [("0 or more", list(range(6)))]
+
+
+def test_the_names_of_bins_between_fractions_are_whole_numbers(monkeypatch):
+    found = bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40 + [LONG] * 40, [5.0, 7.4, 15.0, 15.6, 46.0])
+    assert [name for name, _ in found] == ["5 to 7", "8 to 15", "16 or more"]
+    assert bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40, [4.6, 6.0, 46.0])[0][0] == "5"
+
+
+def test_there_is_no_trend_over_a_single_bin(evidence):
+    with pytest.raises(NotMeasured, match="there are no two bins of 30 sentences"):
+        evidence.trend([(1, HARD), (-1, BASE)], reference_length, [0, 1000], last_minus_first)
+
+
+def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):
+    """The loss of hc-all is that of hc-sa and all long sentences; hc-sa loses nothing."""
+    median = np.median([reference_length("", ref) for ref in refs])
+    long = [" ".join(ref.split()[::-1]) if reference_length("", ref) > median else ref for ref in refs]
+    one = [score_record(BASE, refs), score_record(Arm("hc-sa"), refs), score_record(Arm("hc-all"), long)]
+    alone = verdict_on("Y-10", one)
+    assert [line.split(":")[0] for line in alone.evidence] == ["open", "void"]
+    assert alone.evidence[1].endswith("<= 0: +0.00, and nothing tells how much seeds matter")
+    assert verdict_on("Y-10", [*one, score_record(BASE, refs, 2)]).status == "reproduced"
+
+
+def test_masking_a_head_is_compared_on_the_same_sentences(evidence, refs):
+    changed = {str(i): "nichts" for i in range(0, 100)}
+    record = score_record(HARD, damaged(refs, 8)) | {"kind": "masks", "masks": {"2": {"changed": changed}}}
+    both = Evidence("smoke", [score_record(HARD, damaged(refs, 2)), record])  # scored on another machine, which made another model of it
+    masked = ["nichts"] * 100 + damaged(refs, 8)[100:]
+    assert both.masked(HARD, "2").mean == pytest.approx(bleu(damaged(refs, 8), refs) - bleu(masked, refs))
+
+
+@pytest.mark.parametrize(("lost", "status"), [(range(50, 151), "undecided"), (range(300), "reproduced"), (range(10), "not reproduced")])
+def test_two_losses_are_compared_on_the_same_sentences(refs, lost, status):
+    shallow = masked_records(Arm(TOKEN.system, SHALLOW), refs, lost)
+    assert verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, range(100))]).status == status
+    equal = verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, lost)])
+    assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 2 seeds, detectable 0.00")
+    assert verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, range(100), seeds=(1,))]).status == "undecided"
+
+
+def test_without_parses_of_the_source_nothing_is_said_of_relations():
+    verdict = verdict_on("V-11", [heads_record() | {"syntax": None}])
+    assert (verdict.status, verdict.reason) == ("not run", "relations of base (model.num_heads=8): no parses of 'en' are at hand")
+
+
+@pytest.mark.parametrize(
+    ("unsure", "status", "end"),
+    [
+        (1, "reproduced", ": 1.00, from 0.80 to 1.00, 5 bins"),
+        (2, "undecided", ": 1.00, from 0.60 to 1.00, 5 bins"),
+        (0, "not reproduced", ": 0.60, from 0.60 to 0.60, 5 bins"),
+    ],
+)
+def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):
+    """One sentence alone is not in every resample of its bin; in no sentence there is nothing to lose."""
+    bins = [inside for _, _, inside in Evidence("smoke", []).bins(TOKEN, reference_length, equal_parts([len(r.split()) for r in refs], 5))]
+    sure = {0: 3, 1: 4, 2: 3}[unsure]
+    lost = [i for inside in bins[:sure] for i in inside[::2]] + [inside[0] for inside in bins[sure : sure + unsure]]
+    verdict = verdict_on("R-10", masked_records(TOKEN, refs, lost))
+    assert (verdict.status, verdict.evidence[0][-len(end) :]) == (status, end)
+    assert verdict_on("R-10", masked_records(TOKEN, refs, lost, seeds=(1,))).evidence[0].endswith("from 0.00 to 1.00, 5 bins")
+
+
+@pytest.mark.parametrize(
+    ("sh_x", "outcome", "low", "high"),
+    [
+        ([13, 26, 52, 13, 26], "holds", 1.3, 1.3),
+        ([13, 26, 40, 13, 26], "open", 1.0, 1.3),
+        ([9, 20, 40, 9, 20], "fails", 0.9, 1.0),
+    ],
+)
+def test_a_speed_is_judged_over_the_rounds_of_its_sitting(sh_x, outcome, low, high):
+    base = [10.0, 20.0, 40.0, 10.0, 20.0]  # a machine that is four times as fast in one round
+    records = speed_records(base=base, hc_sa=base, sh_x=sh_x)
+    assert verdict_on("Y-12", records).evidence[0].startswith(f"{outcome}: speed of sh-x / base")
+    ratio = speed_ratio(Evidence("smoke", records), Arm("sh-x"), BASE)
+    assert (ratio.low, ratio.high, ratio.over) == (low, high, "5 rounds")
+    lines = speed_table(Evidence("smoke", records), (BASE, Arm("sh-x"))).splitlines()
+    assert lines[2].endswith("| 1.00 |") and lines[3].endswith(f"({low:.2f} to {high:.2f}) |")
+
+
+@pytest.mark.parametrize(("best", "status"), [(0.62, "undecided"), (0.9, "reproduced"), (0.45, "not reproduced")])
+def test_a_relation_is_followed_as_surely_as_its_pairs_of_words_tell(best, status):
+    """400 pairs, 200 of them at the most frequent place; it is not known which of these the head found, so they may be hardly any."""
+    accuracy = {"head to dependent": [[0.1, None], [best, 0.2]], "dependent to head": [[0.3, 0.1], [0.2, 0.2]]}
+    found = {"positions": {"-1": 200, "-2": 120, "1": 80}, "accuracy": accuracy, "baseline": 0.5}
+    syntax = {name: {relation: value for relation in ("nsubj", "dobj")} for name, value in found.items()}
+    verdict = verdict_on("V-11", [heads_record() | {"syntax": syntax}])
+    assert verdict.status == status
+    if status == "undecided":  # with as many pairs found by both as can be, 12 points would be surely more than 8
+        assert re.search(r": 12\.00, 95 % [23]\.\d\d to 2[01]\.\d\d, 400 pairs of words$", verdict.evidence[0])
+
+
+def test_which_heads_go_first_is_read_off_the_models_nearest_a_half_and_a_quarter():
+    """Of three layers the middle one is in neither half."""
+    near_half = {"encoder_self": [[0], [1], []], "decoder_self": [[0, 1], [0, 1, 2], [3]], "cross": [[0], [], [0, 1, 2]]}
+    near_quarter = {"encoder_self": [[], [0], []], "decoder_self": [[0], [], []], "cross": [[0], [1], [2]]}
+    points = [
+        {"heads": heads, "kept_heads": kept, "almost_binary": share}
+        for heads, kept, share in ((12, near_half, 0.8), (5, near_quarter, 0.9), (24, near_half | {"cross": [[]] * 3}, 1.0))
+    ]
+    series = {"all": {"heads": 24, "points": points}, "encoder": {"heads": 8, "points": [{"almost_binary": 0.1}]}}
+    found = Evidence("smoke", [{"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}])
+    numbers = [number(found) for number in (encoder_goes_first, cross_goes_last, low_minus_high("decoder_self"), low_minus_high("cross"))]
+    assert [number.value for number in numbers] == [2, 2, 1, -2]
+    assert [number.over for number in numbers] == [f"{heads} of 24 heads" for heads in (12, 5, 12, 12)]
+    assert (binary_share(found).value, binary_share(found).over) == (pytest.approx(0.7), "mean of 4 pruned models")
+
+
+def test_without_a_positional_head_nothing_is_said_of_such_heads():
+    verdict = verdict_on("V-07", [heads_record()])
+    assert (verdict.status, verdict.reason) == ("not reproduced", "0 of 2 conditions hold, 1 fail")
+    assert verdict.evidence[1] == "void: lowest confidence of such a head >= 0.7: no head is positional"
+    assert verdict_on("V-07", [heads_record(offset=-1)]).status == "reproduced"
+    assert verdict_on("V-07", [heads_record(offset=-1, confidence=0.6)]).status == "partly"
+    verdict = verdict_on("V-09", [heads_record(), pruning_record([[], [0, 1, 2]])])
+    assert (verdict.status, verdict.evidence[0].split(": ", 2)[2]) == (
+        "undecided",
+        "share of positional heads kept minus share of the others > 0: no head is positional",
+    )
+    assert verdict_on("V-09", [heads_record(offset=1), pruning_record([[], [0, 1, 2]])]).status == "reproduced"
+    verdict = verdict_on("V-09", [heads_record(offset=1), pruning_record([[], [3, 4, 5]])])
+    assert verdict.status == "not reproduced" and verdict.evidence[0].endswith(", 3 of 16 heads")
+
+
+def test_a_correlation_of_eight_heads_says_so_and_a_share_is_in_points():
+    verdict = verdict_on("V-08", [heads_record()])
+    assert verdict.evidence[0].endswith(", 8 heads") and verdict_on("V-08", [heads_record(heads=3)]).status == "undecided"
+    assert verdict_on("V-10", [heads_record()]).evidence[0].endswith("or the next head's, points >= 0: -24.1")
+
+
+def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(refs):
+    """All heads gain by training on; that the pruned model is better than the run before says nothing."""
+    point = {"heads": 4, "config_digest": "pruned", "kept_heads": {}}
+    series = {"encoder": {"heads": 16, "points": [point], "continued": "control"}}
+    before = score_record(PRUNED, damaged(refs, 2))
+    on, longer = (replace(PRUNED, overrides=(*PRUNED.overrides, f"train.max_updates={updates}")) for updates in (7, 8))
+    pruned = score_record(on, damaged(refs, 4)) | {"config_digest": "pruned"}
+    control = score_record(longer, refs) | {"config_digest": "control"}
+    record = {"kind": "pruning", "config_digest": before["config_digest"], "series": series}
+    assert verdict_on("V-01", [before, pruned, control, record]).status == "undecided"  # who knows what another seed does?
+    seeds = [score_record(BASE, damaged(refs, 4), seed) for seed in (1, 2)]  # of no importance here
+    assert verdict_on("V-01", [before, pruned, control, record, *seeds]).status == "not reproduced"
+    assert verdict_on("V-01", [before, pruned | {"hypotheses": refs}, control, record, *seeds]).status == "reproduced"
+    del series["encoder"]["continued"]  # a record of before controls were trained
+    verdict = verdict_on("V-01", [before, pruned, control, record])
+    assert verdict.status == "not run" and "the control of the sweep of base (model.num_heads=8)" in verdict.reason
+
+
+@pytest.mark.parametrize(("every", "status"), [(8, "reproduced"), (4, "undecided"), (2, "partly")])
+def test_no_gain_is_not_that_of_attention_dropout_unless_there_is_one(refs, every, status):
+    gain, base, control = damaged(refs, every, 1), damaged(refs, 4), damaged(refs, 1)
+    records = [score_record(Arm("ran-d"), gain), score_record(BASE, base), score_record(Arm("base-attention-dropout"), control)]
+    records.append(score_record(BASE, damaged(refs, 4, 2), 2))  # so that it is known how much seeds matter
+    assert verdict_on("Z-10", records).status == status

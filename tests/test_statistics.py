@@ -1,0 +1,160 @@
+"""Differences and their intervals: how sure seeds and sentences let anybody be, against simulations and formulas."""
+
+import math
+
+import numpy as np
+import pytest
+import sacrebleu
+from scipy import stats
+
+from repro.evaluation import score_of_sums
+from repro.papers.claims import decide
+from repro.papers.evidence import Evidence
+from repro.papers.statistics import (
+    SeedNoise,
+    Undefined,
+    bleu_of_sums,
+    estimate,
+    median,
+    minimum_detectable,
+    paired_difference,
+    rank_correlation,
+)
+
+
+def test_what_a_mask_costs_has_the_interval_of_a_mean_over_its_own_seeds():
+    found, half = Evidence._over_seeds(np.array([1.0, 3.0, 5.0]), np.zeros((3, 100))), stats.t.ppf(0.975, 2) * 2 / math.sqrt(3)
+    assert (found.mean, found.low, found.high) == pytest.approx((3, 3 - half, 3 + half)) and found.seeds == "3 seeds"
+
+
+def test_an_interval_adds_the_variances_of_seeds_and_sentences():
+    random = np.random.default_rng(0)
+    inside = []
+    for _ in range(4000):  # systems of three seeds, two of them compared; another test set moves their difference by 1, a seed each by 2
+        systems = random.normal(0.0, 2.0, size=(5, 3))
+        noise = SeedNoise.pooled(systems.tolist()).times(2 / 3)
+        found = estimate(random.normal() + systems[0].mean() - systems[1].mean(), random.normal(size=200), [3, 3], noise)
+        inside.append(found.low <= 0 <= found.high)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.01)
+    sentences = random.normal(size=1000)
+    alone = estimate(1.0, sentences, [1], None)
+    half = 1.96 * sentences.std(ddof=1)
+    assert (alone.low, alone.high) == pytest.approx((1 - half, 1 + half), abs=1e-3) and alone.detectable is None
+    assert estimate(1.0, sentences, [1, 3], SeedNoise(0.0, 2)).high == pytest.approx(alone.high)  # seeds that change nothing
+
+
+@pytest.mark.parametrize(("ratio", "holds"), [(1.0, 0.92), (3.0, 0.87)])
+def test_one_pair_of_seeds_tells_little_and_its_intervals_are_too_narrow(ratio, holds):
+    random = np.random.default_rng(0)
+    inside = []
+    for _ in range(4000):  # one system of two seeds, one of a single seed; a seed moves each so many times as much as another test set
+        first, second = random.normal(0.0, ratio, size=2), random.normal(0.0, ratio, size=1)
+        noise = SeedNoise.pooled([first.tolist()]).times(1 + 1 / 2)
+        found = estimate(random.normal() + second.mean() - first.mean(), random.normal(size=200), [1, 2], noise)
+        inside.append(found.low <= 0 <= found.high)
+    assert np.mean(inside) == pytest.approx(holds, abs=0.02)
+
+
+def test_the_noise_of_seeds_is_that_within_systems():
+    assert SeedNoise.pooled([[1.0, 3.0], [10.0, 10.0, 13.0], [7.0]]) == SeedNoise(pytest.approx((2 + 6) / 3), 3)
+    assert SeedNoise.pooled([[1.0], [2.0]]) is None and SeedNoise.pooled([]) is None
+
+
+@pytest.mark.parametrize("degrees", [2, 4, 20])
+def test_what_is_called_detectable_is_found_four_times_in_five(degrees):
+    random = np.random.default_rng(2)
+    smallest = estimate(0.0, np.zeros(2), [1], SeedNoise(1.0, degrees)).detectable
+    known = np.sqrt(random.chisquare(degrees, 20_000) / degrees)
+    found = random.normal(smallest, 1.0, 20_000) - stats.t.ppf(0.975, degrees) * known > 0
+    assert np.mean(found) == pytest.approx(0.8, abs=0.01)
+
+
+def test_bleu_of_sums_is_that_of_sacrebleu_also_where_nothing_matches():
+    metric = sacrebleu.BLEU()
+    random = np.random.default_rng(3)
+    totals = np.sort(random.integers(0, 9, size=(500, 4)))[:, ::-1]  # fewer n-grams the longer they are, often none
+    matches = np.minimum.accumulate(random.integers(0, totals + 1), axis=1)
+    sums = np.column_stack([totals[:, 0], random.integers(1, 9, size=500), matches, totals])
+    expected = [score_of_sums(metric, row) for row in sums]
+    assert bleu_of_sums(sums) == pytest.approx(expected) and min(expected) == 0 < max(expected)
+    assert 0 < np.count_nonzero(expected) and ((matches == 0).any(axis=1) & (np.array(expected) > 0)).any()  # smoothed ones among them
+
+
+@pytest.mark.parametrize("num_seeds", [3, 5, 10])
+def test_the_minimum_detectable_difference_is_found_four_times_in_five(num_seeds):
+    random = np.random.default_rng(1)
+    samples = random.normal(minimum_detectable(num_seeds), 1.0, size=(20_000, num_seeds))
+    half = stats.t.ppf(0.975, num_seeds - 1) * samples.std(axis=1, ddof=1) / math.sqrt(num_seeds)
+    assert np.mean(samples.mean(axis=1) - half > 0) == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_difference_over_pairs_has_the_interval_of_resampled_pairs():
+    random = np.random.default_rng(3)
+    first, second = random.random(1000) < 0.8, random.random(1000) < 0.7
+    drawn = random.integers(1000, size=(4000, 1000))
+    found = paired_difference(first.tolist(), second.tolist(), "1,000 pairs")
+    assert found.value == pytest.approx(100 * (first.mean() - second.mean()))
+    expected = np.percentile(100 * (first[drawn].mean(axis=1) - second[drawn].mean(axis=1)), [2.5, 97.5])
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.3)
+    same = paired_difference([True] * 200, [True] * 200, "200 pairs")
+    assert same.value == 0 and same.high == -same.low == pytest.approx(1.37, abs=0.01)  # about three in 200, as for a share of none
+
+
+def test_a_median_of_few_values_says_how_sure_it_is():
+    five = median([1.3, 0.9, 1.0, 1.1, 1.2], "5 rounds")
+    assert (five.value, five.low, five.high) == (1.1, 0.9, 1.3)
+    assert five.level == 1 - 2 / 2**5 and str(five) == "1.10, 94 % 0.90 to 1.30, 5 rounds"
+    nine = median(list(range(9)), "9 rounds")
+    assert (nine.low, nine.high) == (1, 7) and nine.level == pytest.approx(1 - 2 * (1 + 9) / 2**9)
+
+
+def test_a_rank_correlation_of_few_heads_has_a_wide_interval():
+    random = np.random.default_rng(4)
+    true, inside = 6 / math.pi * math.asin(0.6 / 2), []
+    for pair in random.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=(1000, 12)):
+        found = rank_correlation(pair[:, 0], pair[:, 1], "heads")
+        inside.append(found.low <= true <= found.high)
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
+    with_gap = rank_correlation(np.array([1.0, 2, 3, 4, np.nan]), np.array([1.0, 2, 4, 3, 5]), "heads")
+    assert (with_gap.value, with_gap.over) == (pytest.approx(0.8), "4 heads") and with_gap.low < -0.5
+    with pytest.raises(Undefined, match="3 heads give no correlation"):
+        rank_correlation(np.arange(3.0), np.arange(3.0), "heads")
+    with pytest.raises(Undefined, match="4 heads give no correlation"):
+        rank_correlation(np.arange(4.0), np.ones(4), "heads")
+
+
+def test_the_interval_of_a_rank_correlation_by_its_formula():
+    """Bonett and Wright: Fisher's z has the variance (1 + r² / 2) / (n - 3)."""
+    found, r = rank_correlation(np.arange(7.0), np.array([1.0, 0, 2, 3, 4, 5, 6]), "heads"), 1 - 6 * 2 / (7 * 48)
+    half = 1.959964 * math.sqrt((1 + r**2 / 2) / 4)
+    assert (found.value, found.low, found.high) == pytest.approx((r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "at_least", "at_most", "outcome"),
+    [
+        (0.1, 0.5, 0.0, None, "holds"),
+        (-0.1, 0.5, 0.0, None, "open"),
+        (-0.5, -0.1, 0.0, None, "fails"),
+        (-0.4, 0.4, -0.5, 0.5, "holds"),
+        (-0.6, 0.4, -0.5, 0.5, "open"),
+        (0.6, 0.9, -0.5, 0.5, "fails"),
+        (math.nan, math.nan, 0.0, None, "void"),
+    ],
+)
+def test_an_interval_decides_only_if_it_lies_on_one_side(low, high, at_least, at_most, outcome):
+    assert decide(low, high, at_least, at_most) == outcome
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "at_least", "at_most", "outcome"),
+    [
+        (0.0, 0.0, 0.0, None, "holds"),
+        (-0.5, 0.0, 0.0, None, "open"),
+        (-0.5, 0.5, -0.5, 0.5, "holds"),
+        (0.5, 0.9, -0.5, 0.5, "open"),
+        (0.5, 0.5, None, 0.5, "holds"),
+    ],
+)
+def test_what_meets_a_bound_exactly_keeps_it(low, high, at_least, at_most, outcome):
+    assert decide(low, high, at_least, at_most) == outcome

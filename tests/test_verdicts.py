@@ -1,0 +1,113 @@
+"""How conditions make a verdict, and that no margin moves after its result."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from paper_records import BASE, HARD, claim_of
+
+from repro.errors import InputError
+from repro.papers.arms import Arm
+from repro.papers.claims import POSITIVE, Check, Contrast, better, loss, not_worse
+from repro.papers.evidence import Evidence, NotMeasured
+from repro.papers.statistics import (
+    Undefined,
+    median,
+)
+from repro.papers.verdicts import counts, judge, load, side_by_side, update, verdict_table
+
+
+def holding(value: bool) -> Check:
+    return Check("a number", lambda _: float(value), (), at_least=0.5)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "status"),
+    [
+        ((holding(True), holding(True)), "reproduced"),
+        ((holding(True), holding(False)), "partly"),
+        ((holding(False), holding(False)), "not reproduced"),
+        ((holding(True), Check("nothing", lambda _: math.nan, (), at_least=0)), "undecided"),
+        ((holding(True), not_worse(Arm("sh-x"), BASE, 1.0)), "not run"),
+    ],
+)
+def test_a_verdict_combines_its_conditions(evidence, conditions, status):
+    assert claim_of(*conditions).judge(evidence).status == status
+
+
+def test_a_verdict_speaks_of_an_interval_only_where_one_is_open(evidence):
+    def nothing(_):
+        raise Undefined("no head is positional")
+
+    void = Check("a share", nothing, (), at_least=POSITIVE)
+    verdict = claim_of(holding(True), void).judge(evidence)
+    assert (verdict.status, verdict.reason) == ("undecided", "1 of 2 conditions hold, 0 fail; a number does not exist")
+    assert verdict.evidence[1] == "void: a share > 0: no head is positional"
+    assert claim_of(holding(False), void).judge(evidence).status == "not reproduced"
+    wide = Check("a median", lambda _: median([0.0, 1.0, 2.0], "3 rounds"), (), at_least=0.5)
+    verdict = claim_of(wide).judge(evidence)
+    assert verdict.reason == "0 of 1 conditions hold, 0 fail; the interval is too wide for the bound"
+    assert claim_of(Check("parameters", lambda _: 624128, (), at_most=-1)).judge(evidence).evidence == ("fails: parameters <= -1: 624,128",)
+
+
+def test_margins_decide(evidence):
+    gap = evidence.contrast([(1, HARD), (-1, BASE)])
+    assert gap.low > 0 and claim_of(better(HARD, BASE)).judge(evidence).status == "reproduced"
+    assert claim_of(loss(BASE, HARD, at_least=-gap.low + 1)).judge(evidence).status == "not reproduced"
+    assert (
+        claim_of(Contrast(((1, HARD), (-1, BASE)), at_least=gap.low - 0.1, at_most=gap.high + 0.1)).judge(evidence).status == "reproduced"
+    )
+
+
+def test_what_is_missing_is_named(evidence):
+    verdict = claim_of(not_worse(Arm("sh-x"), BASE, 1.0)).judge(evidence)
+    assert verdict.reason == "sh-x: not trained at smoke"
+    with pytest.raises(NotMeasured, match="speed of base, seed 1: not measured at smoke"):
+        evidence.one("speed", BASE)
+
+
+def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):
+    claim = claim_of(not_worse(HARD, BASE, 0.5))
+    before = update(tmp_path, "smoke", [claim], evidence)
+    moved = replace(claim, conditions=(not_worse(HARD, BASE, 5.0),))
+    with pytest.raises(InputError, match="T-01: its test was changed after its result at smoke was known") as error:
+        update(tmp_path, "smoke", [moved], evidence)
+    assert "repro claims --scale smoke --discard T-01" in str(error.value)
+    assert load(tmp_path, "smoke")["T-01"]["status"] == before[0].status
+    assert update(tmp_path, "smoke", [moved], evidence, discard=["T-01"])[0].status == "reproduced"
+
+
+def test_a_verdict_follows_its_evidence(tmp_path, evidence):
+    claim = claim_of(not_worse(HARD, BASE, 5.0))
+    for found, status in ((Evidence("smoke", []), "not run"), (evidence, "reproduced")):
+        update(tmp_path, "smoke", [claim], found)
+        assert load(tmp_path, "smoke")["T-01"]["status"] == status
+
+
+def test_only_what_is_there_can_be_discarded(tmp_path, evidence):
+    with pytest.raises(InputError, match="--discard: unknown claim 'T-02'. Fix: did you mean 'T-01'?"):
+        update(tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence, discard=["T-02"])
+    with pytest.raises(InputError, match="nowhere: is no folder of results"):
+        update(tmp_path / "nowhere", "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
+
+
+def test_a_margin_may_move_before_its_result(tmp_path, evidence):
+    claim = claim_of(not_worse(Arm("sh-x"), BASE, 0.5))
+    update(tmp_path, "smoke", [claim], evidence)
+    update(tmp_path, "smoke", [replace(claim, conditions=(not_worse(HARD, BASE, 5.0),))], evidence)
+
+
+def test_what_was_not_reproduced_comes_first(evidence):
+    claims = [replace(claim_of(holding(value)), name=name) for name, value in (("A-01", True), ("B-01", False))]
+    verdicts = [claim.judge(evidence) for claim in claims]
+    lines = verdict_table(claims, verdicts).splitlines()[2:]
+    assert [line.split(" | ")[0] for line in lines] == ["| B-01", "| A-01"]
+    assert counts(verdicts)["not reproduced"] == 1
+
+
+def test_verdicts_of_two_scales_stand_side_by_side_and_a_scale_without_one_says_so(evidence):
+    claim = claim_of(holding(True))
+    lines = side_by_side([claim], {"smoke": judge([claim], evidence), "multi30k": {}}).splitlines()
+    assert lines[0] == f"{claim.name} {claim.statement} (reported: {claim.reported})"
+    assert lines[1].startswith("     smoke: reproduced: 1 of 1 conditions hold") and lines[2].startswith("         holds: ")
+    assert lines[3:] == ["     multi30k: not run: no verdict is stored"]
