@@ -18,7 +18,7 @@ from repro.papers.pruned import PRUNED
 from repro.papers.pruning_tables import curve_figure, roles_table
 from repro.papers.report import experiment_section, status_of
 from repro.papers.runner import plan
-from repro.papers.tables import Row, score_table
+from repro.papers.tables import Row, printed_grid, score_table
 from repro.papers.verdicts import claims_of
 from repro.scales import SCALES
 
@@ -114,6 +114,16 @@ def test_printed_numbers_are_those_of_the_page():
     assert printed("cui2019", "Table 5", row="MMA w=1", column="De-En")[0].as_printed == "35.41"
     assert printed("raganato2020", "Table 1") == []
     assert all(cell.approx for cell in printed("voita2019", "Figure 7"))
+
+
+def test_printed_rows_of_several_corpora_stand_in_the_order_of_their_numbers():
+    _, _, first, second, *rest = printed_grid(printed("voita2019", "Figure 7"), "printed").splitlines()
+    assert (first, second) == ("| 48 encoder heads kept | 29.6 | 32.4 |", "| 35 encoder heads kept | 29.7 | - |")
+    assert [int(row.split()[1]) for row in rest] == [30, 19, 17, 14, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+    sites = printed_grid(printed("voita2019", "Figure 9"), "printed").splitlines()
+    assert [row.split(" |")[0] for row in sites[2:5]] == ["| 0 heads pruned", "| 16 heads pruned", "| 40 heads pruned"]
+    layers = printed_grid(printed("voita2019", "Figure 10"), "printed").splitlines()
+    assert layers[0] == "| printed, WMT 2.5M EN-RU | layers 1+2 | layers 3+4 | layers 5+6 |" and "decoder self, 0 heads" in layers[2]
 
 
 def test_a_plan_names_each_missing_run_once(evidence):

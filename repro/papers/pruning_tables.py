@@ -64,8 +64,10 @@ def roles_table(evidence: Evidence) -> str:
 def sites_table(evidence: Evidence) -> str:
     """Return heads kept by site (their Figure 9)."""
     series = evidence.one("pruning", PRUNED)["series"]["all"]
-    rows = [[f"{series['heads'] - p['heads']} pruned", *(str(kept_by_site(p)[site]) for site in SITES)] for p in series["points"]]
-    return table(["heads kept", *SITES], rows) + "\n\n" + printed_grid(printed("voita2019", "Figure 9"), READ_OFF)
+    total = series["heads"]
+    rows = [[f"{total - p['heads']} of {total}", *(str(kept_by_site(p)[site]) for site in SITES)] for p in series["points"]]
+    ours = table(["heads pruned", *(f"kept at {site}" for site in SITES)], rows)
+    return ours + "\n\n" + printed_grid(printed("voita2019", "Figure 9"), READ_OFF)
 
 
 def layers_table(evidence: Evidence) -> str:

@@ -1,5 +1,6 @@
 """Tables of an experiment: what the paper printed beside what was found here, as Markdown."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -58,8 +59,11 @@ def printed_grid(cells: Sequence[Printed], heading: str) -> str:
     heading += "" if "dataset" in varied else f", {cells[0].dataset}"
     found = {(cell.row, ", ".join(getattr(cell, name) for name in varied)): cell.as_printed for cell in cells}
     columns = list(dict.fromkeys(column for _, column in found))
-    rows = [[row, *(found.get((row, column), "-") for column in columns)] for row in dict.fromkeys(row for row, _ in found)]
-    return table([heading, *columns], rows)
+    names = list(dict.fromkeys(row for row, _ in found))
+    numbers = {name: int(number[0]) for name in names if (number := re.match(r"\d+", name))}
+    if len(numbers) == len(names):  # of several corpora, whose rows would else stand one corpus after another
+        names.sort(key=numbers.__getitem__, reverse=numbers[names[0]] == max(numbers.values()))
+    return table([heading, *columns], [[name, *(found.get((name, column), "-") for column in columns)] for name in names])
 
 
 def _remarks_of(paper: str, place: str) -> str:
