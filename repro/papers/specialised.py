@@ -5,7 +5,7 @@ import numpy as np
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import numbers
 from repro.papers.pruned import PRUNED
-from repro.papers.statistics import Interval, Undefined, paired_difference, rank_correlation
+from repro.papers.statistics import ONE_SEED, Interval, Undefined, paired_difference, rank_correlation
 
 
 def positional(evidence: Evidence) -> np.ndarray:
@@ -29,7 +29,7 @@ def confidence_of_positional(evidence: Evidence) -> float:
 def relevance_with_confidence(evidence: Evidence) -> Interval:
     """Return Spearman's correlation of relevance and confidence over all encoder heads but those of the first layer."""
     relevance, confidence = (numbers(evidence, PRUNED, "encoder_self", name)[1:].ravel() for name in ("relevance", "confidence"))
-    return rank_correlation(relevance, confidence, "heads")
+    return rank_correlation(relevance, confidence, f"heads, {ONE_SEED}")
 
 
 def rare_head(evidence: Evidence) -> float:
@@ -59,4 +59,4 @@ def best_margin(evidence: Evidence, relation: str) -> Interval:
     best = max(np.nanmax(np.array(shares, dtype=float)) for shares in syntax["accuracy"][relation].values())
     by_head, by_baseline = round(best * count), round(syntax["baseline"][relation] * count)
     found = [place < by_head for place in range(count)]
-    return paired_difference(found, [place >= count - by_baseline for place in range(count)], f"{count} pairs of words")
+    return paired_difference(found, [place >= count - by_baseline for place in range(count)], f"{count} pairs of words, {ONE_SEED}")

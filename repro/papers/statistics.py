@@ -29,6 +29,7 @@ from repro.evaluation import BOOTSTRAP_SEED
 NUM_SAMPLES = 10_000
 """With the usual 1,000 an end of an interval is where it is by chance, give or take 0.1 BLEU."""
 LEVEL = 0.95
+ONE_SEED = "seed 1 alone"  # said of every interval that knows nothing of other training seeds
 POWER = 0.80
 
 

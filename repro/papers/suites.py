@@ -18,7 +18,7 @@ from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
-from repro.papers.statistics import Interval, paired_difference
+from repro.papers.statistics import ONE_SEED, Interval, paired_difference
 from repro.report import table
 from repro.runs import Run
 
@@ -107,7 +107,7 @@ def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, ma
     chosen = [place for place, of in enumerate(types["of"]) if types["names"][of] == error]
     right, other = ([found[place] for place in chosen] for found in (decisions(first), decisions(second)))
     data = arm.config(evidence.scale).data
-    return paired_difference(right, other, f"{len(chosen):,} pairs, {data.source}-{data.target}")
+    return paired_difference(right, other, f"{len(chosen):,} pairs, {data.source}-{data.target}, {ONE_SEED}")
 
 
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
