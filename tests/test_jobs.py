@@ -84,7 +84,7 @@ def threads_here() -> dict[str, int]:
     return {"threads": torch.get_num_threads()}
 
 
-@pytest.mark.parametrize(("threads", "jobs", "expected"), [(6, 2, 3), (2, 4, 1)])
+@pytest.mark.parametrize(("threads", "jobs", "expected"), [(6, 1, 6), (6, 2, 3), (2, 4, 1)])
 def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expected):
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
