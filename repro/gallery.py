@@ -81,12 +81,18 @@ def add(run: Run, name: str, folder: Path = FOLDER, half: bool = False) -> Run:
     save_tensors(path / "final", {"model": tensors}, state)
     if half:
         save_tensors(path / "final", {"model": tensors}, state | {"half_precision": _same_translations(run, Run(path))})
-    files = sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file() and file.parent == path)
-    hashes = {file: sha256(path / file) for file in [*files, "final/MANIFEST.json"]}
+    pinned = [file for file in files(path) if file.parent == path or file.name == "MANIFEST.json"]
+    hashes = {str(file.relative_to(path)): sha256(file) for file in pinned}
     manifest = _manifest(folder) if (Path(folder) / "MANIFEST.json").exists() else {}
     write_json(Path(folder) / "MANIFEST.json", dict(sorted((manifest | {name: hashes}).items())))
     write_atomic(Path(folder) / "README.md", readme(folder).encode())
     return Run(path)
+
+
+def files(model: Path) -> list[Path]:
+    """Return the files of a model that belong to the gallery: not the evaluations that may have been kept beside them since."""
+    own = ("config.json", *COPIED, "final")
+    return sorted(file for name in own for file in [model / name, *model.glob(f"{name}/*")] if file.is_file())
 
 
 def readme(folder: Path = FOLDER) -> str:
@@ -95,7 +101,7 @@ def readme(folder: Path = FOLDER) -> str:
     for name in names(folder):
         run = Run(Path(folder) / name)
         state, made, config = load_state(run.path / "final"), run.provenance(), run.config
-        size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
+        size = sum(file.stat().st_size for file in files(run.path))
         corpus = f"{config.data.corpus} {config.data.source}-{config.data.target}"
         cells = [name, system_of(config.model), corpus, f"{state['parameters']:,}", f"{state['update']:,}", f"{state['seconds']:,.0f}"]
         rows.append([*cells, f"{state['best_dev_nll']:.3f}", f"{size / 1e6:.1f}", run_name(config)])

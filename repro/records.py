@@ -75,26 +75,33 @@ def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig,
     return kept == json.loads(json.dumps(derived))
 
 
-def _describe(run: Run, split: str, search: SearchConfig, refs: list[str], hyps: list[str], decoding: dict[str, float]) -> dict[str, Any]:
-    """Return the record of translations of a split."""
-    data = run.config.data
-    training = load_state(run.path / "final")
+def describe_run(run: Run) -> dict[str, Any]:
+    """Return what a record of any kind says about its run."""
     return {
         "format": FORMAT,
-        "run": run.path.name,
+        "run": run.name,
         "system": system_of(run.config.model),
-        "split": split,
         "seed": run.config.train.seed,
         "config": asdict(run.config),
         "config_digest": run.config.digest(),
         "provenance": run.provenance(),
+    }
+
+
+def _describe(run: Run, split: str, search: SearchConfig, refs: list[str], hyps: list[str], decoding: dict[str, float]) -> dict[str, Any]:
+    """Return the record of translations of a split."""
+    data = run.config.data
+    training = load_state(run.path / "final")
+    return describe_run(run) | {
+        "split": split,
         "training": training | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
         "search": asdict(search),
         "decoding": decoding,
         "scores": as_records(score_all(hyps, refs, data.target, task_of(data.corpus))),
         "references_sha256": _digest("\n".join(refs), 64),
         "hypotheses": hyps,
-    } | overlap_of(data.corpus, data.source, data.target, split)
+        **overlap_of(data.corpus, data.source, data.target, split),
+    }
 
 
 def load_record(path: Path) -> dict[str, Any]:

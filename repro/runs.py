@@ -94,6 +94,11 @@ class Run:
         raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
 
     @property
+    def name(self) -> str:
+        """What records call the run: the name that its configuration gives it, whatever its folder was renamed to."""
+        return run_name(self.config)
+
+    @property
     def is_finished(self) -> bool:
         """Whether training ended and the final parameters are there."""
         return (self.path / "final").is_dir()

@@ -11,7 +11,8 @@ from repro import gallery
 from repro.data.corpora import load_corpus
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
-from repro.records import load_record
+from repro.files import write_json
+from repro.records import describe_run, load_record
 from repro.runs import Run, load_state, load_tensors
 from repro.scales import run_name
 
@@ -47,9 +48,14 @@ def test_the_models_are_small_and_have_their_training_record():
     assert {"base", "hc-sa", "sh-x", "7Ftoken+1L", "mma", "ran-all", "syn-r", "gated", "multi30k-base"} <= set(NAMES)
     for name in NAMES:
         run = Run(gallery.FOLDER / name)
-        assert sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file()) < 4_500_000, name
+        assert sum(file.stat().st_size for file in gallery.files(run.path)) < 4_500_000, name
         assert run.metrics()[-1]["update"] == load_state(run.path / "final")["update"], name
-        assert not (run.path / "checkpoints").exists() and not (run.path / "evaluations").exists(), name
+        assert not (run.path / "checkpoints").exists(), name
+
+
+def test_a_record_names_the_run_and_not_its_folder():
+    run = gallery.load("base")
+    assert describe_run(run)["run"] == record_of(run)["run"] != run.path.name
 
 
 def test_the_page_is_generated_from_what_lies_there():
@@ -61,6 +67,12 @@ def copy(tmp_path) -> Path:
     """Return a gallery of one model, made by `add`."""
     gallery.add(gallery.load("base"), "small", tmp_path / "gallery")
     return tmp_path / "gallery"
+
+
+def test_a_model_that_was_evaluated_is_described_as_before(copy):
+    before = gallery.readme(copy)
+    write_json(copy / "small" / "evaluations" / "test-12345678.json", {"hypotheses": ["Er sieht sie."] * 10_000})
+    assert gallery.readme(copy) == before
 
 
 def test_adding_a_run_keeps_its_parameters(copy):

@@ -10,7 +10,6 @@ A record is JSON: `sites` holds for each site the fields of `HeadStatistics`, it
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from importlib.metadata import version
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -30,9 +29,8 @@ from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import InputError
 from repro.provenance import provenance
-from repro.records import FORMAT
+from repro.records import describe_run
 from repro.runs import Run
-from repro.scales import system_of
 
 HeadRecord = dict[str, Any]
 
@@ -100,16 +98,9 @@ def describe_heads(
     syntax = None
     if treebank is not None:
         syntax = clock.time("syntax", measure_syntax, model, subwords, sources, treebank.parses)
-    return {
-        "format": FORMAT,
+    return describe_run(run) | {
         "kind": "heads",
-        "run": run.path.name,
-        "system": system_of(run.config.model),
         "split": split,
-        "seed": run.config.train.seed,
-        "config": asdict(run.config),
-        "config_digest": run.config.digest(),
-        "provenance": run.provenance(),
         "measured": {
             "sentences": len(sources),
             "relevance_sentences": min(relevance_sentences, len(sources)),

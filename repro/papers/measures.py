@@ -4,7 +4,6 @@ A record of any kind has `format`, `kind`, `run`, `system`, `seed`, `config`, `c
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,8 @@ from repro.decoding import Translator
 from repro.papers.pruned import measure_pruning
 from repro.papers.speed import measure_speed
 from repro.papers.suites import measure_contrastive
-from repro.records import FORMAT, evaluate_run
+from repro.records import evaluate_run
 from repro.runs import Run
-from repro.scales import system_of
 
 BATCH = 64  # sentences
 
@@ -111,18 +109,3 @@ EVERY_SEED = ("masks",)
 
 JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {"speed": measure_speed, "pruning": measure_pruning}
 """Kinds that need the whole machine, or several runs in one sitting. Score records that come with one are under `records`."""
-
-
-def describe_run(run: Run, kind: str, numbers: dict[str, Any]) -> dict[str, Any]:
-    """Return a record of a kind about a run."""
-    return {
-        "format": FORMAT,
-        "kind": kind,
-        "run": run.path.name,
-        "system": system_of(run.config.model),
-        "seed": run.config.train.seed,
-        "config": asdict(run.config),
-        "config_digest": run.config.digest(),
-        "provenance": run.provenance(),
-        **numbers,
-    }

@@ -78,7 +78,7 @@ def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> li
 def _describe(point: PruningPoint) -> dict[str, Any]:
     model = Translator.from_run(point.run, "cpu").model
     return {
-        "run": point.run.path.name,
+        "run": point.run.name,
         "config_digest": point.run.config.digest(),
         "penalty": point.penalty,
         "heads": point.heads,

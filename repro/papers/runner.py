@@ -14,8 +14,8 @@ from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_ev
 from repro.papers import Experiment
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES, describe_run
-from repro.records import load_records, publish
+from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES
+from repro.records import describe_run, load_records, publish
 from repro.runs import is_trained
 from repro.scales import resolve
 
@@ -144,7 +144,7 @@ def measure(config: RunConfig, kind: str) -> dict[str, Any]:
     from repro.training import train
 
     run = train(config, quiet=True)
-    return describe_run(run, kind, MEASURES[kind](run))
+    return describe_run(run) | {"kind": kind} | MEASURES[kind](run)
 
 
 def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
     runs = [train(config, quiet=True) for config in configs]
     numbers = JOINT_MEASURES[kind](runs)
     scores = [record for found in numbers for record in found.pop("records", [])]
-    return {"records": [*scores, *(describe_run(run, kind, found) for run, found in zip(runs, numbers, strict=True))]}
+    return {"records": [*scores, *(describe_run(run) | {"kind": kind} | found for run, found in zip(runs, numbers, strict=True))]}
 
 
 def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfig, str]]]:
