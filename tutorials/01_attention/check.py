@@ -75,6 +75,7 @@ def softmax_too_early(query, key):
             torch.tensor([[True, True], [False, False], [False, True]]),
         ),
         (torch.tensor([[200.0, 0.0, 1.0]]), torch.tensor([[True, False, False]])),
+        (torch.tensor([[200.0, 0.0, 199.0]]), torch.tensor([[False, True, False]])),
     ],
     hint="A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a row with every key blocked is all zeros.",
 )
@@ -111,6 +112,13 @@ def too_late(scores, blocked):
 def crossed_out(scores, blocked):
     """You set weights to 0 after the softmax, so what blocked keys got is lost. Block before it, and the others share all of it."""
     return scores.softmax(dim=-1).masked_fill(blocked, 0)
+
+
+@masked_softmax.mistake
+def too_large_for_a_float(scores, blocked):
+    """exp(200) is larger than any 32-bit number. Take the row's largest score off first, as `torch.softmax` does: the weights stay the same."""
+    exponentials = scores.exp().masked_fill(blocked, 0)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True).clamp_min(1e-9)
 
 
 @masked_softmax.mistake

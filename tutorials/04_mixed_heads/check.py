@@ -167,6 +167,11 @@ NO_PADDING = torch.zeros(3, dtype=torch.bool)
             directional_mask.definition(3, "forward")[None],
             NO_PADDING,
         ),
+        (
+            torch.tensor([[[1.0, 200.0, 199.0], [0.0, 2.0, 1.0], [0.0, 1.0, 2.0]]]),
+            directional_mask.definition(3, "forward")[None],
+            NO_PADDING,
+        ),
     ],
     hint="For each head and query: a softmax over the keys that neither the head's mask nor padding blocks; all zeros where none is left.",
 )
@@ -210,6 +215,13 @@ def crossed_out(scores, masks, is_padding):
 def padded_queries(scores, masks, is_padding):
     """You blocked the rows of padding; what nobody may look at is padding as a key, so it is a column."""
     return mixed_weights.definition(scores, masks | is_padding[:, None], torch.zeros_like(is_padding))
+
+
+@mixed_weights.mistake
+def too_large_for_a_float(scores, masks, is_padding):
+    """exp(200) is larger than any 32-bit number. Take the row's largest score off first, as `torch.softmax` does: the weights stay the same."""
+    exponentials = scores.exp().masked_fill(masks | is_padding, 0)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True).clamp_min(1e-9)
 
 
 @mixed_weights.mistake

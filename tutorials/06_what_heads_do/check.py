@@ -88,7 +88,7 @@ def shares(weights):
 
 @exercise(
     cases=[(MOSTLY_BEFORE,), (MOSTLY_AFTER,), (MOSTLY_ITSELF,), (TWO_AFTER,), (STRONG_BEFORE,)],
-    hint="Write down key minus query for every row. Which number is most frequent?",
+    hint="Write down key minus query for every row. Which number is most frequent? Of the rows that have such a key, how many point to it?",
 )
 def favourite_offset(weights):
     found = shares(weights)
@@ -230,6 +230,7 @@ def end_mark_kept(weights, words):
 NO_ZERO_ROW = torch.tensor(
     [[0.1, 0.2, 0.6, 0.1], [0.5, 0.1, 0.3, 0.1], [0.2, 0.3, 0.1, 0.4], [0.7, 0.1, 0.2, 0.0]]
 )
+BOTH_WAYS = torch.tensor([[0.1, 0.3, 0.2, 0.4], [0.2, 0.1, 0.6, 0.1], [0.3, 0.2, 0.1, 0.4], [0.6, 0.1, 0.2, 0.1]])
 ZERO_ROW = torch.tensor([[0.2, 0.3, 0.5], [0.0, 0.0, 0.0], [0.9, 0.1, 0.0]])
 
 
@@ -239,7 +240,11 @@ def points_to(weights, query, key):
 
 
 @exercise(
-    cases=[(NO_ZERO_ROW, [(1, 0), (2, 3), (3, 2)]), (ZERO_ROW, [(1, 0), (2, 0)])],
+    cases=[
+        (NO_ZERO_ROW, [(1, 0), (2, 3), (3, 2)]),
+        (ZERO_ROW, [(1, 0), (2, 0)]),
+        (BOTH_WAYS, [(1, 2), (3, 0), (0, 1)]),
+    ],
     hint="Go through the pairs one by one: where is the largest weight in the row of the first word? Return a plain number.",
 )
 def relation_accuracy(weights, pairs):

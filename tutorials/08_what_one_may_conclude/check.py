@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy import stats
 
 from repro.exercises import exercise
 
@@ -129,8 +130,10 @@ def deviation(numbers, lost=1):
         (np.array([-2.0, 1.5, -0.5, 1.2]), 1.0, 2.353),
         (np.array([1.9, 2.1, 2.0, 1.95, 2.05]), 0.7, 2.132),
         (np.array([0.6, -0.6, 0.0, 0.7, -0.5]), 1.0, 2.132),
+        (np.array([0.3, -0.3, 0.0]), 0.35, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.55, 2.920),
+        (np.array([0.3, -0.3, 0.0]), 0.65, 2.920),
         (np.array([-1.9, -2.1, -2.0, -1.95, -2.05]), 0.7, 2.132),
         (np.array([0.3, -0.3, 0.0, 0.1, -0.1]), 0.12, 2.132),
         (np.array([2.0, -2.0, 0.0]), 4.0, 2.920),
@@ -195,6 +198,22 @@ def other_side(differences, margin, quantile):
 
 
 @is_equivalent.mistake
+def ninety_five_percent(differences, margin, quantile):
+    """That is the 95 % interval, two tests at 2.5 % each. Two one-sided tests at 5 % make the 90 % interval: use `quantile` as it is."""
+    half = stats.t.ppf(0.975, len(differences) - 1) * deviation(differences) / math.sqrt(len(differences))
+    return abs(mean(differences)) + half < margin
+
+
+@is_equivalent.mistake
+def normal_quantile(differences, margin, quantile):
+    """You took a quantile of the normal distribution. With few seeds, Student's t is much wider: use `quantile`."""
+    return (
+        abs(mean(differences)) + stats.norm.ppf(0.95) * deviation(differences) / math.sqrt(len(differences))
+        < margin
+    )
+
+
+@is_equivalent.mistake
 def single_values(differences, margin, quantile):
     """You took the standard deviation of single seeds. The mean of n seeds is surer: divide by the root of n."""
     return abs(mean(differences)) + quantile * deviation(differences) < margin
@@ -212,6 +231,7 @@ def decided(low, high, bound):
         (-0.8, -0.2, 1.0),
         (-2.1, 1.3, 1.0),
         (0.2, 2.5, 0.5),
+        (1.4, 2.6, 0.5),
         (-3.0, -1.6, 1.0),
         (-1.9, -0.3, 0.7),
         (-1.0, 0.4, 1.0),
@@ -249,6 +269,14 @@ def closed_above(low, high, margin):
     if low >= -margin:
         return "reproduced"
     return "not reproduced" if high <= -margin else "undecided"
+
+
+@verdict.mistake
+def without_sign(low, high, margin):
+    """You took the size of `low` without its sign. A gain larger than the margin is no loss: compare `low` itself with -margin."""
+    if abs(low) <= margin:
+        return "reproduced"
+    return "not reproduced" if high < -margin else "undecided"
 
 
 @verdict.mistake
