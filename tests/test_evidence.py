@@ -26,7 +26,7 @@ from repro.papers.bins import equal_parts, last_minus_first, reference_length, s
 from repro.papers.claims import better
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
-from repro.papers.raganato2020 import SHALLOW, TOKEN
+from repro.papers.raganato2020 import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
 
 
@@ -153,7 +153,31 @@ def test_two_losses_are_compared_on_the_same_sentences(refs, lost, status):
     assert verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, range(100))]).status == status
     equal = verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, lost)])
     assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 2 seeds, detectable 0.00")
-    assert verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, range(100), seeds=(1,))]).status == "undecided"
+    one_each = [*masked_records(Arm(TOKEN.system, SHALLOW), refs, lost, seeds=(1,)), *masked_records(TOKEN, refs, range(100), seeds=(1,))]
+    assert verdict_on("R-06", one_each).status == "undecided"
+
+
+def test_what_a_mask_costs_borrows_the_seeds_of_all_heads_and_models(refs):
+    deep, shallow, other = TOKEN, Arm(TOKEN.system, SHALLOW), Arm(WORD.system)
+    lost = {
+        (deep, 1): {"7": 100, "8": 20},
+        (deep, 2): {"7": 140, "8": 10},
+        (shallow, 1): {"8": 60},
+        (shallow, 2): {"8": 90},
+        (other, 1): {"8": 50},
+    }
+    scores, masks = [score_record(arm, refs, seed) for arm, seed in lost], {}
+    for record, (model, counts) in zip(scores, lost.items(), strict=True):
+        changed = {head: {"changed": dict.fromkeys(map(str, range(count)), "nichts")} for head, count in counts.items()}
+        masks[model] = record | {"kind": "masks", "masks": changed}
+    evidence = Evidence("smoke", [*scores, *masks.values()])
+    cells = [[lost[arm, seed][head] for seed in (1, 2)] for arm, head in ((deep, "7"), (deep, "8"), (shallow, "8"))]
+    costs = [[100 - bleu(["nichts"] * count + refs[count:], refs) for count in cell] for cell in cells]
+    noise = evidence._mask_noise(deep, None)
+    assert noise.variance == pytest.approx(np.var(costs, axis=1, ddof=1).mean()) and noise.degrees == 2  # a model each
+    found = evidence.masked(other, "8")
+    assert found.counts_seeds and found.seeds == "1 seed"
+    assert not Evidence("smoke", [scores[0], masks[deep, 1]]).masked(deep, "8").counts_seeds
 
 
 def test_without_parses_of_the_source_nothing_is_said_of_relations():
@@ -238,13 +262,13 @@ def test_without_a_positional_head_nothing_is_said_of_such_heads():
     )
     assert verdict_on("V-09", [heads_record(offset=1), pruning_record([[], [0, 1, 2]])]).status == "reproduced"
     verdict = verdict_on("V-09", [heads_record(offset=1), pruning_record([[], [3, 4, 5]])])
-    assert verdict.status == "not reproduced" and verdict.evidence[0].endswith(", 3 of 16 heads")
+    assert verdict.status == "not reproduced" and verdict.evidence[0].endswith(", 3 of 16 heads, seed 1 alone")
 
 
 def test_a_correlation_of_eight_heads_says_so_and_a_share_is_in_points():
     verdict = verdict_on("V-08", [heads_record()])
     assert verdict.evidence[0].endswith(", 8 heads, seed 1 alone") and verdict_on("V-08", [heads_record(heads=3)]).status == "undecided"
-    assert verdict_on("V-10", [heads_record()]).evidence[0].endswith("or the next head's, points >= 0: -24.1")
+    assert verdict_on("V-10", [heads_record()]).evidence[0].endswith("or the next head's, points >= 0: -24.1, 8 heads, seed 1 alone")
 
 
 def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(refs):

@@ -122,8 +122,8 @@ def test_printed_rows_of_several_corpora_stand_in_the_order_of_their_numbers():
     assert [int(row.split()[1]) for row in rest] == [30, 19, 17, 14, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
     sites = printed_grid(printed("voita2019", "Figure 9"), "printed").splitlines()
     assert [row.split(" |")[0] for row in sites[2:5]] == ["| 0 heads pruned", "| 16 heads pruned", "| 40 heads pruned"]
-    layers = printed_grid(printed("voita2019", "Figure 10"), "printed").splitlines()
-    assert layers[0] == "| printed, WMT 2.5M EN-RU | layers 1+2 | layers 3+4 | layers 5+6 |" and "decoder self, 0 heads" in layers[2]
+    with pytest.raises(ValueError, match="84 printed numbers have 78 places in a grid"):  # two models keep as many heads of a type
+        printed_grid(printed("voita2019", "Figure 10"), "printed")
 
 
 def test_a_plan_names_each_missing_run_once(evidence):
@@ -172,7 +172,7 @@ def test_the_printed_shares_of_rare_words_are_written_once():
     site = {"roles": [[["unknown"]]], "relevance": [[1.0]], "rarest": [[0.25]], "two_rarest": [[0.5]]}
     record = {"kind": "heads", "config_digest": Arm("base").config("smoke").digest(), "sites": {"encoder_self": site}}
     text = rare_table(Evidence("smoke", [record]), Arm("base"))
-    assert "| 0.0 | 1 | 0.25 | 0.5 |" in text
+    assert "| 0.0 | 1 | 25% | 50% |" in text
     assert [line.split(" | ")[-1] for line in text.split("\n")[-3:]] == ["66 % |", "83 % |", "50 % |"]
 
 

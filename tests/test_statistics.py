@@ -9,7 +9,6 @@ from scipy import stats
 
 from repro.evaluation import score_of_sums
 from repro.papers.claims import decide
-from repro.papers.evidence import Evidence
 from repro.papers.statistics import (
     SeedNoise,
     Undefined,
@@ -22,12 +21,7 @@ from repro.papers.statistics import (
 )
 
 
-def test_what_a_mask_costs_has_the_interval_of_a_mean_over_its_own_seeds():
-    found, half = Evidence._over_seeds(np.array([1.0, 3.0, 5.0]), np.zeros((3, 100))), stats.t.ppf(0.975, 2) * 2 / math.sqrt(3)
-    assert (found.mean, found.low, found.high) == pytest.approx((3, 3 - half, 3 + half)) and found.seeds == "3 seeds"
-
-
-def test_an_interval_adds_the_variances_of_seeds_and_sentences():
+def test_an_interval_adds_what_seeds_and_sentences_leave_open():
     random = np.random.default_rng(0)
     inside = []
     for _ in range(4000):  # systems of three seeds, two of them compared; another test set moves their difference by 1, a seed each by 2
@@ -35,7 +29,7 @@ def test_an_interval_adds_the_variances_of_seeds_and_sentences():
         noise = SeedNoise.pooled(systems.tolist()).times(2 / 3)
         found = estimate(random.normal() + systems[0].mean() - systems[1].mean(), random.normal(size=200), [3, 3], noise)
         inside.append(found.low <= 0 <= found.high)
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.01)
+    assert 0.945 < np.mean(inside) < 0.97  # 0.955 with ten degrees of freedom
     sentences = random.normal(size=1000)
     alone = estimate(1.0, sentences, [1], None)
     half = 1.96 * sentences.std(ddof=1)
@@ -43,8 +37,8 @@ def test_an_interval_adds_the_variances_of_seeds_and_sentences():
     assert estimate(1.0, sentences, [1, 3], SeedNoise(0.0, 2)).high == pytest.approx(alone.high)  # seeds that change nothing
 
 
-@pytest.mark.parametrize(("ratio", "holds"), [(1.0, 0.92), (3.0, 0.87)])
-def test_one_pair_of_seeds_tells_little_and_its_intervals_are_too_narrow(ratio, holds):
+@pytest.mark.parametrize("ratio", [0.3, 1.0, 3.0])
+def test_one_pair_of_seeds_tells_little_and_its_intervals_are_wide_enough(ratio):
     random = np.random.default_rng(0)
     inside = []
     for _ in range(4000):  # one system of two seeds, one of a single seed; a seed moves each so many times as much as another test set
@@ -52,7 +46,7 @@ def test_one_pair_of_seeds_tells_little_and_its_intervals_are_too_narrow(ratio, 
         noise = SeedNoise.pooled([first.tolist()]).times(1 + 1 / 2)
         found = estimate(random.normal() + second.mean() - first.mean(), random.normal(size=200), [1, 2], noise)
         inside.append(found.low <= 0 <= found.high)
-    assert np.mean(inside) == pytest.approx(holds, abs=0.02)
+    assert 0.945 < np.mean(inside) < 0.995
 
 
 def test_the_noise_of_seeds_is_that_within_systems():
@@ -61,12 +55,14 @@ def test_the_noise_of_seeds_is_that_within_systems():
 
 
 @pytest.mark.parametrize("degrees", [2, 4, 20])
-def test_what_is_called_detectable_is_found_four_times_in_five(degrees):
+@pytest.mark.parametrize("over_sentences", [0.0, 1.0])
+def test_what_is_called_detectable_is_found_four_times_in_five(degrees, over_sentences):
     random = np.random.default_rng(2)
-    smallest = estimate(0.0, np.zeros(2), [1], SeedNoise(1.0, degrees)).detectable
-    known = np.sqrt(random.chisquare(degrees, 20_000) / degrees)
-    found = random.normal(smallest, 1.0, 20_000) - stats.t.ppf(0.975, degrees) * known > 0
-    assert np.mean(found) == pytest.approx(0.8, abs=0.01)
+    sentences = over_sentences * np.array([-1, 1]) / math.sqrt(2)
+    smallest = estimate(0.0, sentences, [1], SeedNoise(1.0, degrees)).detectable
+    of_seeds = stats.t.ppf(0.975, degrees) * np.sqrt(random.chisquare(degrees, 20_000) / degrees)
+    found = random.normal(smallest, math.hypot(1.0, over_sentences), 20_000) > np.hypot(of_seeds, 1.96 * over_sentences)
+    assert np.mean(found) == pytest.approx(0.805, abs=0.015)
 
 
 def test_bleu_of_sums_is_that_of_sacrebleu_also_where_nothing_matches():

@@ -156,6 +156,14 @@ def decisions(record: dict[str, Any]) -> list[bool]:
     return [reference < min(contrastive) for reference, contrastive in zip(items["reference"], items["contrastive"], strict=True)]
 
 
+def chances(record: dict[str, Any]) -> dict[str, float]:
+    """Return by type of error the accuracy of choosing at random among a reference and its contrastive translations."""
+    found: dict[str, list[float]] = {}
+    for kind, contrastive in zip(_decoded(record["items"]["type"]), record["items"]["contrastive"], strict=True):
+        found.setdefault(kind, []).append(1 / (1 + len(contrastive)))
+    return {kind: sum(shares) / len(shares) for kind, shares in found.items()}
+
+
 def accuracies(record: dict[str, Any], by: Group = "type", only: str | None = None) -> list[Accuracy]:
     """Compute accuracies from the stored cross entropies.
 

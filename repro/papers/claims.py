@@ -4,10 +4,10 @@ Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests 
 
 A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over test sentences and training seeds, of a
 weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. It is
-also open while nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes within a model, that
-model has not. A condition on another number that has an interval (speed, accuracies) is decided likewise; one without (counts of heads, of
-parameters) is decided by the number. A condition whose number does not exist, such as a mean over no heads, is void: it neither holds nor
-fails.
+also open while nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes within a model, none
+was masked for several. A condition on another number that has an interval (speed, accuracies) is decided likewise; one without (counts
+of heads, of parameters) is decided by the number. A condition whose number does not exist, such as a mean over no heads, is void: it
+neither holds nor fails.
 
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
 """
@@ -24,6 +24,7 @@ from repro.papers.statistics import Estimate, Exact, Interval, Undefined
 Outcome = Literal["holds", "fails", "open", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
 STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")  # as a report lists them
+DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
 POSITIVE = 1e-9
 """The bound of what must be more than 0, not 0 itself."""
 

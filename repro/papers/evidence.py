@@ -2,11 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
+from repro.config import RunConfig, from_dict
 from repro.data.corpora import load_pairs
 from repro.errors import ReproError
 from repro.evaluation import metrics_for
@@ -16,7 +18,7 @@ from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_re
 from repro.record_fields import kind_of
 from repro.records import search_of
 from repro.report import label_of
-from repro.scales import SCALES
+from repro.scales import SCALES, conditions_of, system_of
 
 MAX_SEEDS = 9
 
@@ -144,7 +146,7 @@ class Evidence:
         return SeedNoise.pooled([number(sums) for sums in system] for system in self.several_seeds(like).values())
 
     def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
-        """Return the systems that have several seeds on the test set of an arm, with the BLEU statistics of its sentences for each seed."""
+        """Return the systems with several seeds on the test set of an arm, and the BLEU statistics of its sentences for each seed."""
         data = like.config(self.scale).data
         direction = (data.source, data.target)
         if direction not in self._several:
@@ -208,10 +210,7 @@ class Evidence:
     def difference(self, digest: str, minus: str, like: Arm) -> Estimate:
         """Return the difference in BLEU of two runs by the digests of their configurations, both on the test set of an arm.
 
-        Their seeds count like those of any two systems, though two runs that went on from one differ less.
-
-        Raises:
-            NotMeasured: one of them has no scores.
+        Their seeds count like those of any two systems, though two runs that went on from one differ less. Raises as `scores_by`.
         """
         target, refs = like.config(self.scale).data.target, tuple(self.pairs(like)[1])
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
@@ -233,7 +232,7 @@ class Evidence:
         Raises:
             NotMeasured: there is no such record.
         """
-        return self._over_seeds(*self._masked(arm, head, self._masked_seeds([arm]), sentences))
+        return self._masked([(1.0, arm, head)], sentences)
 
     def masked_difference(self, first: tuple[Arm, str], second: tuple[Arm, str]) -> Estimate:
         """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
@@ -244,32 +243,38 @@ class Evidence:
         Raises:
             NotMeasured: there is no record of one of them.
         """
-        seeds = self._masked_seeds([first[0], second[0]])
-        (more, more_resampled), (less, less_resampled) = (self._masked(*which, seeds, None) for which in (first, second))
-        return self._over_seeds(more - less, more_resampled - less_resampled)
+        return self._masked([(1.0, *first), (-1.0, *second)])
 
-    def _masked_seeds(self, arms: Sequence[Arm]) -> list[int]:
-        """Return the seeds that have records of masks of all of these arms; without any, the first, which raises."""
-        return sorted(set.intersection(*(set(self._seeds("masks", arm)) for arm in arms))) or [1]
+    def _masked(self, terms: Sequence[tuple[float, Arm, str]], sentences: Sequence[int] | None = None) -> Estimate:
+        """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
+        seeds = sorted(set.intersection(*(set(self._seeds("masks", arm)) for _, arm, _ in terms))) or [1]  # the first, which raises
+        value, resampled = 0.0, np.zeros(NUM_SAMPLES)
+        for weight, arm, head in terms:
+            for record in (self.one("masks", arm, seed, split=self.split) for seed in seeds):
+                whole, masked = (_part(sums, sentences) for sums in self._mask_sums(arm, record, head))
+                value += weight / len(seeds) * (_bleu_of(whole) - _bleu_of(masked))
+                resampled += weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
+        noise = self._mask_noise(terms[0][1], sentences)
+        return estimate(value, resampled, [len(seeds)], noise and noise.times(sum(weight**2 for weight, *_ in terms) / len(seeds)))
 
-    def _masked(self, arm: Arm, head: str, seeds: Sequence[int], sentences: Sequence[int] | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return what is lost for each seed, `(num_seeds,)`, and for each seed and resample, `(num_seeds, num_samples)`."""
-        target, refs = arm.config(self.scale).data.target, tuple(self.pairs(arm)[1])
-        values, resampled = [], []
-        for seed in seeds:
-            record = self.one("masks", arm, seed, split=self.split)
-            hyps, changed = record["hypotheses"], record["masks"][head]["changed"]
-            masked = tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps))
-            whole, masked = (_part(_sums(target, texts, refs), sentences) for texts in (tuple(hyps), masked))
-            values.append(_bleu_of(whole) - _bleu_of(masked))
-            resampled.append(bleu_of_resamples(whole) - bleu_of_resamples(masked))
-        return np.array(values), np.array(resampled)
+    def _mask_noise(self, like: Arm, sentences: Sequence[int] | None) -> SeedNoise | None:
+        """Return how far another seed moves what a mask costs: pooled from all heads of all models of this direction with several seeds."""
+        data, models = like.config(self.scale).data, defaultdict(list)
+        for record in self.all("masks"):
+            config = from_dict(RunConfig, record["config"])
+            if (config.data.source, config.data.target) == (data.source, data.target):
+                pairs = ((_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(like, record, head)) for head in record["masks"])
+                models[system_of(config.model), *conditions_of(config)].append([whole - masked for whole, masked in pairs])
+        several = [np.array(costs) for costs in models.values() if len(costs) > 1]  # each `(num_seeds, num_heads)`
+        noise = SeedNoise.pooled(head.tolist() for model in several for head in model.T)
+        return noise and replace(noise, degrees=sum(len(model) - 1 for model in several))
 
-    @staticmethod
-    def _over_seeds(values: np.ndarray, resampled: np.ndarray) -> Estimate:
-        """Return the mean over seeds of what is measured within a model: its own seeds alone tell its noise."""
-        noise = SeedNoise.pooled([values.tolist()])
-        return estimate(float(values.mean()), resampled.mean(axis=0), [len(values)], noise and noise.times(1 / len(values)))
+    def _mask_sums(self, like: Arm, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the BLEU statistics of the translations without and with a mask, on the test set of an arm."""
+        target, refs = like.config(self.scale).data.target, tuple(self.pairs(like)[1])
+        hyps, changed = record["hypotheses"], record["masks"][head]["changed"]
+        masked = tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps))
+        return _sums(target, tuple(hyps), refs), _sums(target, masked, refs)
 
     def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[Bin]:
         """Return the parts of the test set that an arm translates; see `into_bins`."""

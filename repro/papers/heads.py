@@ -74,11 +74,13 @@ def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str
 def rare_table(evidence: Evidence, arm: Arm) -> str:
     """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer, and the printed numbers."""
     site = evidence.one("heads", arm)["sites"]["encoder_self"]
-    names = ("relevance", "rarest", "two_rarest")
-    rows = [[f"0.{head}", *(_number(site[name][0][head]) for name in names)] for head in range(len(site["roles"][0]))]
+    rows = []
+    for head in range(len(site["roles"][0])):
+        relevance, *shares = (site[name][0][head] for name in ("relevance", "rarest", "two_rarest"))
+        rows.append([f"0.{head}", _written(relevance, ".3g"), *(_written(share, ".0%") for share in shares)])
     theirs = [[cell.row, cell.dataset, f"{cell.value:g} %"] for cell in printed("voita2019", "text §5.3")]
     return table(["layer.head", "relevance", "rarest", "two rarest"], rows) + "\n\n" + table(["printed", "corpus", "share"], theirs)
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+def _written(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)

@@ -1,6 +1,7 @@
 """The tables and figures of pruning (Voita et al. 2019, section 6), from the records of a sweep."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from repro.papers.evidence import Evidence
 from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED, SHARES, control_of, cost_of, kept_by_site, point_near, pruned_minus_scratch, roles_before
 from repro.papers.statistics import Estimate
-from repro.papers.tables import printed_grid, printed_table
+from repro.papers.tables import explained, printed_grid, printed_table
 from repro.records import score_of
 from repro.report import table
 
@@ -26,10 +27,10 @@ def encoder_table(evidence: Evidence) -> str:
     """Return BLEU by encoder heads kept (their Figure 7), the printed numbers below."""
     series = evidence.one("pruning", PRUNED)["series"]["encoder"]
     rows = [[f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, "encoder", p)] for p in series["points"]]
-    rows.insert(0, [f"all {series['heads']}, trained on", "", "", _cell(_gain(evidence, control_of(evidence, "encoder")))])
+    rows.insert(0, [f"all {series['heads']}, trained on", "", "", _gain(evidence, control_of(evidence, "encoder")).cell()])
     return "\n\n".join(
         [
-            table(["encoder heads kept", "penalty", *CHANGES], rows),
+            explained(table(["encoder heads kept", "penalty", *CHANGES], rows)),
             printed_grid(printed("voita2019", "Figure 7"), f"BLEU, {READ_OFF}"),
             printed_table(remarks("voita2019", "Figure 7")),
         ]
@@ -40,12 +41,12 @@ def all_sites_table(evidence: Evidence) -> str:
     """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
     series = evidence.one("pruning", PRUNED)["series"]
     rows = [[_sites(point), *_changes(evidence, "all", point), ""] for point in series["all"]["points"]]
-    rows.insert(0, ["all, trained on", "", _cell(_gain(evidence, control_of(evidence, "all"))), ""])
+    rows.insert(0, ["all, trained on", "", _gain(evidence, control_of(evidence, "all")).cell(), ""])
     near = _sites(point_near(evidence, "all", SHARES["all"][-1])[0])
-    rows.append([f"{near}, heads cut out", "", "", _cell(pruned_minus_scratch(evidence))])
+    rows.append([f"{near}, heads cut out", "", "", pruned_minus_scratch(evidence).cell()])
     return "\n\n".join(
         [
-            table(["heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows),
+            explained(table(["heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows)),
             printed_grid(printed("voita2019", "Table 2"), "BLEU, printed"),
         ]
     )
@@ -55,7 +56,10 @@ def roles_table(evidence: Evidence) -> str:
     """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
     found = _role_counts(evidence)
     rows = [[label, *(str(counts.get(role, 0)) for role in plots.ROLES)] for label, counts in found.items()]
-    parts = [table(["encoder heads kept", *plots.ROLES], rows), printed_grid(printed("voita2019", "Figure 8"), READ_OFF)]
+    parts = [
+        table(["encoder heads kept, by role before pruning", *plots.ROLES], rows),
+        printed_grid(printed("voita2019", "Figure 8"), READ_OFF),
+    ]
     if not any(counts[role] for counts in found.values() for role in plots.ROLES if role != "unknown"):
         parts.insert(1, f"Ours: {plots.NO_ROLE}.")
     return "\n\n".join(parts)
@@ -77,7 +81,9 @@ def layers_table(evidence: Evidence) -> str:
         for site in ("decoder_self", "cross"):
             rows.append([f"{point['heads']} kept, {site}", *(str(len(layer)) for layer in point["kept_heads"][site])])
     header = ["model", *(f"layer {layer}" for layer in range(len(rows[0]) - 1))]
-    return table(header, rows) + "\n\n" + printed_grid(printed("voita2019", "Figure 10"), READ_OFF)
+    cells = printed("voita2019", "Figure 10")  # six a model; two models have as many heads of a type
+    theirs = [replace(cell, row=f"model {place // 6 + 1}, {cell.row}") for place, cell in enumerate(cells)]
+    return table(header, rows) + "\n\n" + printed_grid(theirs, READ_OFF)
 
 
 def gate_note(_evidence: Evidence) -> str:
@@ -140,15 +146,11 @@ def _gain(evidence: Evidence, digest: str) -> Estimate:
 
 
 def _changes(evidence: Evidence, name: str, point: dict[str, Any]) -> tuple[str, str]:
-    return _cell(cost_of(evidence, name, point)), _cell(_gain(evidence, point["config_digest"]))
+    return cost_of(evidence, name, point).cell(), _gain(evidence, point["config_digest"]).cell()
 
 
 def _sites(point: dict[str, Any]) -> str:
     return "/".join(str(count) for count in kept_by_site(point).values())
-
-
-def _cell(found: Estimate) -> str:
-    return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
 
 
 def _role_counts(evidence: Evidence) -> dict[str, dict[str, int]]:

@@ -5,7 +5,7 @@ import numpy as np
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import numbers
 from repro.papers.pruned import PRUNED
-from repro.papers.statistics import ONE_SEED, Interval, Undefined, paired_difference, rank_correlation
+from repro.papers.statistics import ONE_SEED, Exact, Interval, Undefined, paired_difference, rank_correlation
 
 
 def positional(evidence: Evidence) -> np.ndarray:
@@ -14,7 +14,13 @@ def positional(evidence: Evidence) -> np.ndarray:
     return (numbers(evidence, PRUNED, "encoder_self", "positional") >= 0.9) & (np.abs(offset) == 1)
 
 
-def confidence_of_positional(evidence: Evidence) -> float:
+def count_of_positional(evidence: Evidence) -> Exact:
+    """Return how many encoder heads are positional."""
+    found = positional(evidence)
+    return Exact(float(found.sum()), f"of {found.size} heads")
+
+
+def confidence_of_positional(evidence: Evidence) -> Exact:
     """Return the lowest confidence, that is the mean largest weight, of the positional heads of the encoder.
 
     Raises:
@@ -23,7 +29,7 @@ def confidence_of_positional(evidence: Evidence) -> float:
     found = numbers(evidence, PRUNED, "encoder_self", "confidence")[positional(evidence)]
     if not len(found):
         raise Undefined("no head is positional")
-    return float(found.min())
+    return Exact(float(found.min()), f"{len(found)} heads")
 
 
 def relevance_with_confidence(evidence: Evidence) -> Interval:
@@ -32,14 +38,14 @@ def relevance_with_confidence(evidence: Evidence) -> Interval:
     return rank_correlation(relevance, confidence, f"heads, {ONE_SEED}")
 
 
-def rare_head(evidence: Evidence) -> float:
+def rare_head(evidence: Evidence) -> Exact:
     """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
 
     In points. At least 0 means: this head points to them in 40 % of the cases or more, and more often than every other head of the layer.
     """
     relevance, share = (numbers(evidence, PRUNED, "encoder_self", name)[0] for name in ("relevance", "two_rarest"))
     best = int(np.nanargmax(relevance))
-    return 100 * float(share[best] - max(0.4, np.nanmax(np.delete(share, best))))
+    return Exact(100 * float(share[best] - max(0.4, np.nanmax(np.delete(share, best)))), f"{len(share)} heads")
 
 
 def best_margin(evidence: Evidence, relation: str) -> Interval:

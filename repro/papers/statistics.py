@@ -4,15 +4,18 @@
 - Over seeds: one variance for all systems of a scale, pooled from those that were trained with several seeds, and taken to be that of the
   others, too. So a system with one seed is no surer than a system with three was of its first.
 
-Both together: the variances add, since another test set and other seeds would change a number independently, and the interval is
-Student's with the degrees of freedom of Welch (1947) and Satterthwaite (1946). A "no loss" claim is a test of non-inferiority, the side of
-two one-sided tests (Schuirmann 1987) that the claim is about; an "equal" claim takes both sides. With it comes the minimum detectable
-difference: how large a true one must be for such an interval to lie above 0 with a chance of 80 %. Where a single pair of runs is all that
-tells of seeds, the interval holds the truth in fewer than 95 % of experiments: in some 92 % where seeds matter as much as sentences, in
-some 87 % where they matter three times as much (`tests/test_papers.py` simulates all of this).
+Both together: another test set and other seeds would change a number independently, so the halves of their two intervals are squared and
+added (Zou and Donner 2008). That of the seeds is Student's: where a single pair of runs is all that tells how much they matter, it is
+12.7 standard errors wide, and the interval holds the truth in 95 % of experiments or more (`tests/test_statistics.py` simulates all of
+this). A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987) that the claim is about; an "equal"
+claim takes both sides. With it comes the minimum detectable difference: how large a true one must be for such an interval to lie above 0
+with a chance of 80 %.
+
+What a mask costs is measured within a model, for every head of it. The variance over its seeds is pooled likewise, from all heads of all
+models that were measured for several seeds; its degrees of freedom are those of the models, since heads of one depend on each other.
 
 Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from.
-A count of heads has none (`Exact`) and says of how many.
+A count or share of heads has none (`Exact`) and says of how many.
 """
 
 import math
@@ -29,7 +32,9 @@ from repro.evaluation import BOOTSTRAP_SEED
 NUM_SAMPLES = 10_000
 """With the usual 1,000 an end of an interval is where it is by chance, give or take 0.1 BLEU."""
 LEVEL = 0.95
-ONE_SEED = "seed 1 alone"  # said of every interval that knows nothing of other training seeds
+ONE_SEED = "seed 1 alone"  # said of every number that knows nothing of other training seeds
+SENTENCES_ALONE = "†"  # behind an interval in a table
+SENTENCES_ALONE_EXPLAINED = f"{SENTENCES_ALONE} over test sentences alone: nothing tells how much another seed matters."
 POWER = 0.80
 
 
@@ -87,6 +92,11 @@ class Estimate:
         """The interval that a verdict may rest on: all numbers where another seed might lead to any."""
         return (self.low, self.high) if self.counts_seeds else (-math.inf, math.inf)
 
+    def cell(self, sign: int = 1) -> str:
+        """Return the number, or its negative, with its interval, for a table; marked where the interval does not know of seeds."""
+        low, high = sorted((sign * self.low, sign * self.high))
+        return f"{sign * self.mean:+.2f} ({low:+.2f} to {high:+.2f}){'' if self.counts_seeds else SENTENCES_ALONE}"
+
     def __str__(self) -> str:
         detectable = "other seeds not counted in" if self.detectable is None else f"detectable {self.detectable:.2f}"
         return f"{self.mean:+.2f}, 95 % {self.low:+.2f} to {self.high:+.2f}, {self.seeds}, {detectable}"
@@ -121,7 +131,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Exact:
-    """A number without an interval, and what it was taken from, such as `9 of 16 heads`."""
+    """A number of one training run without an interval, and what it was taken from, such as `9 of 16 heads`."""
 
     value: float
     over: str
@@ -132,7 +142,7 @@ class Exact:
         return self.value, self.value
 
     def __str__(self) -> str:
-        return f"{self.value:.4g}, {self.over}"
+        return f"{self.value:.4g}, {self.over}, {ONE_SEED}"
 
 
 class Undefined(Exception):
@@ -150,10 +160,10 @@ def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise:
     """
     few, many = min(seeds), max(seeds)
     words = f"{few} to {many} seeds" if few < many else f"{few} seed{'s' if few > 1 else ''}"
-    variance = float(resampled.var(ddof=1)) + (noise.variance if noise else 0.0)
-    degrees = variance**2 / (noise.variance**2 / noise.degrees) if noise and noise.variance else math.inf
-    half = stats.t.ppf((1 + LEVEL) / 2, degrees) * math.sqrt(variance)
-    detectable = _detectable(degrees) * math.sqrt(variance) if noise else None
+    errors = [(float(resampled.std(ddof=1)), math.inf)]  # standard errors, and the degrees of freedom that they are known from
+    errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
+    half = math.hypot(*(stats.t.ppf((1 + LEVEL) / 2, degrees) * error for error, degrees in errors))
+    detectable = math.hypot(*(_detectable(degrees) * error for error, degrees in errors)) if noise else None
     return Estimate(value, float(value - half), float(value + half), words, detectable)
 
 
@@ -211,6 +221,7 @@ def minimum_detectable(num_seeds: int) -> float:
     return _detectable(num_seeds - 1) / math.sqrt(num_seeds)
 
 
+@lru_cache
 def _detectable(degrees: float) -> float:
     """Return the same in standard errors that are known from so many degrees of freedom."""
     degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before

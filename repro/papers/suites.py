@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from repro.analysis.ablation import heads_of, scaled_heads
-from repro.analysis.contrastive import Accuracy, accuracies, check_record, decisions, score_suite
+from repro.analysis.contrastive import Accuracy, accuracies, chances, check_record, decisions, score_suite
 from repro.config import DataConfig, from_dict
 from repro.data.contrastive import ContrastiveSuite, minigerman_suite, without_overlap
 from repro.data.corpora import load_once
@@ -106,8 +106,9 @@ def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, ma
         raise _without(error, evidence, arm)
     chosen = [place for place, of in enumerate(types["of"]) if types["names"][of] == error]
     right, other = ([found[place] for place in chosen] for found in (decisions(first), decisions(second)))
-    data = arm.config(evidence.scale).data
-    return paired_difference(right, other, f"{len(chosen):,} pairs, {data.source}-{data.target}, {ONE_SEED}")
+    data, share = arm.config(evidence.scale).data, sum(right) / len(right)
+    pairs = f"{len(chosen):,} pairs ({100 * share:.1f} % right, {100 * chances(first)[error]:.1f} % by chance)"
+    return paired_difference(right, other, f"{pairs}, {data.source}-{data.target}, {ONE_SEED}")
 
 
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
@@ -137,19 +138,20 @@ def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str
 def accuracy_by_type_table(
     evidence: Evidence, paper: str, place: str, arms: Sequence[Arm], masked: str | None = None, only: str | None = None
 ) -> str:
-    """Return accuracies by type of error, or on one type only: printed ones, ours with 95 % intervals, and with a head masked."""
+    """Return accuracies by type of error, or on one type only: printed ones, by chance, ours with 95 % intervals, with a head masked."""
     arms = evidence.having("contrastive", arms)
     columns = {str(arm): _accuracies(evidence, arm) for arm in arms}
     if masked:
         columns |= {f"{arm}, head {masked} masked": _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
+    by_chance = chances(_result(evidence, arms[0], None))
     cells = {(cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)}
     theirs = list(dict.fromkeys(column for _, column in cells))
     first, rows = next(iter(columns.values())), []
     for error in [only] if only else [*first, *(dict.fromkeys(error for error, _ in cells if error not in first))]:
         values = [_with_ends(found[error]) if error in found else "-" for found in columns.values()]
-        pairs = str(first[error].total) if error in first else "0"
-        rows.append([error, *(cells.get((error, column), "-") for column in theirs), pairs, *values])
-    return table(["type", *(f"printed: {column}" for column in theirs), "pairs", *columns], rows)
+        ours = [str(first[error].total), f"{100 * by_chance[error]:.1f}"] if error in first else ["0", ""]
+        rows.append([error, *(cells.get((error, column), "-") for column in theirs), *ours, *values])
+    return table(["type", *(f"printed: {column}" for column in theirs), "pairs", "by chance", *columns], rows)
 
 
 def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> str:

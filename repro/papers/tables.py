@@ -13,7 +13,7 @@ from repro.papers.arms import Arm
 from repro.papers.bins import Key, equal_parts
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import Printed, printed, remarks
-from repro.papers.statistics import Estimate
+from repro.papers.statistics import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 from repro.records import score_of
 from repro.report import table
 
@@ -43,7 +43,7 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         line = [str(row.arm), *_ours(evidence, row.arm, first)]  # ours first: a wide table runs off the page at its end
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
         body.append(line + [cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings])
-    ours = table([*header, *(f"printed: {heading}" for heading in headings)], body)
+    ours = explained(table([*header, *(f"printed: {heading}" for heading in headings)], body))
     return ours if printed(paper, place) else f"{ours}\n\n{_remarks_of(paper, place)}"
 
 
@@ -58,6 +58,8 @@ def printed_grid(cells: Sequence[Printed], heading: str) -> str:
     varied = [name for name in ("dataset", "column") if len({getattr(cell, name) for cell in cells}) > 1]
     heading += "" if "dataset" in varied else f", {cells[0].dataset}"
     found = {(cell.row, ", ".join(getattr(cell, name) for name in varied)): cell.as_printed for cell in cells}
+    if len(found) < len(cells):
+        raise ValueError(f"{len(cells)} printed numbers have {len(found)} places in a grid: their rows need other names")
     columns = list(dict.fromkeys(column for _, column in found))
     names = list(dict.fromkeys(row for row, _ in found))
     numbers = {name: int(number[0]) for name in names if (number := re.match(r"\d+", name))}
@@ -75,17 +77,17 @@ def length_table(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Seque
     """Return a table of the difference of each arm to the first, by bins of the test set."""
     first, others = arms[0], evidence.scored(arms[1:])
     columns = [evidence.gap_by([(1, arm), (-1, first)], key, edges) for arm in others]
-    body = [
-        [name, str(count), *(_with_interval(column[place][2]) for column in columns)] for place, (name, count, _) in enumerate(columns[0])
-    ]
-    return table([what, "sentences", *(f"{arm} - {first}" for arm in others)], body)
+    body = [[name, str(count), *(column[place][2].cell() for column in columns)] for place, (name, count, _) in enumerate(columns[0])]
+    return explained(table([what, "sentences", *(f"{arm} - {first}" for arm in others)], body))
 
 
 def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) -> str:
     """Return a table of the change in BLEU when one head is masked in all encoder layers, a column an arm that was measured so."""
     arms = evidence.having("masks", arms)
-    body = [[head, *(_with_interval(evidence.masked(arm, head), sign=-1) for arm in arms)] for head in heads]
-    return table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body)
+    estimates = {head: [evidence.masked(arm, head) for arm in arms] for head in heads}
+    body = [[head, *(found.cell(sign=-1) for found in row)] for head, row in estimates.items()]
+    body.append(["measured for", *(found.seeds for found in estimates[heads[0]])])
+    return explained(table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body))
 
 
 def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key: Key, edges: Sequence[float], what: str) -> str:
@@ -94,12 +96,12 @@ def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key
         [
             name,
             str(len(inside)),
-            _with_interval(evidence.masked(arm, head, inside), sign=-1),
-            _with_interval(evidence.contrast([(1.0, arm), (-1.0, minus)], inside)),
+            evidence.masked(arm, head, inside).cell(sign=-1),
+            evidence.contrast([(1.0, arm), (-1.0, minus)], inside).cell(),
         ]
         for name, _, inside in evidence.bins(arm, key, edges)
     ]
-    return table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body)
+    return explained(table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body))
 
 
 def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:
@@ -131,6 +133,11 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
     return table(["corpus", *columns], [*body, [f"ours, lengths in words: {data.corpus} {data.source}-{data.target}", *ours]])
 
 
+def explained(text: str) -> str:
+    """Return a table with a line below it where it marks intervals that do not know of seeds."""
+    return f"{text}\n\n{SENTENCES_ALONE_EXPLAINED}" if SENTENCES_ALONE in text else text
+
+
 def status_line(error: NotMeasured) -> str:
     """Return what stands where a table cannot be drawn yet."""
     return f"Not run: {error.where}, {error.what}."
@@ -153,17 +160,12 @@ def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
 def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
     """Return by how much an arm is better than the first, with its interval where the references are at hand."""
     try:
-        return _with_interval(evidence.contrast([(1.0, arm), (-1.0, first)]))
+        return evidence.contrast([(1.0, arm), (-1.0, first)]).cell()
     except NotMeasured:
         return f"{first} not run"
     except MachineError:
         ours, theirs = (np.mean([score_of(evidence.scores(a, seed), "BLEU")["value"] for seed in evidence.seeds(a)]) for a in (arm, first))
         return f"{ours - theirs:+.2f} (no interval: the corpus is not at hand)"
-
-
-def _with_interval(found: Estimate, sign: int = 1) -> str:
-    low, high = sorted((sign * found.low, sign * found.high))
-    return f"{sign * found.mean:+.2f} ({low:+.2f} to {high:+.2f})"
 
 
 def _heading(cell: Printed, row: Row) -> str:
