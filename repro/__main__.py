@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 
 from repro.commands import analysis, evaluation, papers, training
-from repro.errors import MachineError, ReproError
+from repro.errors import ReproError, Stopped, known
 
 OUR_BUG = 70
 STOPPED = 130  # by Ctrl-C, as shells have it
@@ -54,13 +54,16 @@ def main(arguments: list[str] | None = None) -> None:
         except click.ClickException as error:
             error.show()
             sys.exit(error.exit_code)
+        except Stopped as stopped:
+            click.echo(str(stopped), err=True)
+            sys.exit(stopped.exit_code)
         except Exception as error:
             if isinstance(error, click.Abort) or interrupts:  # a library that is being imported may turn Ctrl-C into any other error
                 click.echo("stopped", err=True)
                 sys.exit(STOPPED)
             if "--debug" in arguments:
                 raise
-            _end(_known(error))
+            _end(known(error))
     sys.exit(code if isinstance(code, int) else 0)  # of --help, and of a wrong option
 
 
@@ -81,20 +84,6 @@ def _interrupts() -> Iterator[list[int]]:
     finally:
         if is_ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _known(error: Exception) -> Exception:
-    """Return what the machine refused as an error with a mend, and any other error as it is."""
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-        mend = "in training, lower train.batch_tokens or the model's width; in translation, split long sentences"
-        return MachineError("memory", "there is not enough of it for this model and batch", mend)
-    if isinstance(error, UnicodeEncodeError):
-        letter = error.object[error.start]
-        return MachineError("output", f"'{letter}' cannot be written in {error.encoding}", "set PYTHONIOENCODING=utf-8")
-    if isinstance(error, OSError):
-        what = f"cannot be read or written ({error.strerror or error})"
-        return MachineError(str(error.filename or "output"), what, "name another place, or make room there")
-    return error
 
 
 def _end(error: Exception) -> NoReturn:

@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from repro.errors import InputError, MachineError, ReproError
-from repro.jobs import Outcome, Work
+from repro.errors import InputError, MachineError, Stopped
+from repro.jobs import Outcome, Work, outcome_of
 from repro.runs import runs_root
 
 HERE = "local"  # the address of a cluster of this machine alone, which lasts as long as the command
@@ -126,8 +126,6 @@ def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ende
 
 def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int) -> None:
     """Be a driver of Ray, which sends what ends, and the error that ended everything."""
-    from repro.training import Stopped
-
     stop_requests: list[int] = []
     with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
         try:
@@ -144,8 +142,6 @@ def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int
 
 def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list[int], outbox: Connection) -> None:
     """Let the cluster work until all has ended or a stop is asked for."""
-    from repro.training import Stopped
-
     share = share_of(_machines(ray), jobs)
     piece = ray.remote(**share._asdict())(_piece)
     folders = _folders()
@@ -233,8 +229,10 @@ def _piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str, s
     torch.set_num_threads(threads)
     try:
         return work(*task)
-    except ReproError as error:
-        return error
+    except Stopped:
+        raise
+    except Exception as error:
+        return outcome_of(error)
 
 
 def _result(ray: Any, done: Any) -> Outcome:

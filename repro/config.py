@@ -184,6 +184,8 @@ def _check(config: RunConfig) -> None:
     for site in model.gated_sites:
         if site not in SITES:
             raise InputError("model.gated_sites", f"unknown site '{site}'", did_you_mean(site, SITES))
+    if len(set(model.gated_sites)) < len(model.gated_sites):
+        raise InputError("model.gated_sites", f"names a site twice: {', '.join(model.gated_sites)}", "name each once")
     if not 0 <= train.seed < 2**63:
         raise InputError("train.seed", f"must be at least 0 and below 2^63, found {train.seed}", "use a small number, such as 1")
     if model.gate_init is not None and not abs(model.gate_init) <= 100:

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable
 
 MAX_LISTED = 100  # characters
+NO_MEMORY = ("can't allocate memory", "out of memory")  # of torch, on a processor and on a GPU
 
 
 class ReproError(Exception):
@@ -50,6 +51,31 @@ class BusyError(ReproError):
     """Another process owns the run."""
 
     exit_code = 5
+
+
+class Stopped(Exception):
+    """Training was asked to stop, saved, and can be resumed by the same command. `exit_code` is the shell's convention."""
+
+    def __init__(self, exit_code: int, update: int) -> None:
+        self.exit_code, self.update = exit_code, update
+        super().__init__(f"stopped after update {update}; the same command resumes there")
+
+    def __reduce__(self):  # so that it can come from another process
+        return type(self), (self.exit_code, self.update)
+
+
+def known(error: Exception) -> Exception:
+    """Return what the machine refused as an error with a mend, and any other error as it is."""
+    if isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY):
+        mend = "in training, lower train.batch_tokens or the model's width; in translation, split long sentences"
+        return MachineError("memory", "there is not enough of it for this model and batch", mend)
+    if isinstance(error, UnicodeEncodeError):
+        letter = error.object[error.start]
+        return MachineError("output", f"'{letter}' cannot be written in {error.encoding}", "set PYTHONIOENCODING=utf-8")
+    if isinstance(error, OSError):
+        what = f"cannot be read or written ({error.strerror or error})"
+        return MachineError(str(error.filename or "output"), what, "name another place, or make room there")
+    return error
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

@@ -125,7 +125,10 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
     if isinstance(expected, torch.Tensor) != isinstance(found, torch.Tensor) and np.ndim(expected):
         return False  # one number may be a tensor or not
     found, expected = (_numbers(value) if isinstance(value, torch.Tensor) else value for value in (found, expected))
-    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected)
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.dtype.kind in "USO":
+        return False  # text is no number, though NumPy reads one from it
+    found = found.astype(np.float64)
     tolerance *= expected.dtype.kind == "f"  # a count is exact
     return found.shape == expected.shape and np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 

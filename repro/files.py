@@ -133,7 +133,7 @@ def check_folder(path: Path) -> None:
     try:
         manifest = json.loads((path / MANIFEST).read_bytes())
         expected = {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
     if unlisted := {file.name for file in path.iterdir()} ^ {MANIFEST, *expected}:
         raise DamagedFileError(str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend)

@@ -140,5 +140,5 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
     except OSError as error:
         what = "there are no trained models here: they lie in the project's folder, beside the package"
         raise InputError(str(path), what, "install with pip install -e from a copy of the project") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedFileError(str(path), "is not JSON", "get the gallery folder again") from error

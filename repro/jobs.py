@@ -12,7 +12,7 @@ from multiprocessing import active_children, get_context
 from typing import Any
 
 from repro.config import RunConfig
-from repro.errors import InputError, MachineError, ReproError
+from repro.errors import InputError, MachineError, ReproError, Stopped, known
 
 Outcome = dict[str, Any] | ReproError
 Work = Callable[..., dict[str, Any]]
@@ -50,27 +50,42 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
         raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
     import torch
 
-    from repro.training import Stopped
-
     threads = max(1, torch.get_num_threads() // jobs)  # of this process: OMP_NUM_THREADS counts
     outcomes: dict[int, Outcome] = {}
-    before = signal.signal(signal.SIGTERM, _pass_on)
+    bugs, stop_requests = [], []
+
+    def pass_on(number: int, _frame: Any) -> None:
+        """Let every worker save and end; Ctrl-C reaches them by itself."""
+        stop_requests.append(number)
+        for process in active_children():
+            os.kill(process.pid, number)
+
+    before = signal.signal(signal.SIGTERM, pass_on)
     try:
         with ProcessPoolExecutor(jobs, get_context("spawn"), _start_worker, (threads,)) as pool:
             futures = {pool.submit(_do, work, task): index for index, task in enumerate(tasks)}
             for future in as_completed(futures):
-                if isinstance(future.exception(), Stopped | KeyboardInterrupt):
+                error, index = future.exception(), futures[future]
+                if isinstance(error, Stopped | KeyboardInterrupt):
                     pool.shutdown(wait=True, cancel_futures=True)
-                index = futures[future]
+                elif error and not isinstance(error, BrokenProcessPool):
+                    bugs.append(error)  # of one piece; the others end and are told
+                    continue
                 outcomes[index] = future.result()
                 ended(len(outcomes), len(tasks), outcomes[index])
     except KeyboardInterrupt as error:  # the workers had it, too, and have saved
         raise Stopped(128 + signal.SIGINT, 0) from error
     except BrokenProcessPool as error:
+        if stop_requests:  # a worker that was still starting could not save anything
+            raise Stopped(128 + stop_requests[0], 0) from error
         mend = "use fewer jobs if memory ran out; the same command goes on where they were"
         raise MachineError("--jobs", "a worker process was killed", mend) from error
     finally:
         signal.signal(signal.SIGTERM, before)
+    if stop_requests:  # it came when the last pieces were as good as done
+        raise Stopped(128 + stop_requests[0], 0)
+    if bugs:
+        raise bugs[0]
     return [outcomes[index] for index in range(len(tasks))]
 
 
@@ -87,8 +102,6 @@ def _start_worker(threads: int) -> None:
 
 
 def _do(work: Work, task: tuple[Any, ...]) -> Outcome:
-    from repro.training import Stopped
-
     if _stop_requests:
         raise Stopped(128 + _stop_requests[0], 0)
     try:
@@ -96,14 +109,15 @@ def _do(work: Work, task: tuple[Any, ...]) -> Outcome:
     except Stopped as stopped:
         _stop_requests.append(stopped.exit_code - 128)
         raise
-    except ReproError as error:
+    except Exception as error:
+        return outcome_of(error)
+
+
+def outcome_of(error: Exception) -> ReproError:
+    """Return an error that the user can mend, or the machine; any other is our bug, and raised."""
+    if isinstance(error := known(error), ReproError):
         return error
-
-
-def _pass_on(number: int, _frame: Any) -> None:
-    """Let every worker save and end; Ctrl-C reaches them by itself."""
-    for process in active_children():
-        os.kill(process.pid, number)
+    raise error
 
 
 def describe_outcome(outcome: Outcome) -> str:

@@ -112,7 +112,7 @@ def load_record(path: Path) -> dict[str, Any]:
     """
     try:
         record = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DamagedFileError(str(path), "is not a result record", MEND) from error
     version = record.get("format") if isinstance(record, dict) else None
     if type(version) is not int:
@@ -137,28 +137,37 @@ def load_records(folder: Path, kind: str | None = "scores") -> list[dict[str, An
     """Read the records of a kind below a folder, in the order of their paths; None = of all kinds.
 
     Raises:
-        DamagedFileError: naming the first file that is no record.
+        DamagedFileError: naming the first file that is no record, or the same one again.
     """
-    return [record for record in map(load_record, _paths(folder)) if kind in (None, kind_of(record))]
+    records, errors = read_records(folder)
+    if errors:
+        raise errors[0]
+    return [record for record in records.values() if kind in (None, kind_of(record))]
 
 
 def read_records(folder: Path) -> tuple[dict[Path, dict[str, Any]], list[DamagedFileError]]:
     """Read the records of all kinds below a folder, and go on past damaged ones.
 
     Returns:
-        The records by path, and an error for every file that is no record.
+        The records by path, and an error for every file that is no record, or a copy: the same run twice would count as two seeds.
     """
-    records, errors = {}, []
+    records, errors, known = {}, [], {}
     for path in _paths(folder):
         try:
-            records[path] = load_record(path)
+            record = load_record(path)
+            published = _place(record)
+            if published in known:
+                raise DamagedFileError(str(path), f"is of the same run and kind as {known[published]}", "delete one of the two")
+            records[path], known[published] = record, path
         except DamagedFileError as error:
             errors.append(error)
     return records, errors
 
 
 def _paths(folder: Path) -> list[Path]:
-    return [path for path in sorted(Path(folder).rglob("*.json")) if path.parent.name != VERDICTS]
+    """Return the files of records below a folder: not verdicts, and nothing hidden, such as the copies that editors keep."""
+    paths = {path: path.relative_to(folder).parts for path in sorted(Path(folder).rglob("*.json"))}
+    return [path for path, parts in paths.items() if path.parent.name != VERDICTS and not any(part.startswith(".") for part in parts)]
 
 
 def publish(record: dict[str, Any], folder: Path) -> Path:
@@ -166,21 +175,27 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
     and search as well.
 
     Raises:
-        InputError: there it would replace what was measured on other sentences.
+        InputError: there it would replace what was measured on other sentences, or of other parameters.
     """
-    data, kind = record["config"]["data"], kind_of(record)
-    place = Path(folder) / f"{_file_name(data['corpus'])}.{data['source']}-{data['target']}"
-    path = (place if kind == "scores" else place / kind) / file_name_of(record)
-    if kind != "scores" and path.exists() and (older := _measured_on(load_record(path))) != _measured_on(record):
-        raise InputError(str(path), f"was measured on {older}, this on {_measured_on(record)}", "record it below another folder")
+    path = Path(folder) / _place(record)
+    if path.exists() and (older := _measured_on(load_record(path))) != (ours := _measured_on(record)):
+        raise InputError(str(path), f"was measured on {older}, this on {ours}", "record it below another folder")
     write_json(path, record)
     return path
 
 
+def _place(record: dict[str, Any]) -> Path:
+    """Return where a record is published below the folder of results."""
+    data, kind = record["config"]["data"], kind_of(record)
+    place = Path(f"{_file_name(data['corpus'])}.{data['source']}-{data['target']}")
+    return (place if kind == "scores" else place / kind) / file_name_of(record)
+
+
 def _measured_on(record: dict[str, Any]) -> str:
-    """Return in words which sentences a record is about, as far as it says."""
+    """Return in words which sentences a record is about, as far as it says, and whether parameters were rounded for the gallery."""
     parts = record.get("split"), record.get("measured", {}).get("sentences")
-    return " sentences of ".join(f"{part:,}" if type(part) is int else part for part in reversed(parts) if part) or "no split"
+    sentences = " sentences of ".join(f"{part:,}" if type(part) is int else part for part in reversed(parts) if part) or "no split"
+    return sentences + " by parameters in half precision" * ("half_precision" in record.get("training", {}))
 
 
 def file_name_of(record: dict[str, Any]) -> str:

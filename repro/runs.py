@@ -296,7 +296,7 @@ def _read_config(path: Path) -> RunConfig:
         values = json.loads((path / "config.json").read_bytes())
     except OSError as error:
         raise InputError(str(path), "is not a run folder (no readable config.json)", "name a folder made by `repro train`") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedFileError(str(path / "config.json"), "is not JSON", MEND) from error
     return from_dict(RunConfig, values, str(path / "config.json"))
 

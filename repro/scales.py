@@ -130,14 +130,13 @@ def system_of(model: ModelConfig) -> str:
 
 
 def conditions_of(config: RunConfig) -> list[str]:
-    """Return what differs from the scale of the corpus besides system, direction and seed, as `key=value`.
+    """Return what differs from the scale of the corpus, or from `smoke` if it has none, besides system, direction and seed: `key=value`s.
 
     Of a run that goes on from another one: what differs from going on as `trained_on` says, with gates as they usually are. Of a model
     that was cut out: the run that it was cut from, which says the rest.
     """
-    usual = next((scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), None)
-    if usual is None:
-        return []
+    smoke = replace(SCALES["smoke"], data=replace(SCALES["smoke"].data, corpus=config.data.corpus))
+    usual = next((scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), smoke)
     if config.train.cut_from:
         return [f"train.cut_from={config.train.cut_from}"]
     if config.train.start_from:

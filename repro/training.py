@@ -23,7 +23,7 @@ from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.corpora import load_corpus
 from repro.data.subwords import PAD_ID
 from repro.energy import EnergyMeter
-from repro.errors import ReproError
+from repro.errors import BusyError, ReproError, Stopped
 from repro.files import append_line
 from repro.loss import output_loss
 from repro.memory import keep_freed_memory
@@ -33,17 +33,6 @@ from repro.transformer import Transformer
 
 LOG_EVERY = 50  # updates between two lines of metrics
 CALMER = "lower train.learning_rate, raise train.warmup, or use train.precision=fp32"
-
-
-class Stopped(Exception):
-    """Training was asked to stop, saved, and can be resumed by the same command. `exit_code` is the shell's convention."""
-
-    def __init__(self, exit_code: int, update: int) -> None:
-        self.exit_code, self.update = exit_code, update
-        super().__init__(f"stopped after update {update}; the same command resumes there")
-
-    def __reduce__(self):  # so that it can come from another process
-        return type(self), (self.exit_code, self.update)
 
 
 class DivergedError(ReproError):
@@ -67,7 +56,9 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
     run = Run.create(config, root)
     if run.is_finished:
         check_finished(run, allow_inexact)
-        run.remove_checkpoints()  # in case the process died between the last two steps
+        if run.checkpoint_folders():  # the process died between the last two steps, or is at them right now
+            with contextlib.suppress(BusyError), run.lock():
+                run.remove_checkpoints()
         return run
     with run.lock(), threads_of(run), removed_if_empty(run), _stop_requests() as stop:
         if run.is_finished:  # since another process trained it before this one got the lock

@@ -70,6 +70,11 @@ def test_heads_prints_the_tables_of_the_record_and_keeps_it_and_its_pictures(cap
     assert tables == render_heads(record) and tables.startswith(f"# Heads of {name}\n") and "4 sentences of dev" in tables
     assert (record["kind"], record["measured"]["sentences"]) == ("heads", 4)
     assert sorted(filter(None, pictures)) == sorted(str(path.relative_to(folder)) for path in (folder / "pictures").iterdir())
+    with pytest.raises(SystemExit) as stopped:  # it took as long, though: what was found is printed
+        main(["heads", "base", "--limit", "5", "--record", "records"])
+    captured = capsys.readouterr()
+    assert stopped.value.code == 2 and "5 sentences of dev" in captured.out and load_record(folder / kept) == record
+    assert captured.err.startswith(f"error: {kept}: was measured on 4 sentences of dev, this on 5 sentences of dev. Fix: record it below")
     assert len(list(filter(None, pictures))) == 5 and all(path.read_bytes().startswith(PNG) for path in (folder / "pictures").iterdir())
 
 

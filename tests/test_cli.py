@@ -21,6 +21,7 @@ from repro.__main__ import main
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_pairs
 from repro.decoding import SearchConfig, Translator
+from repro.errors import Stopped
 from repro.files import write_json
 from repro.papers.verify import verify_records
 from repro.records import load_record, publish
@@ -64,6 +65,7 @@ MISTAKES = [
     (["train", "model.num_heads=true"], "error: model.num_heads: wants int, found True. Fix: give one int"),
     (["train", "model.num_heads=null"], "error: model.num_heads: wants int, found None. Fix: give one int"),
     (["train", "train.learning_rate=NaN"], "error: train.learning_rate: wants float, found nan. Fix: give one float"),
+    (["train", 'model.gated_sites=["cross", "cross"]'], "error: model.gated_sites: names a site twice: cross, cross. Fix: name each once"),
     (["train", "model.gated_sites=cross"], "error: model.gated_sites: wants list of str, found 'cross'. Fix: write a list, as in ["),
     (
         ["train", "train.learning_rate=-1"],
@@ -125,7 +127,9 @@ def test_options_that_need_each_other_may_come_in_any_order():
     [
         (KeyboardInterrupt(), 130, "stopped"),
         (PermissionError(13, "Permission denied", "x/y"), 3, "error: x/y: cannot be read or written (Permission denied). Fix: "),
+        (Stopped(143, 0), 143, "stopped after update 0; the same command resumes there"),
         (MemoryError(), 3, "error: memory: there is not enough of it"),
+        (RuntimeError("CUDA out of memory. Tried to allocate"), 3, "error: memory: there is not enough of it"),
         (
             RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"),
             3,

@@ -9,11 +9,12 @@ import torch
 from test_training import stop_after, tiny
 
 from repro.energy import EnergyMeter, add_joules
+from repro.errors import Stopped
 from repro.papers.report import _costs
 from repro.records import evaluate_run
 from repro.report import costs_table
 from repro.runs import load_state
-from repro.training import Stopped, apply_update, train
+from repro.training import apply_update, train
 
 CPU = torch.device("cpu")
 RANGE = 262_143_328_850  # microjoules, as processors have it

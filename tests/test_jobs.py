@@ -11,7 +11,7 @@ import pytest
 import torch
 from test_training import tiny
 
-from repro.errors import InputError, MachineError
+from repro.errors import InputError, MachineError, Stopped
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
 from repro.papers.runner import Plan, carry_out
 from repro.runs import Run
@@ -82,6 +82,33 @@ def test_a_round_has_every_run_once():
 def threads_here() -> dict[str, int]:
     """Work that tells how many threads a worker has."""
     return {"threads": torch.get_num_threads()}
+
+
+def trouble(kind: str) -> dict[str, str]:
+    """Work that goes well, or not."""
+    if kind == "memory":
+        raise RuntimeError("CUDA out of memory. Tried to allocate 20 MiB")
+    if kind == "bug":
+        raise LookupError("nobody expected this")
+    if kind == "stop":
+        os.kill(os.getppid(), signal.SIGTERM)
+        time.sleep(1)
+    return {"kind": kind}
+
+
+def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():
+    ends = []
+    with pytest.raises(LookupError, match="nobody expected this"):
+        run_all([("bug",), ("memory",), ("good",)], trouble, 1, lambda *end: ends.append(end[2]))
+    memory, good = ends
+    assert isinstance(memory, MachineError) and "not enough of it" in str(memory) and good == {"kind": "good"}
+
+
+def test_a_stop_that_comes_with_the_last_piece_is_no_success():
+    ends = []
+    with pytest.raises(Stopped) as stopped:
+        run_all([("stop",)], trouble, 1, lambda *end: ends.append(end[2]))
+    assert stopped.value.exit_code == 128 + signal.SIGTERM and ends == [{"kind": "stop"}]
 
 
 @pytest.mark.parametrize(("threads", "jobs", "expected"), [(6, 1, 6), (6, 2, 3), (2, 4, 1)])

@@ -173,6 +173,7 @@ def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, resu
     [
         (["you2020.figure4", "train.precision=bf16"], "train.precision=bf16: is for systems; an experiment has its own settings. Fix: "),
         (["model.dropout=0.2", "train.seed=2"], "model.dropout=0.2 train.seed=2: is for systems; "),
+        (["base", "train.seed=5"], "train.seed=5: would make one run of all seeds. Fix: use --seeds, which trains with 1 .. N"),
         (["base", "train.presicion=bf16"], "unknown option 'train.presicion'. Fix: did you mean 'train.precision'?"),
         (["base", "train.precision={heads}"], "train.precision: unknown value '{heads}'. Fix: "),
     ],

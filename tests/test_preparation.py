@@ -11,11 +11,11 @@ from repro.checkpoints import new_model
 from repro.data.corpora import load_pairs
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
-from repro.errors import DamagedFileError, InputError, MachineError
+from repro.errors import DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
 from repro.runs import Run
 from repro.scales import resolve
-from repro.training import Stopped, train
+from repro.training import train
 
 WORDS = [f"{a} {b} {c} dog{n}" for n, (a, b, c) in enumerate([("the", "big", "red"), ("a", "small", "old"), ("one", "sad", "new")] * 40)]
 

@@ -16,7 +16,7 @@ from repro.data.batches import EncodedPairs, pad
 from repro.data.corpora import load_corpus
 from repro.data.subwords import PAD_ID
 from repro.decoding import SearchConfig, Translator
-from repro.errors import InputError
+from repro.errors import InputError, Stopped
 from repro.files import write_json
 from repro.pruning import (
     almost_binary,
@@ -30,7 +30,7 @@ from repro.pruning_sweep import PruningPoint, nearest, next_penalty, penalties_t
 from repro.records import evaluate_run
 from repro.runs import Run, load_state
 from repro.scales import resolve
-from repro.training import Stopped, apply_update, freeze_decoder, make_optimizer, train
+from repro.training import apply_update, freeze_decoder, make_optimizer, train
 from repro.transformer import Transformer, count_parameters
 from test_transformer import SMALL, VOCAB, small
 

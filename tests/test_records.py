@@ -147,6 +147,7 @@ def test_a_label_leaves_out_what_pruning_implies_and_names_what_it_does_not():
         ("{", "is not a result record. Fix: restore the file"),
         ("[]", "is not a result record"),
         ("", "is not a result record"),
+        pytest.param("[" * 100_000, "is not a result record", id="nested"),
         ('{"format": "x"}', "is not a result record"),
         ('{"format": 99}', "has format 99, this version reads 1. Fix: upgrade repro"),
         ('{"format": 0}', "has format 0, which is too old: this version reads 1. Fix: evaluate the run again"),
@@ -214,6 +215,33 @@ def test_reading_goes_on_past_a_damaged_record(tmp_path, stored):
     assert records == {path: load_record(path)} and [error.where for error in errors] == [str(tmp_path / "cut.json")]
     with pytest.raises(DamagedFileError, match="cut.json: is not a result record"):
         load_records(tmp_path)
+
+
+def test_the_same_run_twice_is_no_second_seed(tmp_path, stored):
+    path = publish(stored["scores"], tmp_path)
+    for folder in ("backup", ".ipynb_checkpoints"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / path.name).write_bytes(path.read_bytes())
+    assert [error.where for error in read_records(tmp_path)[1]] == [str(path)]  # of the two, the one that comes second
+    with pytest.raises(DamagedFileError, match=rf"is of the same run and kind as .*backup.{path.name}\. Fix: delete one of the two"):
+        load_records(tmp_path)
+    (tmp_path / "backup" / path.name).unlink()
+    assert load_records(tmp_path) == [load_record(path)]  # what is hidden is nobody's record
+
+
+def test_scores_of_rounded_parameters_do_not_replace_those_of_the_run(tmp_path, stored):
+    record = stored["scores"]
+    path = publish(record, tmp_path)
+    rounded = record | {"training": record["training"] | {"half_precision": {"same": 998, "sentences": 1000}}}
+    with pytest.raises(InputError, match=f"{path.name}: was measured on test, this on test by parameters in half precision"):
+        publish(rounded, tmp_path)
+    assert load_record(path) == record
+
+
+def test_models_of_a_corpus_without_a_scale_are_not_taken_for_seeds_of_one(stored):
+    config = SCALES["smoke"]
+    own = replace(config, data=replace(config.data, corpus="local:my"))
+    assert conditions_of(own) == [] and conditions_of(replace(own, model=replace(own.model, dropout=0.3))) == ["model.dropout=0.3"]
 
 
 def test_a_score_that_is_not_there_is_named(stored):

@@ -23,11 +23,11 @@ from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_pairs
 from repro.data.subwords import PAD_ID, Subwords
-from repro.errors import BusyError, DamagedFileError, InputError, MachineError
+from repro.errors import BusyError, DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
 from repro.runs import Run, load_state
 from repro.scales import resolve
-from repro.training import DivergedError, Stopped, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer, train
+from repro.training import DivergedError, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer, train
 from test_transformer import small
 
 TINY = (
@@ -220,6 +220,15 @@ def test_a_run_that_another_process_finished_meanwhile_is_not_trained_again(tmp_
     monkeypatch.setattr("repro.training.find_device", lambda _: pytest.fail("trained again"))
     assert train(tiny(), tmp_path, quiet=True).path == run.path
     assert run.provenance_path.read_bytes() == before
+
+
+def test_checkpoints_of_a_finished_run_are_left_to_who_still_owns_it(tmp_path):
+    run = train(tiny(), tmp_path, quiet=True)
+    leftover = run.path / "checkpoints" / "0000001"
+    leftover.mkdir(parents=True)
+    with run.lock():  # the process that trained it is removing them right now
+        assert train(tiny(), tmp_path, quiet=True).path == run.path and leftover.exists()
+    assert train(tiny(), tmp_path, quiet=True).path == run.path and not leftover.exists()
 
 
 def test_a_checkpoint_that_is_a_link_is_removed_without_what_it_points_to(tmp_path, monkeypatch):

@@ -127,6 +127,7 @@ def test_a_right_answer_of_another_type_of_number_is_right():
     half = exercise(cases=[(1.0,)], hint="")(lambda x: x / 2)
     assert half.problem(lambda x: torch.tensor(x / 2)) is None
     assert half.problem(lambda x: torch.tensor([x / 2])) is not None
+    assert half.problem(lambda x: str(x / 2)) is not None
     assert half.problem(lambda x: [torch.tensor(x / 2, requires_grad=True)]).startswith("not right yet")
 
 

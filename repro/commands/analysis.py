@@ -27,8 +27,12 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     from repro.records import publish
 
     described = describe_heads(found, split, limit, quiet=not sys.stderr.isatty())
-    written = publish(described, record) if record else None  # whoever reads what is printed may stop, as `head` does
-    click.echo(render_heads(described), nl=False)
+    written = None
+    try:
+        if record:
+            written = publish(described, record)  # before it is printed: whoever reads may stop, as `head` does
+    finally:  # also where it may not be published: it took minutes
+        click.echo(render_heads(described), nl=False)
     if written:
         click.echo(written)
     if figures:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from repro.commands.options import RESULTS, SCALE, check_name_for_markdown, given_once
-from repro.errors import InputError, ReproError, did_you_mean
+from repro.errors import InputError, ReproError, Stopped, did_you_mean
 
 
 @click.command(short_help="List the papers, their experiments and claims.")
@@ -60,9 +60,11 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
             mend = f"write {' or '.join(named)}" if named else did_you_mean(name, ["all", *PAPERS, *SYSTEMS])
             raise InputError(name, "is no paper, experiment or system", mend)
     systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
-    chosen = [found for name in names if name not in SYSTEMS and name not in settings for found in find_experiments(name)]
+    chosen = [found for name in dict.fromkeys(names) if name not in SYSTEMS and name not in settings for found in find_experiments(name)]
     if settings and (chosen or not systems):
         raise InputError(" ".join(settings), "is for systems; an experiment has its own settings", "name systems alone, such as base")
+    if seeded := [setting for setting in settings if setting.startswith("train.seed=")]:
+        raise InputError(seeded[0], "would make one run of all seeds", "use --seeds, which trains with 1 .. N")
     if not 1 <= seeds <= MAX_SEEDS:
         raise InputError("--seeds", f"must be from 1 to {MAX_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
     check_name_for_markdown(out)
@@ -98,7 +100,6 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     from repro.jobs import run_all
     from repro.papers.report import Section, experiments_sections, write
     from repro.report import render
-    from repro.training import Stopped
 
     hand_out = run_all
     if cluster is not None:

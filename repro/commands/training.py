@@ -82,14 +82,9 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
     from repro.runs import load_state
-    from repro.training import Stopped
     from repro.training import train as train_run
 
-    try:
-        run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=not sys.stderr.isatty())
-    except Stopped as stopped:
-        click.echo(str(stopped), err=True)
-        sys.exit(stopped.exit_code)
+    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=not sys.stderr.isatty())
     state = load_state(run.path / "final")
     click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, dev loss {state['best_dev_nll']:.3f} nats per token")
     click.echo(run.path)
