@@ -66,7 +66,7 @@ class Stopped(Exception):
 
 def known(error: Exception) -> Exception:
     """Return what the machine refused as an error with a mend, and any other error as it is."""
-    if isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY):
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)):
         mend = "in training, lower train.batch_tokens or the model's width; in translation, split long sentences"
         return MachineError("memory", "there is not enough of it for this model and batch", mend)
     if isinstance(error, UnicodeEncodeError):
