@@ -198,7 +198,7 @@ def test_the_whole_path(capsys, runs, tmp_path):
     assert compared[-1] == "over test sentences: one training run each says nothing about other seeds"
     report = run(capsys, "report", "base", "hc-sa", "--split", "dev")
     text = Path(report[-1]).read_text()
-    few = r" \(data\.vocab_size=300, [^|]*train\.batch_tokens=400[^|]*\)"  # a corpus of one's own has no scale: what differs from smoke is said
+    few = r" \(data\.train_pairs=300, [^|]*\)"  # a corpus of one's own has no scale: what differs from smoke is said
     assert re.search(rf"\n\| base{few} \|", text) and re.search(rf"\| hc-sa{few} - base{few} \| BLEU \|", text) and "tok:13a" in text
 
     sentences = "The dog sleeps.\n\n  \nThe old man sees a tree"
