@@ -227,7 +227,7 @@ def test_the_playground_follows_the_hand(lab):
     matrix = play.get_by_label("weights of the head")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         matrix.press(key)
-    assert ": 0, " not in until_still(lab, play, ".rp-hint")
+    until(lab, lambda: ": 0, " not in text_of(play, ".rp-hint"), "a pair with weight, two rows below and one column on")
     matrix.press("Space")
     until(lab, lambda: ": 0, " in text_of(play, ".rp-hint") and "blocked" in text_of(play, ".rp-hint"), "the blocked pair")
     play.get_by_role("button", name="paint blocked pairs").click()
