@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from pieces_of_work import threads_here, trouble
 from test_training import tiny
 
 from repro.errors import InputError, MachineError, Stopped
@@ -77,23 +78,6 @@ def test_a_round_has_every_run_once():
     measures, rounds = [(one, "heads"), (one, "maps"), (other, "maps")], []
     carry_out(Plan([], [], measures, []), Path(), 2, print, lambda pieces, *_: rounds.append(pieces))
     assert rounds == [[(one, "heads"), (other, "maps")], [(one, "maps")]]
-
-
-def threads_here() -> dict[str, int]:
-    """Work that tells how many threads a worker has."""
-    return {"threads": torch.get_num_threads()}
-
-
-def trouble(kind: str) -> dict[str, str]:
-    """Work that goes well, or not."""
-    if kind == "memory":
-        raise RuntimeError("CUDA out of memory. Tried to allocate 20 MiB")
-    if kind == "bug":
-        raise LookupError("nobody expected this")
-    if kind == "stop":
-        os.kill(os.getppid(), signal.SIGTERM)
-        time.sleep(1)
-    return {"kind": kind}
 
 
 def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():

@@ -29,6 +29,8 @@ ALIKE = (
 )
 """Systems that differ from another in a number only, left out to save time."""
 
+LEARNED = 0.5  # nats a token; more updates would show nothing more
+
 
 @pytest.mark.parametrize("system", [system for system in SYSTEMS if system not in ALIKE])
 def test_every_system_learns_to_copy_unless_it_cannot_know_the_order(system):
@@ -40,6 +42,8 @@ def test_every_system_learns_to_copy_unless_it_cannot_know_the_order(system):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        if loss < LEARNED:
+            break
     tgt = copies(200)
     with torch.no_grad():
         predicted = model.eval()(tgt, _shifted(tgt)).argmax(-1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 
 from repro.data.minigerman import english, german
@@ -14,40 +15,47 @@ MIN_WORDS, MAX_WORDS = 3, 25
 MAX_FAILURES = 100_000  # draws in a row without a new pair: the grammar is exhausted for practical purposes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Example:
-    """A sentence pair with its gold analysis.
+    """A sentence pair with its gold analysis, which is made when it is first asked for: a corpus needs the text alone.
 
     Args:
         english, german: the sentences as text, cased, punctuation attached.
-        english_tokens, german_tokens: their words and punctuation marks with the dependency tree.
-        alignment: pairs (index into ``english_tokens``, index into ``german_tokens``), ascending. Particles and auxiliaries are aligned
-            to the verb that says the same, a preposition of an English verb ("look for") to nothing.
-        phenomena: names of what occurs in it, see ``find_phenomena``.
         meaning: what the pair was made from; ``contrastive`` makes errors with it.
     """
 
     english: str
     german: str
-    english_tokens: tuple[Token, ...]
-    german_tokens: tuple[Token, ...]
-    alignment: tuple[tuple[int, int], ...]
-    phenomena: frozenset[str]
     meaning: Sentence = field(repr=False, compare=False)
+
+    @cached_property
+    def english_tokens(self) -> tuple[Token, ...]:
+        """The English words and punctuation marks with the dependency tree."""
+        return to_tokens(english.realize(self.meaning))
+
+    @cached_property
+    def german_tokens(self) -> tuple[Token, ...]:
+        """The German words and punctuation marks with the dependency tree."""
+        return to_tokens(german.realize(self.meaning))
+
+    @cached_property
+    def alignment(self) -> tuple[tuple[int, int], ...]:
+        """Pairs (index into ``english_tokens``, index into ``german_tokens``), ascending.
+
+        Particles and auxiliaries are aligned to the verb that says the same, a preposition of an English verb ("look for") to nothing.
+        """
+        return align(english.realize(self.meaning), german.realize(self.meaning))
+
+    @cached_property
+    def phenomena(self) -> frozenset[str]:
+        """Names of what occurs in it, see ``find_phenomena``."""
+        return find_phenomena(self.meaning, german.realize(self.meaning))
 
 
 def example_of(sentence: Sentence) -> Example:
     """Put a meaning into both languages."""
-    english_words, german_words = english.realize(sentence), german.realize(sentence)
-    return Example(
-        detokenize([word.form for word in english_words]),
-        detokenize([word.form for word in german_words]),
-        to_tokens(english_words),
-        to_tokens(german_words),
-        align(english_words, german_words),
-        find_phenomena(sentence, german_words),
-        sentence,
-    )
+    texts = (detokenize([word.form for word in realize(sentence)]) for realize in (english.realize, german.realize))
+    return Example(*texts, sentence)
 
 
 def find_phenomena(sentence: Sentence, words: list[Word]) -> frozenset[str]:
