@@ -1,0 +1,123 @@
+"""Folders of parallel text in four layouts, read alike."""
+
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from own_files import DE, EN, message, write, write_corpus
+
+from repro.data.catalogue import CORPORA
+from repro.data.corpora import load_corpus
+from repro.errors import DamagedFileError, InputError
+
+
+def test_the_fingerprint_is_of_the_text_not_of_the_format(tmp_path) -> None:
+    aligned, tsv, jsonl, other = (tmp_path / name for name in ("aligned", "tsv", "jsonl", "other"))
+    for folder in (aligned, tsv, jsonl, other):
+        folder.mkdir()
+    write_corpus(aligned)
+    write_corpus(other, dev_en=[EN[20], EN[21], EN[22] + "."])
+    for split, low, high in (("train", 0, 20), ("dev", 20, 23), ("test", 23, 27)):
+        rows = list(zip(EN[low:high], DE[low:high], strict=True))
+        write(tsv, **{f"{split}_tsv": ["en\tde", *(f"{en}\t{de}" for en, de in rows)]})
+        write(jsonl, **{f"{split}_jsonl": [json.dumps({"translation": {"en": en, "de": de}}) for en, de in rows]})
+    prints = [load_corpus(f"local:{folder}", "en", "de").fingerprint for folder in (aligned, tsv, jsonl, other)]
+    assert prints[0] == prints[1] == prints[2] != prints[3]
+    code = f"from repro.data.corpora import load_corpus; print(load_corpus('local:{aligned}', 'de', 'en').fingerprint)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == prints[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"train_tsv": "Hello\tHallo\n"}, "train.tsv:1: does not name the languages of the columns"),
+        ({"train_tsv": "en\tde\nHello Hallo\n"}, "train.tsv:2: has 1 columns, not 2"),
+        ({"train_jsonl": '{"en": "a", "de": "b"}\n{"en": "a"}\n'}, "train.jsonl:2: has no text in 'de'"),
+        ({"train_jsonl": '{"en": "a", "de": "b"}\n[1]\n'}, "train.jsonl:2: is not a JSON object"),
+        ({"train_jsonl": "{" * 50_000}, "train.jsonl:1: is not a JSON object"),
+        ({"train_tsv": "en\tde\ten\na\tb\tc\n"}, "train.tsv:1: names 'en' more than once"),
+    ],
+)
+def test_damaged_tables_name_the_line(tmp_path, files, expected) -> None:
+    assert message(InputError, write(tmp_path, **files)).startswith(expected)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl"])
+def test_tables_of_one_corpus_have_the_same_languages(tmp_path, kind) -> None:
+    text = {"tsv": "en\tde\tfr\na\tb\tc\n", "jsonl": '{"en": "a", "de": "b", "fr": "c"}\n'}[kind]
+    fewer = {"tsv": "en\tde\nd\te\n", "jsonl": '{"en": "d", "de": "e"}\n'}[kind]
+    name = write(tmp_path, **{f"train_{kind}": text, f"dev_{kind}": fewer})
+    assert f": train.{kind} has de, en, fr, but dev.{kind} has de, en. Fix: give all files the same" in message(InputError, name)
+    assert load_corpus(name, "en", "de").pairs("dev", "en", "de") == (["d"], ["e"])
+
+
+def test_two_files_for_one_thing_are_refused(tmp_path) -> None:
+    write(tmp_path, valid_en="x\n", valid_de="x\n")
+    assert message(InputError, write_corpus(tmp_path)) == f"{tmp_path}: has both dev.de and valid.de. Fix: take one of them away"
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    (tables / "train.tsv").write_text("en\tde\na\tb\n")
+    (tables / "train.tsv.gz").write_bytes(gzip.compress(b"en\tde\na\tb\n"))
+    assert message(InputError, f"local:{tables}") == f"{tables}: has both train.tsv and train.tsv.gz. Fix: take one of them away"
+
+
+def test_two_layouts_in_one_folder_are_refused(tmp_path) -> None:  # one would be read and the other passed over in silence
+    name = write_corpus(tmp_path)
+    (tmp_path / "train.tsv").write_text("en\tde\na\tb\n")
+    expected = f"{tmp_path}: has dev.de and train.tsv, which are of two layouts. Fix: keep one layout, and move the others elsewhere"
+    assert message(InputError, name) == expected
+
+
+def test_an_overlong_cell_is_skipped(tmp_path) -> None:
+    corpus = load_corpus(write(tmp_path, train_tsv=["en\tde", "a\tb", "a\t" + "x" * 10_001, "c\td"]))
+    assert (corpus.pairs("train", "en", "de")[0], corpus.dropped, corpus.skipped[0].line) == (["a", "c"], {"too long": 1}, 3)
+
+
+SEGMENTS = (
+    '<?xml version="1.0"?>\n<mteval>\n<doc docid="1">\n<title>{0}</title>\n'
+    '<seg id="1"> {0} &amp; co </seg>\n<seg id="2"> b </seg>\n</doc>\n'
+)
+
+
+def write_wit3(root: Path) -> Path:
+    folder = root / "ted-en-de"
+    folder.mkdir(parents=True)
+    for language, url in (("de", "<url>u</url>\n<reviewer>r</reviewer>\n"), ("en", "<url>u</url>\n")):
+        (folder / f"train.tags.de-en.{language}").write_text(
+            f"{url}<title>t</title>\n {language} 1 \n{language} 2\n<url>v</url>\n{language} 3\n"
+        )
+        for talks, name in (("TED", "tst2010"), ("TED", "tst2012"), ("TED", "tst2013"), ("TEDX", "tst2013")):
+            path = folder / f"IWSLT16.{talks}.{name}.de-en.{language}.xml"
+            path.write_text(SEGMENTS.format(f"{talks} {name} {language}"))
+    return folder
+
+
+def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
+    folder = write_wit3(tmp_path)
+    corpus = load_corpus(f"local-allow-leaks:{folder}", "de", "en")
+    assert corpus.pairs("train", "de", "en") == (["de 1", "de 2", "de 3"], ["en 1", "en 2", "en 3"])
+    assert list(corpus.splits) == ["train", "dev", "test", "tst2010", "tedx_tst2013"]
+    assert corpus.pairs("test", "de", "en")[0] == corpus.pairs("tst2013", "de", "en")[0] == ["TED tst2013 de & co", "b"]
+    assert corpus["train"].place(2, "de") == "train.tags.de-en.de:7"
+    assert corpus["train"].place(2, "en") == "train.tags.de-en.en:6"
+
+
+def test_a_missing_train_split_says_where_to_put_it(tmp_path, monkeypatch) -> None:
+    for path in write_wit3(tmp_path).glob("train.*"):
+        path.unlink()
+    monkeypatch.setitem(CORPORA, "iwslt16", replace(CORPORA["iwslt16"], checksums={}))
+    corpus = load_corpus("iwslt16", root=tmp_path)
+    with pytest.raises(InputError) as caught:
+        corpus.pairs("train", "de", "en")
+    mend = "put its training files into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
+    assert str(caught.value) == f"iwslt16: has no split 'train'. Fix: {mend}"
+
+
+def test_a_changed_published_file_is_refused(tmp_path) -> None:  # case D9
+    write_wit3(tmp_path)
+    expected = "iwslt16/IWSLT16.TED.tst2012.de-en.de.xml: SHA-256 of its text is "
+    assert message(DamagedFileError, "iwslt16", root=tmp_path).startswith(expected)

@@ -1,0 +1,81 @@
+"""What the real corpora hold."""
+
+import pytest
+from own_files import message, write
+
+from repro.data.corpora import load_corpus
+from repro.data.text import normalise
+from repro.errors import InputError
+
+
+@pytest.mark.real_data
+def test_lower_case_is_the_same_sentences(real_data) -> None:
+    mixed, lower = (load_corpus(name, "en", "de", root=real_data) for name in ("multi30k", "multi30k-lc"))
+    for split in mixed.splits:
+        for ours, theirs in zip(mixed.pairs(split, "en", "de"), lower.pairs(split, "en", "de"), strict=True):
+            assert theirs == [line.lower() for line in ours] != ours
+    assert mixed.fingerprint != lower.fingerprint
+
+
+REAL_SIZES = {
+    "multi30k": {"train": 29_000, "dev": 1_014, "test": 1_000, "test_2017_flickr": 1_000, "test_2017_mscoco": 461},
+    "tatoeba": {"train": 166_801, "dev": 1_001, "test": 2_000},
+    "enja": {"train": 50_000, "dev": 500, "test": 500},
+    "iwslt16": {
+        **{"dev": 1_700, "test": 993, "dev2010": 887, "tst2010": 1_565, "tst2011": 1_433, "tst2014": 1_305},
+        **{"tedx_dev2012": 1_165, "tedx_tst2013": 1_363, "tedx_tst2014": 1_414},
+    },
+}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", REAL_SIZES)
+def test_real_corpora(real_data, name) -> None:
+    corpus = load_corpus(name, root=real_data)
+    assert {split: len(corpus[split]) for split in corpus.splits} == REAL_SIZES[name]
+    assert sum(len(split) for split in corpus.splits.values()) + len(corpus.skipped) == sum(REAL_SIZES[name].values()) + 11 * (
+        name == "tatoeba"
+    )
+
+
+@pytest.mark.real_data
+def test_tatoeba_is_leak_free_and_not_trivial(real_data) -> None:
+    corpus = load_corpus("tatoeba", root=real_data)
+    assert len(corpus["train"]) + len(corpus["dev"]) + len(corpus["test"]) + corpus.dropped["invisible character"] == 169_813
+    texts = {
+        name: [{normalise(text) for text in split.columns[language]} for language in ("en", "de")] for name, split in corpus.splits.items()
+    }
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        assert all(a.isdisjoint(b) for a, b in zip(texts[one], texts[other], strict=True))
+    lengths = {name: [len(text.split()) for text in split.columns["en"]] for name, split in corpus.splits.items()}
+    means = {name: sum(numbers) / len(numbers) for name, numbers in lengths.items()}
+    for name in ("dev", "test"):
+        assert abs(means[name] - means["train"]) < 0.5
+        assert sum(number <= 2 for number in lengths[name]) < 0.05 * len(lengths[name])
+        assert len(texts[name][0]) > 0.8 * len(lengths[name])
+    # The file is sorted by length; the first pairs of train are a fair sample all the same.
+    assert abs(sum(lengths["train"][:2_000]) / 2_000 - means["train"]) < 0.5
+
+
+@pytest.mark.real_data
+def test_overlaps_of_published_splits_are_recorded(real_data) -> None:
+    found = {leak.held_out: leak for leak in load_corpus("enja", root=real_data).leaks if leak.other == "train"}
+    assert {name: (leak.exact, leak.normalised, dict(leak.one_side)) for name, leak in found.items()} == {
+        "dev": (0, 0, {"en": 78}),
+        "test": (0, 0, {"en": 61}),
+    }
+    leaks = load_corpus("multi30k", root=real_data).leaks
+    assert sum(leak.exact + leak.normalised for leak in leaks) == 0
+
+
+@pytest.mark.real_data
+def test_a_shift_in_an_official_set_is_noted(real_data) -> None:
+    notes = load_corpus("iwslt16", root=real_data).notes
+    assert sum("lines fit" in note for note in notes) == sum("tedx_dev2012" in note or "TEDX.dev2012" in note for note in notes) - 1 == 1
+
+
+@pytest.mark.real_data
+def test_a_line_lost_from_a_real_corpus_is_found(real_data, tmp_path) -> None:
+    english, german = load_corpus("multi30k", root=real_data).pairs("train", "en", "de")
+    name = write(tmp_path, train_en=english, train_de=german[:14_000] + german[14_001:] + ["Ein Hund ."])
+    assert abs(int(message(InputError, name).split(":")[1]) - 14_000) < 10

@@ -1,0 +1,92 @@
+"""Lines of text files: what is read, what is refused and with which words."""
+
+import gzip
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from own_files import DE, EN, message, write, write_corpus
+
+from repro.data.corpora import load_corpus
+from repro.data.text import find_fault, read_lines
+from repro.errors import InputError
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=8), max_size=12), st.booleans())
+def test_only_a_newline_byte_ends_a_line(tmp_path_factory, lines, has_final_newline) -> None:
+    path = tmp_path_factory.mktemp("text") / "a.txt"
+    data = "\n".join(lines).encode() + b"\n" * has_final_newline
+    path.write_bytes(b"x" + data)  # a first letter, since empty, UTF-16-like or archive-like starts are cases of their own
+    read = read_lines(path).lines
+    assert len(read) == data.count(b"\n") + (not data.endswith(b"\n"))
+    assert [line.rstrip("\r") for line in read] == [line.rstrip("\r") for line in ("x" + data.decode()).removesuffix("\n").split("\n")]
+
+
+@pytest.mark.parametrize("separator", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_other_separators_do_not_end_a_line(tmp_path, separator) -> None:
+    write(tmp_path, a_en=f"one{separator}two\nthree\n")
+    lines = read_lines(tmp_path / "a.en").lines
+    assert lines == [f"one{separator}two", "three"]
+    assert find_fault(lines[0]).reason == "line-break character"
+
+
+def test_byte_order_mark_and_carriage_returns_are_stripped_and_noted(tmp_path) -> None:
+    name = write_corpus(tmp_path, train_en=b"\xef\xbb\xbf" + "".join(line + "\r\n" for line in EN[:20]).encode())
+    corpus = load_corpus(name)
+    assert corpus.pairs("train", "en", "de") == (EN[:20], DE[:20])
+    assert corpus.notes == ["train.en: byte order mark stripped", "train.en: carriage return stripped from 20 lines"]
+
+
+def test_gzip_is_told_by_content(tmp_path) -> None:
+    name = write_corpus(tmp_path, train_en=gzip.compress("\n".join(EN[:20]).encode()))
+    assert load_corpus(name).pairs("train", "en", "de")[0] == EN[:20]
+
+
+def test_a_cut_gzip_is_refused(tmp_path) -> None:
+    name = write_corpus(tmp_path, train_en=gzip.compress("\n".join(EN[:20]).encode())[:-20])
+    assert message(InputError, name).startswith("train.en: is a damaged or cut gzip archive (")
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (
+            "Haus\nsch\xf6n\n".encode("latin-1"),
+            "test.de:2: column 4: byte 0xF6 is not UTF-8 (ISO-8859-1?). Fix: iconv -f ISO-8859-1 -t UTF-8",
+        ),
+        (
+            "a\nb \x93c\x94\n".encode("latin-1"),
+            "test.de:2: column 3: byte 0x93 is not UTF-8 (Windows-1252?). Fix: iconv -f Windows-1252 -t UTF-8",
+        ),
+        ("Haus\n".encode("utf-16"), "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-16LE?). Fix: iconv -f UTF-16LE -t UTF-8"),
+        ("Haus\n".encode("utf-32"), "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-32?). Fix: iconv -f UTF-32 -t UTF-8"),
+        ("Haus\n".encode("utf-16-be"), "test.de:1: column 1: byte 0x00 is not UTF-8 (UTF-16BE?). Fix: iconv -f UTF-16BE -t UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "test.de:1: column 1: byte 0x89 starts a PNG picture, not text. Fix: give a UTF-8 text file"),
+    ],
+)
+def test_what_is_not_utf8_text_is_named(tmp_path, data, expected) -> None:  # case D3
+    assert message(InputError, write_corpus(tmp_path, test_de=data)) == expected
+
+
+def test_what_is_not_utf8_text_inside_gzip_is_named(tmp_path) -> None:
+    name = write_corpus(tmp_path, test_de=b"")
+    (tmp_path / "test.de").rename(tmp_path / "test.de.gz")
+    for data, expected in (
+        ("Haus\n".encode("utf-16"), "(UTF-16LE?). Fix: iconv -f UTF-16LE"),
+        (b"\x89PNG\r\n\x1a\n", "starts a PNG picture"),
+    ):
+        (tmp_path / "test.de.gz").write_bytes(gzip.compress(data))
+        assert expected in message(InputError, name)
+
+
+def test_a_column_counts_characters_not_bytes(tmp_path) -> None:
+    name = write_corpus(tmp_path, test_de="schön ".encode() + b"\xe4\n")
+    assert message(InputError, name).startswith("test.de:1: column 7: byte 0xE4")
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path) -> None:
+    os.mkfifo(tmp_path / "train.en")
+    with pytest.raises(InputError, match=r"train.en: is no regular file. Fix: name a file of text"):
+        read_lines(tmp_path / "train.en")
