@@ -1,14 +1,19 @@
 """What several test files need: every test seeds itself, and real corpora are used where they are."""
 
 import os
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
 from paper_records import BASE, HARD, damaged, score_record
+from tiny_runs import tiny
 
 from repro.data.corpora import load_corpus
 from repro.papers.evidence import Evidence
+from repro.runs import Run
+from repro.training import train
 
 # The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
 torch.set_num_threads(1)
@@ -41,3 +46,9 @@ def evidence(refs) -> Evidence:
     records = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
     records += [score_record(BASE, damaged(refs, 4, 1), 2), score_record(HARD, damaged(refs, 8, 1), 2)]
     return Evidence("smoke", records)
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory) -> Callable[..., Run]:
+    """Return what gives the run of some options that nobody stopped; each is trained once."""
+    return cache(lambda *options: train(tiny(*options), tmp_path_factory.mktemp("whole"), quiet=True))

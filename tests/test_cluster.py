@@ -6,7 +6,7 @@ import sys
 import pytest
 from dying_drivers import dies, dies_once
 from test_jobs import stop_three_runs
-from test_training import tiny
+from tiny_runs import tiny
 
 from repro.cluster import DRIVERS, Share, run_all_on_cluster, share_of
 from repro.errors import InputError, MachineError

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pynvml
 import pytest
 import torch
-from test_training import stop_after, tiny
+from tiny_runs import stop_after, tiny
 
 from repro.energy import EnergyMeter, add_joules
 from repro.errors import Stopped
@@ -99,7 +99,6 @@ def draw_two_joules_an_update(monkeypatch, powercap: Path) -> None:
         draw(powercap, "intel-rapl:0", 2_000_000)
         return apply_update(*args)
 
-    monkeypatch.setattr("test_training.apply_update", drawing)
     monkeypatch.setattr("repro.training.apply_update", drawing)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from pieces_of_work import threads_here, trouble
-from test_training import tiny
+from tiny_runs import tiny
 
 from repro.errors import InputError, MachineError, Stopped
 from repro.jobs import describe_outcome, run_all, train_and_evaluate

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from test_training import parameters_of, stop_after, tiny
+from tiny_runs import parameters_of, stop_after, tiny
 
 from repro.checkpoints import new_model
 from repro.data.corpora import load_pairs

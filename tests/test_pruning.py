@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 from few_pairs import SIZES, few_pairs
-from test_training import assert_same, parameters_of, stop_after, tiny
+from tiny_runs import assert_same, parameters_of, stop_after, tiny
 
 from repro import pruning_sweep
 from repro.config import SITES, RunConfig, TrainConfig

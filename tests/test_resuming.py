@@ -1,0 +1,219 @@
+"""Runs in use, stopped, killed and damaged: a run that goes on ends the same, and nothing of it is lost."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from few_pairs import few_pairs
+from tiny_runs import TINY, assert_same, cut_short, parameters_of, stop_after, timeless, tiny
+
+import repro.training
+from repro.checkpoints import finish
+from repro.errors import BusyError, DamagedFileError, InputError, MachineError, Stopped
+from repro.files import write_json
+from repro.runs import Run, load_state
+from repro.scales import resolve
+from repro.training import apply_update, train
+
+
+def test_a_run_in_use_is_refused_and_named(tmp_path):
+    run = Run.create(tiny(), tmp_path)
+    with run.lock(), pytest.raises(BusyError, match=f"is in use by process {os.getpid()} on "):
+        train(tiny(), tmp_path, quiet=True)
+
+
+def test_a_lock_that_the_disk_refuses_is_named(tmp_path):
+    run = Run.create(tiny(), tmp_path)
+    (run.path / ".lock").symlink_to("/dev/full")
+    with pytest.raises(MachineError, match=rf"{run.path}/\.lock: cannot be written \("), run.lock():
+        pytest.fail("owned without a lock")
+
+
+def test_a_run_that_another_process_finished_meanwhile_is_not_trained_again(tmp_path, monkeypatch):
+    run = train(tiny(), tmp_path, quiet=True)
+    before = run.provenance_path.read_bytes()
+    answers = iter([False])  # what it was when this process looked; from then on it is finished
+    finished = Run.is_finished.fget
+    monkeypatch.setattr(Run, "is_finished", property(lambda self: next(answers, None) is not False and finished(self)))
+    monkeypatch.setattr("repro.training.find_device", lambda _: pytest.fail("trained again"))
+    assert train(tiny(), tmp_path, quiet=True).path == run.path
+    assert run.provenance_path.read_bytes() == before
+
+
+def test_checkpoints_of_a_finished_run_are_left_to_who_still_owns_it(tmp_path):
+    run = train(tiny(), tmp_path, quiet=True)
+    leftover = run.path / "checkpoints" / "0000001"
+    leftover.mkdir(parents=True)
+    with run.lock():  # the process that trained it is removing them right now
+        assert train(tiny(), tmp_path, quiet=True).path == run.path and leftover.exists()
+    assert train(tiny(), tmp_path, quiet=True).path == run.path and not leftover.exists()
+
+
+def test_a_checkpoint_that_is_a_link_is_removed_without_what_it_points_to(tmp_path, monkeypatch):
+    run = cut_short(tmp_path, monkeypatch)
+    newest = run.checkpoints()[-1]
+    (run.path / "checkpoints" / "0000001").symlink_to(newest.name)
+    (run.path / "checkpoints" / "²").mkdir()  # a digit, but no number
+    run.remove_checkpoints(keep=[int(newest.name)])
+    assert run.checkpoints() == [newest]
+
+
+def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, monkeypatch):
+    run = cut_short(tmp_path, monkeypatch)
+    write_json(run.path / "provenance.json", run.provenance() | {"device": "cuda"})
+    with pytest.raises(InputError, match="cannot resume exactly: device was cuda, is cpu"):
+        train(tiny(), tmp_path, quiet=True)
+    assert train(tiny(), tmp_path, quiet=True, allow_inexact=True).provenance()["inexact"] == ["device was cuda, is cpu"]
+
+
+def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypatch):
+    """A sum over another number of threads is another sum; `repro run --jobs` gives a run more or fewer than `repro train`."""
+    before, counts = torch.get_num_threads(), []
+    cut_short(tmp_path, monkeypatch)
+    monkeypatch.setattr("repro.training.apply_update", lambda *args: (counts.append(torch.get_num_threads()), apply_update(*args))[1])
+    torch.set_num_threads(before + 2)
+    try:
+        run = train(tiny(), tmp_path, quiet=True)
+        assert set(counts) == {before} and run.provenance()["threads"] == before
+        assert torch.get_num_threads() == before + 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("step", ["load_corpus", "prepare"])
+def test_a_stop_while_the_data_are_made_ready_is_heard_before_training(tmp_path, monkeypatch, step):
+    original = getattr(repro.training, step)
+    monkeypatch.setattr(repro.training, step, lambda *args: (os.kill(os.getpid(), signal.SIGTERM), original(*args))[1])
+    monkeypatch.setattr(repro.training, "apply_update", None)
+    with pytest.raises(Stopped, match="stopped after update 0"):
+        train(tiny(), tmp_path, quiet=True)
+
+
+def test_a_stop_that_comes_after_the_last_update_is_for_the_caller(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("repro.training.finish", lambda *args: (os.kill(os.getpid(), signal.SIGTERM), finish(*args)))
+    before = signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    try:
+        run = train(tiny("train.max_updates=1"), tmp_path, quiet=True)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert run.is_finished and asked == [signal.SIGTERM]
+
+
+@pytest.mark.parametrize("update", [1, 6, 22, 24])
+def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, whole, update):
+    stop_after(monkeypatch, update)
+    with pytest.raises(Stopped, match=f"stopped after update {update}; the same command resumes there") as stopped:
+        train(tiny("train.average=2"), tmp_path, quiet=True)
+    assert stopped.value.exit_code == 143
+    monkeypatch.undo()
+    assert_same(train(tiny("train.average=2"), tmp_path, quiet=True), whole("train.average=2"))
+
+
+def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch, capfd, whole):
+    newest = sorted((cut_short(tmp_path, monkeypatch).path / "checkpoints").iterdir())[-1]
+    damaged = bytearray((newest / "model.safetensors").read_bytes())
+    damaged[-5] ^= 1
+    (newest / "model.safetensors").write_bytes(damaged)
+    assert_same(train(tiny(), tmp_path, quiet=True), whole())
+    what = "is damaged, or one before it that the final mean needs; training goes on after update 12"
+    assert capfd.readouterr().err == f"{newest}: {what}\n"
+
+
+@pytest.mark.parametrize(("stop", "damaged", "goes_on"), [(14, 4, 14), (14, 8, 4), (18, 12, 8), (24, 16, 0)])
+def test_a_damaged_older_checkpoint_that_the_mean_needs_is_made_again(tmp_path, monkeypatch, whole, stop, damaged, goes_on):
+    """After update 24 nothing older than the mean is left: training begins again."""
+    expected, run = whole("train.average=3"), cut_short(tmp_path, monkeypatch, stop, "train.average=3")
+    os.truncate(run.path / "checkpoints" / f"{damaged:07d}" / "model.safetensors", 1000)
+    updates = []
+    monkeypatch.setattr("repro.training.apply_update", lambda *args: (updates.append(None), apply_update(*args))[1])
+    assert_same(train(run.config, tmp_path, quiet=True), expected)
+    assert len(updates) == 24 - goes_on and load_state(run.path / "final")["averaged"] == 3
+
+
+def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_mean(tmp_path, monkeypatch, whole):
+    options = ("train.max_updates=16", "train.average=3")
+
+    def damage_then_finish(run, model, progress):
+        os.truncate(run.path / "checkpoints" / "0000012" / "model.safetensors", 1000)
+        finish(run, model, progress)
+
+    monkeypatch.setattr("repro.training.finish", damage_then_finish)
+    with pytest.raises(DamagedFileError, match="checkpoints/0000012: is missing or damaged, .* Fix: start the same command again"):
+        train(tiny(*options), tmp_path, quiet=True)
+    monkeypatch.undo()
+    assert_same(train(tiny(*options), tmp_path, quiet=True), whole(*options))
+
+
+def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_no_resume(tmp_path, monkeypatch, whole):
+    run = cut_short(tmp_path, monkeypatch)
+    with open(run.metrics_path, "a") as file:
+        file.write('{"update": 16, "epo')
+    (run.path / "checkpoints" / "0000016").write_text("")
+    assert_same(train(tiny(), tmp_path, quiet=True), whole())
+    lines = run.metrics_path.read_text().split("\n")
+    run.metrics_path.write_text("\n".join([lines[0][:9], *lines[1:]]))
+    with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON of an update. Fix: restore it, or delete that line"):
+        run.metrics()
+    run.metrics_path.write_text("\n".join([lines[1], "5"]))
+    assert run.metrics() == [json.loads(lines[1])], "a last line that is none is left out"
+    run.metrics_path.write_text("\n".join(["5", *lines[1:]]))
+    with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON of an update."):
+        run.metrics()
+
+
+def test_an_emptied_final_folder_is_named_and_costs_no_checkpoint(tmp_path, monkeypatch):
+    run = cut_short(tmp_path, monkeypatch)
+    (run.path / "final").mkdir()
+    with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json. Fix: delete the folder and make it again"):
+        train(tiny(), tmp_path, quiet=True)
+    assert run.checkpoints()
+    with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json"):
+        load_state(run.path / "final")
+
+
+def test_what_a_killed_process_left_is_cleared_away(tmp_path):
+    run = Run.create(tiny(), tmp_path)
+    (run.path / "checkpoints" / ".0000004.x1.part").mkdir(parents=True)
+    (run.path / "checkpoints" / ".0000004.x1.part" / ".state.json.99.part").write_text("{")
+    (run.path / ".metrics.jsonl.99.part").write_text("half a li")
+    train(tiny(), tmp_path, quiet=True)
+    assert not list(run.path.rglob("*.part"))
+
+
+def test_a_run_killed_three_times_ends_bit_identical(tmp_path):
+    """SIGKILL at random instants of the real command; the same command again each time."""
+    few = [f"data.corpus={few_pairs()}", *(option for option in TINY if "max_updates" not in option)]
+    options = [*few, "train.max_updates=90", "train.average=2"]
+    whole = train(resolve("smoke", overrides=tuple(options)), tmp_path / "whole", quiet=True)
+    command = [sys.executable, "-m", "repro", "train", "--scale", "smoke", *options]
+    environment = os.environ | {"REPRO_RUNS": str(tmp_path / "cut"), "OMP_NUM_THREADS": str(torch.get_num_threads())}
+    random.seed(1)
+    run = Run.create(whole.config, tmp_path / "cut")
+    for _ in range(3):
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        before = len(run.metrics())
+        while process.poll() is None and len(run.metrics()) < before + 3:
+            time.sleep(0.02)
+        time.sleep(random.uniform(0, 0.3))
+        assert process.poll() is None, "the run ended before it could be killed: make it longer"
+        process.kill()
+        process.wait()
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    assert_same(run, whole)
+    assert timeless(run) == timeless(whole)
+
+
+def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch, whole):
+    """The control: the comparison of the tests above can fail."""
+    expected = parameters_of(whole())
+    cut_short(tmp_path, monkeypatch)
+    monkeypatch.setattr("torch.set_rng_state", lambda state: None)
+    resumed = parameters_of(train(tiny(), tmp_path, quiet=True))
+    assert not all(torch.equal(expected[name], value) for name, value in resumed.items())

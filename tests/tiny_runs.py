@@ -1,0 +1,65 @@
+"""Runs of seconds: trained, stopped on purpose, and compared bit by bit."""
+
+import os
+import signal
+
+import pytest
+import torch
+from few_pairs import few_pairs
+from safetensors.torch import load_file
+
+import repro.training
+from repro.config import RunConfig
+from repro.errors import Stopped
+from repro.runs import Run
+from repro.scales import resolve
+from repro.training import train
+
+TINY = ("data.vocab_size=300", "train.max_updates=24", "train.eval_every=4", "train.batch_tokens=500", "model.dropout=0.1")
+
+
+def tiny(*overrides: str, variant: str = "base") -> RunConfig:
+    """Return the configuration of a run of seconds, with more options."""
+    return resolve("smoke", variant, overrides=(f"data.corpus={few_pairs()}", *TINY, *overrides))
+
+
+def parameters_of(run: Run) -> dict[str, torch.Tensor]:
+    """Return the final parameters of a run."""
+    return load_file(run.path / "final" / "model.safetensors")
+
+
+def stop_after(monkeypatch, update: int) -> None:
+    """Send this process a polite stop in the middle of the given update."""
+    calls, original = [], repro.training.apply_update
+
+    def counted(*args):
+        calls.append(None)
+        if len(calls) == update:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return original(*args)
+
+    monkeypatch.setattr("repro.training.apply_update", counted)
+
+
+def cut_short(tmp_path, monkeypatch, update: int = 14, *options: str) -> Run:
+    """Return a run that was stopped after an update."""
+    stop_after(monkeypatch, update)
+    with pytest.raises(Stopped):
+        train(tiny(*options), tmp_path, quiet=True)
+    monkeypatch.undo()
+    return Run.create(tiny(*options), tmp_path)
+
+
+def timeless(run: Run) -> list[dict]:
+    """Return what a run noted, without what depends on the clock."""
+    return [{key: value for key, value in line.items() if key not in ("seconds", "tokens_per_second")} for line in run.metrics()]
+
+
+def assert_same(run: Run, expected: Run) -> None:
+    """Compare two runs bit by bit, and what they noted."""
+    found, wanted = parameters_of(run), parameters_of(expected)
+    assert found.keys() == wanted.keys()
+    assert all(torch.equal(found[name], wanted[name]) for name in wanted)
+    for name in ("update", "dev_nll"):
+        assert [line.get(name) for line in run.metrics()] == [line.get(name) for line in expected.metrics()]
+    assert not list(run.path.rglob("*.part"))
