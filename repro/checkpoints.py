@@ -16,7 +16,8 @@ from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_atomic
-from repro.runs import Run, load_state, load_tensors, save_tensors
+from repro.runs import Run
+from repro.tensors import load_state, load_tensors, save_tensors
 from repro.transformer import Transformer, count_parameters
 
 GATE = "gate.log_alpha"  # how the names of the parameters of head gates end

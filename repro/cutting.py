@@ -21,7 +21,8 @@ from repro.decoding import Translator
 from repro.errors import InputError
 from repro.files import write_atomic
 from repro.pruning import gates_at_test_time
-from repro.runs import Run, load_state, save_tensors
+from repro.runs import Run
+from repro.tensors import load_state, save_tensors
 from repro.transformer import Transformer, count_parameters
 
 PLACES = {

@@ -14,7 +14,8 @@ from repro.data.batches import cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.errors import InputError
 from repro.memory import keep_freed_memory
-from repro.runs import Run, load_tensors
+from repro.runs import Run
+from repro.tensors import load_tensors
 from repro.transformer import Transformer
 
 MAX_TOKENS = 100_000  # no translation is longer, whatever its source

@@ -15,8 +15,9 @@ from typing import Any
 from repro.data.corpora import load_corpus
 from repro.errors import DamagedFileError, InputError, did_you_mean
 from repro.files import sha256, write_atomic, write_json
-from repro.runs import Run, load_state, load_tensors, save_tensors
+from repro.runs import Run
 from repro.scales import run_name, system_of
+from repro.tensors import load_state, load_tensors, save_tensors
 
 FOLDER = Path(__file__).resolve().parents[1] / "gallery"
 COPIED = ("provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")  # lengths.json is missing in older runs

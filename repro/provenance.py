@@ -21,7 +21,7 @@ def provenance(device: str, threads: int, data_fingerprint: str) -> dict[str, An
         "device": device,
         "threads": threads,
         "processor": _processor(),
-        "commit": _commit(),
+        "commit": commit_of(Path(__file__).resolve()),
         "started": now(),
     }
 
@@ -53,13 +53,17 @@ def _processor_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def _commit() -> str:
-    here = Path(__file__).resolve().parent
-    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
-    with contextlib.suppress(OSError):
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
-        if answer.returncode == 0:
-            return answer.stdout.strip()
+def commit_of(file: Path) -> str:
+    """Return the commit of the repository that keeps a file, with `-dirty` where it was changed since, or `unknown`.
+
+    A package that was installed lies in a repository only by chance, of whoever uses it, which says nothing about the package.
+    """
+    git = ["git", "-C", str(file.parent)]
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
+        subprocess.run([*git, "ls-files", "--error-unmatch", file.name], capture_output=True, check=True)
+        return subprocess.run(
+            [*git, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, check=True
+        ).stdout.strip()
     return "unknown"
 
 

@@ -19,8 +19,9 @@ from repro.errors import DamagedFileError, InputError, MachineError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
 from repro.files import write_json
 from repro.record_fields import faults_of, kind_of
-from repro.runs import Run, load_state
+from repro.runs import Run
 from repro.scales import system_of
+from repro.tensors import load_state
 
 FORMAT = 1
 VERDICTS = "claims"  # the folder of results that holds no records but verdicts

@@ -6,7 +6,7 @@
         final/model.safetensors, state.json, MANIFEST.json
         evaluations/...json
 
-Parameters are safetensors only; nothing is ever unpickled. This module reads and writes; it builds no model.
+`tensors` writes and reads the folders of tensors among these. This module builds no model.
 """
 
 import contextlib
@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.errors import BusyError, DamagedFileError, InputError, MachineError, ReproError
-from repro.files import UNFINISHED, check_folder, refusals, sha256, write_folder, write_json
+from repro.errors import BusyError, DamagedFileError, InputError, ReproError
+from repro.files import UNFINISHED, check_folder, refusals, sha256, write_json
 from repro.provenance import IDENTITY, now
 from repro.scales import run_name
+from repro.tensors import save_tensors
 
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
 MEND = "restore it, or delete the run's folder and train the run again"
@@ -242,53 +243,6 @@ class Run:
         for path in self.checkpoint_folders():
             if int(path.name) not in keep:
                 _remove(path)
-
-
-def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
-    """Write safetensors files and a `state.json` as one folder, whole or not at all, and check what was written.
-
-    Raises:
-        MachineError: the disk refuses.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import save_file
-
-    def fill(folder: Path) -> None:
-        for name, values in tensors.items():
-            try:
-                save_file({key: value.contiguous() for key, value in values.items()}, folder / f"{name}.safetensors")
-            except SafetensorError as error:  # it is no OSError when the disk refuses
-                raise MachineError(str(path), f"cannot be written ({error})", "free some space or choose another folder") from error
-        write_json(folder / "state.json", state)
-
-    write_folder(path, fill)
-    check_folder(path)
-
-
-def load_tensors(path: Path, name: str) -> dict[str, Any]:
-    """Read one safetensors file of a folder written by `save_tensors`, after checking its hash.
-
-    Raises:
-        DamagedFileError: the file is not what was written.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    check_folder(path)
-    try:
-        return load_file(path / f"{name}.safetensors")
-    except (SafetensorError, OSError) as error:
-        raise DamagedFileError(str(path / name), "is not a safetensors file", "train the run again; nothing else is ever loaded") from error
-
-
-def load_state(path: Path) -> dict[str, Any]:
-    """Read the counters of a folder written by `save_tensors`, after checking its hash.
-
-    Raises:
-        DamagedFileError: the file is not what was written.
-    """
-    check_folder(path)
-    return json.loads((path / "state.json").read_bytes())
 
 
 def _read_config(path: Path) -> RunConfig:

@@ -13,7 +13,7 @@ from repro.errors import Stopped
 from repro.papers.report import _costs
 from repro.records import evaluate_run
 from repro.report import costs_table
-from repro.runs import load_state
+from repro.tensors import load_state
 from repro.training import apply_update, train
 
 CPU = torch.device("cpu")

@@ -18,7 +18,8 @@ from repro.config import RunConfig
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.files import append_line, check_folder, write_atomic, write_folder, write_json
 from repro.plots.export import save
-from repro.runs import Run, load_tensors, save_tensors
+from repro.runs import Run
+from repro.tensors import load_tensors, save_tensors
 
 
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])

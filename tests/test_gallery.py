@@ -13,8 +13,9 @@ from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_json
 from repro.records import describe_run, load_record
-from repro.runs import Run, load_state, load_tensors
+from repro.runs import Run
 from repro.scales import run_name
+from repro.tensors import load_state, load_tensors
 
 RESULTS = gallery.FOLDER.parent / "results"
 NAMES = gallery.names()

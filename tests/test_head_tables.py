@@ -23,8 +23,9 @@ from repro.errors import InputError, MachineError
 from repro.files import write_json
 from repro.provenance import provenance
 from repro.records import load_record, load_records, publish
-from repro.runs import Run, save_tensors
+from repro.runs import Run
 from repro.scales import resolve
+from repro.tensors import save_tensors
 from repro.transformer import Transformer
 
 SHAPE = ("model.embed_dim=16", "model.ffn_dim=16", "model.num_heads=4", "data.vocab_size=300", "data.train_pairs=290")

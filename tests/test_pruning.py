@@ -28,8 +28,9 @@ from repro.pruning import (
 )
 from repro.pruning_sweep import PruningPoint, nearest, next_penalty, penalties_to_try, sweep
 from repro.records import evaluate_run
-from repro.runs import Run, load_state
+from repro.runs import Run
 from repro.scales import resolve
+from repro.tensors import load_state
 from repro.training import apply_update, freeze_decoder, make_optimizer, train
 from repro.transformer import Transformer, count_parameters
 from test_transformer import SMALL, VOCAB, small

@@ -17,8 +17,9 @@ import repro.training
 from repro.checkpoints import finish
 from repro.errors import BusyError, DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
-from repro.runs import Run, load_state
+from repro.runs import Run
 from repro.scales import resolve
+from repro.tensors import load_state
 from repro.training import apply_update, train
 
 

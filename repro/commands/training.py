@@ -81,7 +81,7 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
         parse_layers(getattr(config.model, site), num_layers, f"model.{site}")
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
-    from repro.runs import load_state
+    from repro.tensors import load_state
     from repro.training import train as train_run
 
     run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=not sys.stderr.isatty())
