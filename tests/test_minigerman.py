@@ -377,9 +377,10 @@ def test_contrastive_pairs_leave_out_what_they_are_told_to(examples):
 
 def test_making_errors_leaves_the_meaning_as_it_was(examples):
     for example in examples[:300]:
-        words = [token.form for token in example.german_tokens]
-        assert [word.form for word in german.realize(example.meaning)] == words
-        assert [word.form for word in english.realize(example.meaning)] == [token.form for token in example.english_tokens]
+        made = [pair for language in ("de", "en") for pair in errors_in(example, language, PHENOMENA[language])]
+        assert made
+        texts = [detokenize([word.form for word in realize(example.meaning)]) for realize in (english.realize, german.realize)]
+        assert texts == [example.english, example.german]
 
 
 def test_unknown_names_are_explained():
