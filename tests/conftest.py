@@ -52,3 +52,11 @@ def evidence(refs) -> Evidence:
 def whole(tmp_path_factory) -> Callable[..., Run]:
     """Return what gives the run of some options that nobody stopped; each is trained once."""
     return cache(lambda *options: train(tiny(*options), tmp_path_factory.mktemp("whole"), quiet=True))
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch) -> Path:
+    """Return the folder of runs of a test that works in a folder of its own."""
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "runs"

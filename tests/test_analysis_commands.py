@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_cli import refused
+from command_line import refused
 
 from repro import pruning_sweep
 from repro.__main__ import main
