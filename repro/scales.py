@@ -1,11 +1,13 @@
 """The named systems of the papers and the named scales, and how a command line is laid over them."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
 from repro.config import SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
+from repro.data.formats import LANGUAGE
 from repro.errors import InputError, did_you_mean
 
 HARD_CODED = {"encoder_self": "gaussian", "decoder_self": "gaussian"}
@@ -190,14 +192,21 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
 
 
 def split_direction(direction: str) -> tuple[str, str]:
-    """Split `"de-en"` into source and target language.
+    """Split `"de-en"`, or `"pt-BR-en"`, into source and target language.
 
     Raises:
-        InputError: it is not two different codes with a dash between.
+        InputError: it is not two different codes with a dash between, or not clear which dash that is.
     """
-    source, _, target = direction.partition("-")
-    if not (source and target):
+    parts = direction.split("-")
+    ways = [("-".join(parts[:cut]), "-".join(parts[cut:])) for cut in range(1, len(parts))]
+    if len(ways) > 1:
+        ways = [way for way in ways if all(re.fullmatch(LANGUAGE, code) for code in way)]
+    if len(ways) > 1:
+        what = f"'{direction}' may be {' or '.join(f'{source} to {target}' for source, target in ways)}"
+        raise InputError("--direction", what, "write regions in capitals, as in pt-BR-en, and in the names of files")
+    if not ways or not all(ways[0]):
         raise InputError("--direction", f"'{direction}' is not a direction", "write source-target, for example de-en")
+    source, target = ways[0]
     if source == target:
         raise InputError("--direction", f"source and target are both '{source}'", "choose two languages")
     return source, target

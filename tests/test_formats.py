@@ -106,6 +106,14 @@ def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
     assert corpus["train"].place(2, "en") == "train.tags.de-en.en:6"
 
 
+@pytest.mark.parametrize("pair", ["en-pt-br", "pt-br-en"])
+def test_the_languages_of_a_wit3_archive_may_have_regions(tmp_path, pair) -> None:
+    for language in ("en", "pt-br"):
+        (tmp_path / f"train.tags.{pair}.{language}").write_text(f"<url>u</url>\n{language} 1\n")
+    corpus = load_corpus(f"local:{tmp_path}")
+    assert corpus.languages == ("en", "pt-br") and corpus.pairs("train", "pt-br", "en") == (["pt-br 1"], ["en 1"])
+
+
 def test_a_missing_train_split_says_where_to_put_it(tmp_path, monkeypatch) -> None:
     for path in write_wit3(tmp_path).glob("train.*"):
         path.unlink()

@@ -17,11 +17,11 @@ Sides = dict[str, dict[str, TextLines]]
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}  # of XML; the ampersand last, or "&amp;lt;" would be "<"
 MAX_COLUMNS = 10  # a line of a table may be this many sentences long
 DEV_NAMES = ("dev", "val", "valid", "validation")
-_LANGUAGE = r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?"
-_ALIGNED_FILE = re.compile(rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:test|tst|newstest)\w*)\.(?P<language>{_LANGUAGE})(?:\.gz)?")
+LANGUAGE = r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?"  # with a region or script: pt-BR, zh_Hans
+_ALIGNED_FILE = re.compile(rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:test|tst|newstest)\w*)\.(?P<language>{LANGUAGE})(?:\.gz)?")
 _TABLE_FILE = re.compile(rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:test|tst|newstest)\w*)\.(?P<kind>tsv|jsonl)(?:\.gz)?")
 _WIT3_FILE = re.compile(
-    rf"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))\.(?P<pair>{_LANGUAGE}-{_LANGUAGE})\.(?P<language>{_LANGUAGE})(?:\.xml)?"
+    rf"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))\.(?P<pair>{LANGUAGE}-{LANGUAGE})\.(?P<language>{LANGUAGE})(?:\.xml)?"
 )
 _SEGMENT = re.compile(r'<seg id="?\s*(\d+)\s*"?>(.*)</seg>')
 
@@ -127,7 +127,7 @@ def _read_tables(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence
 def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
     table = read_lines(path, MAX_COLUMNS * max_chars)
     header = table.lines[0].split("\t") if table.lines else []
-    if len(header) < 2 or not all(re.fullmatch(_LANGUAGE, name) for name in header):
+    if len(header) < 2 or not all(re.fullmatch(LANGUAGE, name) for name in header):
         raise InputError(f"{path.name}:1", "does not name the languages of the columns", "put a first line such as 'en<TAB>de'")
     if twice := [name for name in header if header.count(name) > 1]:
         raise InputError(f"{path.name}:1", f"names '{twice[0]}' more than once", "give every column its own language")
@@ -146,7 +146,7 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
         try:
             row = json.loads(line) if line else {}
             row = row.get("translation", row)
-            texts = {key: text for key, text in row.items() if re.fullmatch(_LANGUAGE, key) and isinstance(text, str)}
+            texts = {key: text for key, text in row.items() if re.fullmatch(LANGUAGE, key) and isinstance(text, str)}
         except (ValueError, AttributeError, RecursionError) as error:
             raise InputError(f"{path.name}:{number}", "is not a JSON object", 'write {"en": "…", "de": "…"} on each line') from error
         if not languages and line:
@@ -165,10 +165,11 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
 
 def _read_wit3(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
     """Read ``train.tags.de-en.de`` and files such as ``IWSLT16.TED.tst2013.de-en.de.xml``; sets of TEDX talks get the prefix ``tedx_``."""
-    pairs = {match["pair"] for match in found.values()}
-    chosen = {pair for pair in pairs if set(wanted) <= set(pair.split("-"))} or pairs
-    pair = min(chosen)
-    languages = _check_languages(folder, wanted, set(pair.split("-")))
+    present: dict[str, set[str]] = {}  # by pair; its name alone does not tell: pt-br-en
+    for match in found.values():
+        present.setdefault(match["pair"], set()).add(match["language"])
+    pair = min([pair for pair, languages in present.items() if set(wanted) <= languages] or present)
+    languages = _check_languages(folder, wanted, present[pair])
     sides: Sides = {}
     for split in dict.fromkeys(_wit3_split(match) for match in found.values() if match["pair"] == pair):
         files = {match["language"]: name for name, match in found.items() if match["pair"] == pair and _wit3_split(match) == split}
