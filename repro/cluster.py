@@ -143,8 +143,8 @@ def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int
 def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list[int], outbox: Connection) -> None:
     """Let the cluster work until all has ended or a stop is asked for."""
     share = share_of(_machines(ray), jobs)
-    piece = ray.remote(**share._asdict())(_piece)
-    folders = _folders()
+    piece = ray.remote(**share._asdict())(do_piece)
+    folders = folders_here()
     pending = {piece.remote(work, task, share.num_cpus, folders): place for place, task in enumerate(tasks)}
     try:
         while pending:
@@ -215,17 +215,19 @@ def _machines(ray: Any) -> list[tuple[int, int]]:
     return found
 
 
-def _folders() -> dict[str, str]:
-    """Return the settings that say where runs and corpora are; a worker of a running cluster has those of its own start."""
+def folders_here() -> dict[str, str]:
+    """Return where runs, corpora and what has a relative name are, as settings; a worker of a running cluster has those of its start."""
     found = {"REPRO_RUNS": str(runs_root()), "REPRO_DATA": os.environ.get("REPRO_DATA", "")}
-    return {name: str(Path(folder).resolve()) for name, folder in found.items() if folder}
+    return {name: str(Path(folder).resolve()) for name, folder in found.items() if folder} | {"PWD": os.getcwd()}
 
 
-def _piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str, str]) -> Outcome:
+def do_piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str, str]) -> Outcome:
     """Do one piece of work in a worker of the cluster."""
     import torch
 
     os.environ.update(folders)
+    with contextlib.suppress(OSError):  # a machine that lacks the folder can do what needs nothing there
+        os.chdir(folders["PWD"])
     torch.set_num_threads(threads)
     try:
         return work(*task)

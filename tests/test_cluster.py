@@ -1,14 +1,16 @@
 """Work on Ray: evenly divided, what fails stops nothing else, and a stop loses nothing."""
 
 import importlib.util
+import os
 import sys
 
 import pytest
+import torch
 from dying_drivers import dies, dies_once
 from test_jobs import stop_three_runs
 from tiny_runs import tiny
 
-from repro.cluster import DRIVERS, Share, run_all_on_cluster, share_of
+from repro.cluster import DRIVERS, Share, do_piece, folders_here, run_all_on_cluster, share_of
 from repro.errors import InputError, MachineError
 from repro.jobs import train_and_evaluate
 from repro.runs import Run
@@ -44,6 +46,24 @@ def test_no_jobs_and_a_missing_package_are_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MachineError, match=r"--cluster: Ray is not installed\. Fix: pip install -e '\.\[cluster\]'"):
         run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 1, lambda *end: None)
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_worker_finds_what_is_named_from_where_the_command_was_given(tmp_path, monkeypatch, exists):
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    for folder in (here, elsewhere):
+        folder.mkdir()
+    monkeypatch.setenv("PWD", str(elsewhere))
+    monkeypatch.setenv("REPRO_RUNS", "my-runs")
+    monkeypatch.setenv("REPRO_DATA", "../corpora")
+    monkeypatch.chdir(here)
+    folders = folders_here()
+    assert folders == {"REPRO_RUNS": str(here / "my-runs"), "REPRO_DATA": str(tmp_path / "corpora"), "PWD": str(here)}
+    monkeypatch.chdir(elsewhere)
+    if not exists:
+        here.rmdir()
+    assert do_piece(os.getcwd, (), torch.get_num_threads(), folders) == str(here if exists else elsewhere)
+    assert (os.environ["REPRO_RUNS"], os.environ["REPRO_DATA"]) == (folders["REPRO_RUNS"], folders["REPRO_DATA"])
 
 
 @needs_ray
