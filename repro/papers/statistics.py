@@ -25,7 +25,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import stats
-from statsmodels.stats.power import TTestPower
 
 from repro.evaluation import BOOTSTRAP_SEED
 
@@ -224,6 +223,8 @@ def minimum_detectable(num_seeds: int) -> float:
 @lru_cache
 def _detectable(degrees: float) -> float:
     """Return the same in standard errors that are known from so many degrees of freedom."""
+    from statsmodels.stats.power import TTestPower  # takes seconds to import
+
     degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before
     size = TTestPower().solve_power(nobs=degrees + 1, alpha=(1 - LEVEL) / 2, power=POWER, alternative="larger")
     return float(size * math.sqrt(degrees + 1))
