@@ -115,7 +115,7 @@ def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM) 
     command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1", *options, "--results", str(results)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 240
-    while not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
+    while process.poll() is None and not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.2)
     time.sleep(1)
     if number == signal.SIGINT:  # Ctrl-C in a terminal reaches all processes of a command
@@ -123,7 +123,7 @@ def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM) 
     else:
         os.kill(process.pid, number)
     _, message = process.communicate(timeout=120)
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + number, message
     (folder,) = root.iterdir()
     assert len(Run(folder).checkpoints()) == 1
     return message
