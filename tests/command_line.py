@@ -21,3 +21,14 @@ def run(capsys, *arguments: str) -> list[str]:
     captured = capsys.readouterr()
     assert stopped.value.code == 0, captured.err
     return captured.out.rstrip("\n").split("\n")
+
+
+def ended(capsys, *arguments: str) -> tuple[int, str, str]:
+    """Return exit status, standard output and standard error of a command, however it ended."""
+    code = 0
+    try:
+        main(list(arguments))
+    except SystemExit as end:
+        code = end.code or 0
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err

@@ -1,6 +1,7 @@
 """What several test files need: every test seeds itself, and real corpora are used where they are."""
 
 import os
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,10 @@ import torch
 from paper_records import BASE, HARD, damaged, score_record
 from tiny_runs import tiny
 
+from repro import gallery
 from repro.data.corpora import load_corpus
+from repro.decoding import Translator
+from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.runs import Run
 from repro.training import train
@@ -60,3 +64,27 @@ def runs(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "runs"
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    """Return a trained model that came with the package."""
+    return Translator.from_run(gallery.load("base"))
+
+
+@pytest.fixture(scope="module")
+def gated() -> Translator:
+    """Return one whose gates have shut off some of its heads."""
+    return Translator.from_run(gallery.load("gated"))
+
+
+@pytest.fixture
+def results(tmp_path) -> Path:
+    """Return a folder with a copy of a few stored results."""
+    stored = Path(__file__).resolve().parents[1] / "results" / "minigerman.en-de"
+    folder = tmp_path / "results" / stored.name
+    folder.mkdir(parents=True)
+    for system in ("base", "hc-sa", "hc-all"):
+        (path,) = stored.glob(f"*-{Arm(system).config('smoke').digest()}.test.json")
+        shutil.copy(path, folder)
+    return folder.parent

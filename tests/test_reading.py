@@ -12,11 +12,6 @@ SENTENCES = ["The old man sees a dog.", "A woman buys the small table", "the chi
 SEARCH = SearchConfig(beam=2)
 
 
-@pytest.fixture(scope="module")
-def translator() -> Translator:
-    return Translator.from_run(gallery.load("base"))
-
-
 def test_the_translation_is_the_translators(translator):
     assert [read(translator, sentence, SEARCH).translation for sentence in SENTENCES] == translator.translate(SENTENCES, SEARCH)
 

@@ -1,0 +1,109 @@
+"""Models beside each other, the table of claims, and what a page without a kernel shows."""
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+
+from repro.analysis.reading import changed_words
+from repro.config import ModelConfig
+from repro.cutting import drop_heads
+from repro.data.subwords import PAD_ID
+from repro.decoding import SearchConfig, Translator
+from repro.errors import InputError
+from repro.transformer import Transformer
+from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning
+from repro.widgets.heads import kept_heads, ones
+
+SENTENCE = "The old man sees a dog."
+
+OTHER = "A woman buys the small table."
+
+HOSTILE = "The <img src=x onerror=alert(1)> sees a dog."
+
+SEARCH = SearchConfig(beam=2)
+
+
+def texts(row: dict) -> str:
+    return " ".join(word["text"] for word in row["words"])
+
+
+def test_the_pruning_slider_shows_what_is_left(translator, gated):
+    pruning = Pruning([("all heads", translator), ("gated", gated)], SENTENCE, SEARCH)
+    assert [texts(row) for row in pruning.words.rows] == translator.translate([SENTENCE], SEARCH)
+    assert pruning.heads.factors == ones(translator.model)
+    pruning.level.value = "gated"
+    whole, left = (model.translate([SENTENCE], SEARCH)[0] for model in (translator, gated))
+    assert [texts(row) for row in pruning.words.rows] == [whole, left]
+    gates = [[attention.gate().tolist() for attention in layers] for layers in gated.model.attentions().values()]
+    assert pruning.heads.factors == gates == kept_heads(gated.model)
+    kept = int(sum(sum(map(sum, layers)) for layers in gates))
+    assert pruning.words.message == f"{kept} of 24 heads are left" and 0 < kept < 24
+    cut = Translator(drop_heads(gated.model), gated.subwords)
+    only_cut = Pruning([("all", translator), ("cut", cut)], SENTENCE, SEARCH)
+    only_cut.level.value = "cut"
+    assert only_cut.words.message == f"{kept} of 24 heads are left"  # of those that there were
+
+
+def test_a_sentence_goes_through_all_models(translator, gated):
+    comparison = Comparison({"base": translator, "gated": gated}, SENTENCE, SEARCH)
+    comparison.sentence.value = OTHER
+    base, other = (model.translate([OTHER], SEARCH)[0] for model in (translator, gated))
+    assert [(row["label"], texts(row)) for row in comparison.words.rows] == [("base", base), ("gated", other)]
+    assert [word["changed"] for word in comparison.words.rows[1]["words"]] == changed_words(base.split(), other.split())
+
+
+def test_no_models_is_a_mistake(translator):
+    for make in (lambda: Pruning([], SENTENCE), lambda: Comparison({}, SENTENCE)):
+        with pytest.raises(InputError, match="models: there is none"):
+            make()
+    nothing = dict.fromkeys(("encoder_self", "decoder_self", "cross"), "none")
+    empty = Translator(Transformer(ModelConfig(**nothing), len(translator.subwords), PAD_ID), translator.subwords)
+    with pytest.raises(InputError, match="model: has no attention head"):
+        Ablation(empty, SENTENCE)
+
+
+def test_the_still_playground_shows_what_the_head_looks_at(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.heads.chosen = [1, 0, 2]
+    play.pattern.value = "previous"
+    assert 'alt="Decoder self-attention, layer 0, head 2: looks at previous"' in play.static()
+    assert all(f"{word['text']}" in play.static() for row in play.words.rows for word in row["words"])
+
+
+CLAIM = {"id": "a1", "paper": "Nobody 2020", "statement": "<b>bold</b> & more", "verdict": "partly", "evidence": "2 < 3"}
+
+
+def test_the_claims_table_is_text():
+    table = ClaimsTable([CLAIM, {**CLAIM, "id": "a2", "unknown": 1}])
+    assert table.table.claims == [CLAIM, {**CLAIM, "id": "a2"}]
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in table.static() and "<b>" not in table.static()
+    assert ">2 &lt; 3<br>4 &amp; 5</td>" in ClaimsTable([{**CLAIM, "evidence": "2 < 3\n4 & 5"}]).static()
+    with pytest.raises(InputError, match="claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, evidence"):
+        ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
+
+
+@pytest.mark.parametrize("make", [Explorer, Ablation, Playground], ids=lambda make: make.__name__)
+def test_markup_stays_text(translator, make):
+    widget = make(translator, HOSTILE, SEARCH)
+    if make is Explorer:
+        assert "".join(widget.maps.source[:-1]).replace("▁", " ").strip() == HOSTILE
+    bundle = widget._repr_mimebundle_()
+    assert "onerror" not in bundle["text/html"].replace("&lt;img src=x onerror=alert(1)&gt;", "").replace("onerror=alert(1)&gt;", "")
+    assert "<img src=x" not in bundle["text/html"] and "<script" not in bundle["text/html"]
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+
+
+def test_the_static_page_has_translation_heads_and_picture(translator, gated):
+    translation = translator.translate([SENTENCE], SEARCH)[0]
+    ablation, pruning = Ablation(translator, SENTENCE, SEARCH), Pruning([("gated", gated)], SENTENCE, SEARCH)
+    assert all(f"{word} <sub>" in ablation.static() for word in translation.split())
+    assert ablation.static().count("■") == 24 and "□" in pruning.static()
+    explorer = Explorer(translator, SENTENCE, SEARCH).static()
+    assert explorer.count('src="data:image/png;base64,') == 4  # three sites, and the chosen head with its tokens
+    assert 'alt="Encoder self-attention, layer 0, head 0"' in explorer
+    image = Image.open(io.BytesIO(base64.b64decode(explorer.split("base64,")[1].split('"')[0])))
+    size = len(translator.subwords.encode([SENTENCE])[0]) + 1
+    scale = 320 // (4 * (size + 1))
+    assert image.size == (4 * (size + 1) * scale, 2 * (size + 1) * scale)

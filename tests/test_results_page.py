@@ -1,0 +1,59 @@
+"""The page of results and the summary in the README, written from records."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import ended
+
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence
+from repro.papers.summary import BEGIN, END, commands_to_go_on, summary
+from repro.record_fields import kind_of
+from repro.records import load_records
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+
+def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):
+    readme = results.parent / "README.md"
+    readme.write_text("mine\n")
+    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n", "")
+    assert (results / "README.md").read_text() == ended(capsys, "results", str(results))[1]
+    assert readme.read_text() == "mine\n"
+
+
+def test_update_without_the_corpora_writes_nothing(capsys, results, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))  # not unset: the corpora would be asked of the Hub
+    (path,) = (RESULTS / "multi30k.en-de").glob(f"*-{Arm('base').config('multi30k').digest()}.test.json")
+    (results / "multi30k.en-de").mkdir()
+    shutil.copy(path, results / "multi30k.en-de")
+    readme = results.parent / "README.md"
+    readme.write_text(f"{BEGIN}\nof yesterday\n{END}\n")
+    code, page, message = ended(capsys, "results", str(results), "--update")
+    assert (code, page) == (3, "") and "not known without the corpus. Fix: set REPRO_DATA" in message
+    assert "of yesterday" in readme.read_text() and not (results / "README.md").exists()
+
+
+@pytest.mark.real_data
+def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
+    readme = results.parent / "README.md"
+    readme.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
+    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{readme}\n", "")
+    assert readme.read_text() == f"above\n{summary(results)}\nbelow\n"
+
+
+@pytest.mark.real_data
+def test_the_readme_holds_the_summary_of_the_results(real_data):
+    assert summary(RESULTS) in (RESULTS.parent / "README.md").read_text()
+
+
+@pytest.mark.real_data
+def test_the_commands_to_go_on_name_the_papers_that_have_something_left(real_data):
+    records = load_records(RESULTS, None)
+    assert commands_to_go_on([Evidence("smoke", records)]) == ""
+    parts = Evidence("smoke", [record for record in records if kind_of(record) != "pruning"])
+    assert commands_to_go_on([parts, Evidence("enja", [])]).split("\n") == [
+        "- `repro run voita2019 --scale smoke`",
+        "- `repro run raganato2020 you2020 voita2019 zeng2021 cui2019 --scale enja`",
+    ]
