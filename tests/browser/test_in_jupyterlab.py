@@ -3,14 +3,13 @@
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import nbclient
-import nbformat
 import numpy as np
 import pytest
 from conftest import desk, notebook_of
 from nbformat.sign import NotebookNotary
+from steps import check_quiet, text_of, type_sentence, until, until_still
 
 from repro import gallery
 from repro.analysis.ablation import attention_at, heads_of
@@ -22,12 +21,9 @@ from repro.widgets.playground import CENTER, GAUSSIAN, Setting
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).resolve().parents[2]
 SENTENCE = "The old man sees a dog."
-HOSTILE = "The <img src=x onerror=alert(1)> sees a dog."
 LONG = "The old man sees a dog and the small woman buys the new table that the child with the hat likes and the young men sleep."
 SEARCH = SearchConfig(beam=2)
-THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 CELLS = {
     "load": f"""
@@ -79,46 +75,6 @@ def lab(server, browser) -> Iterator:
 def cell(lab, name: str):
     """Return the cell of that name."""
     return lab.page.locator(".jp-CodeCell").nth(list(CELLS).index(name))
-
-
-def cell_with(lab, code: str):
-    """Return the only cell whose code has this text."""
-    return lab.page.locator(".jp-CodeCell").filter(has=lab.page.locator(".jp-Cell-inputWrapper", has_text=code))
-
-
-def text_of(place, selector: str) -> str:
-    return " ".join(place.locator(selector).all_text_contents())
-
-
-def type_sentence(place, sentence: str) -> None:
-    field = place.get_by_label("sentence")
-    field.fill(sentence)
-    field.press("Enter")
-
-
-def until(lab, condition, what: str, seconds: float = 120) -> None:
-    """Wait until the page is as it should be."""
-    for _ in range(int(seconds * 10)):
-        if condition():
-            return
-        lab.page.wait_for_timeout(100)
-    raise AssertionError(f"waited {seconds} s for {what}")
-
-
-def until_still(lab, place, selector: str) -> str:
-    """Wait until a text has not changed for a second, and return it."""
-    text, since = text_of(place, selector), 0
-    while since < 10:
-        lab.page.wait_for_timeout(100)
-        before, text = text, text_of(place, selector)
-        since = since + 1 if text == before else 0
-    return text
-
-
-def check_quiet(lab) -> None:
-    """Nothing left the machine, nothing was wrong, no script of a sentence ran, no markup of a label or sentence was read."""
-    assert lab.outside == [] and lab.errors == [] and lab.dialogs == []
-    assert lab.page.locator(".rp img, .rp script, .rp b, .rp i").count() == 0
 
 
 def moving_head() -> tuple[str, int, int, float]:
@@ -290,56 +246,6 @@ def test_a_large_model_is_painted_within_a_second(lab):
     assert min(times) < 1000  # ten times what a busy machine took
     print(f"\n6 x 8 heads of 40 tokens at three sites: painted in {min(times)} ms, the best of {times}")
     lab.shoot("large", large)
-    check_quiet(lab)
-
-
-def test_notebook_08_is_a_playing_field(open_notebook, server):
-    """Run the real one, move the playground's center, switch a head off, type markup, in every widget that takes a sentence."""
-    (server.folder / "results").symlink_to(ROOT / "results")
-    notebook = nbformat.read(ROOT / "notebooks" / "08_compare_and_ablate.ipynb", 4)
-    lab = open_notebook("notebooks/08_compare_and_ablate", notebook)
-    lab.run_all()
-
-    play = cell_with(lab, "playground = Playground(")
-    drawn, slider = play.locator("[data-drawn]"), play.locator(".noUi-handle").first
-    words, number = text_of(play, ".rp-text"), drawn.get_attribute("data-drawn")
-    for _ in range(8):
-        for _ in range(6):  # a quarter of a token each
-            slider.press("ArrowRight")
-        if until_still(lab, play, ".rp-text") != words:
-            break
-    assert text_of(play, ".rp-text") != words and drawn.get_attribute("data-drawn") != number
-
-    ablation = cell_with(lab, "ablation = Ablation(")
-    words = text_of(ablation, ".rp-text")
-    for head in range(4):
-        ablation.get_by_label(f"Cross attention, layer 2, head {head}").press("Space")
-        if until_still(lab, ablation, ".rp-text") != words:
-            break
-    assert text_of(ablation, ".rp-text") != words
-
-    for theme, name in THEMES.items():
-        lab.set_theme(name)
-        for widget in ("comparison = ", "explorer = ", "playground = ", "ablation = ", "pruning = ", "ClaimsTable("):
-            place = cell_with(lab, widget).locator(".jp-Cell-outputWrapper").last
-            place.scroll_into_view_if_needed()
-            lab.page.wait_for_timeout(300)
-            lab.shoot(f"{widget.strip(' =(').lower()}-{theme}", place)
-
-    for name in ("Comparison", "Explorer", "Playground", "Ablation", "Pruning"):
-        place = cell_with(lab, f"{name.lower()} = {name}(")
-        before = text_of(place, ".rp-token, .rp-number")
-        type_sentence(place, HOSTILE)
-        until(lab, lambda place=place, before=before: text_of(place, ".rp-token, .rp-number") != before, "the new sentence")
-    tokens = cell_with(lab, "explorer = Explorer(").get_by_role("toolbar", name="source tokens").locator("button")
-    assert "".join(tokens.all_text_contents()).replace("▁", " ").strip() == f"{HOSTILE}(end)"
-
-    figures = lab.page.locator("img.plot-img")  # a still picture, until the mouse comes
-    assert figures.count() == 4
-    figures.first.dispatch_event("mouseenter")
-    lab.page.locator(".js-plotly-plot .modebar").wait_for(state="attached", timeout=120_000)
-    assert lab.page.locator(".modebar-btn--logo, .js-plotly-plot a[href]").count() == 0
-    lab.shoot("hostile")
     check_quiet(lab)
 
 

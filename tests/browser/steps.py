@@ -1,0 +1,43 @@
+"""What a hand does in JupyterLab, and what an eye then looks for."""
+
+HOSTILE = "The <img src=x onerror=alert(1)> sees a dog."
+
+
+def cell_with(lab, code: str):
+    """Return the only cell whose code has this text."""
+    return lab.page.locator(".jp-CodeCell").filter(has=lab.page.locator(".jp-Cell-inputWrapper", has_text=code))
+
+
+def text_of(place, selector: str) -> str:
+    return " ".join(place.locator(selector).all_text_contents())
+
+
+def type_sentence(place, sentence: str) -> None:
+    field = place.get_by_label("sentence")
+    field.fill(sentence)
+    field.press("Enter")
+
+
+def until(lab, condition, what: str, seconds: float = 120) -> None:
+    """Wait until the page is as it should be."""
+    for _ in range(int(seconds * 10)):
+        if condition():
+            return
+        lab.page.wait_for_timeout(100)
+    raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def until_still(lab, place, selector: str) -> str:
+    """Wait until a text has not changed for a second, and return it."""
+    text, since = text_of(place, selector), 0
+    while since < 10:
+        lab.page.wait_for_timeout(100)
+        before, text = text, text_of(place, selector)
+        since = since + 1 if text == before else 0
+    return text
+
+
+def check_quiet(lab) -> None:
+    """Nothing left the machine, nothing was wrong, no script of a sentence ran, no markup of a label or sentence was read."""
+    assert lab.outside == [] and lab.errors == [] and lab.dialogs == []
+    assert lab.page.locator(".rp img, .rp script, .rp b, .rp i").count() == 0

@@ -1,0 +1,62 @@
+"""Notebook 08 in a real JupyterLab, as a reader plays with it."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from steps import HOSTILE, cell_with, check_quiet, text_of, type_sentence, until, until_still
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+
+
+def test_notebook_08_is_a_playing_field(open_notebook, server):
+    """Run the real one, move the playground's center, switch a head off, type markup, in every widget that takes a sentence."""
+    (server.folder / "results").symlink_to(ROOT / "results")
+    notebook = nbformat.read(ROOT / "notebooks" / "08_compare_and_ablate.ipynb", 4)
+    lab = open_notebook("notebooks/08_compare_and_ablate", notebook)
+    lab.run_all()
+
+    play = cell_with(lab, "playground = Playground(")
+    drawn, slider = play.locator("[data-drawn]"), play.locator(".noUi-handle").first
+    words, number = text_of(play, ".rp-text"), drawn.get_attribute("data-drawn")
+    for _ in range(8):
+        for _ in range(6):  # a quarter of a token each
+            slider.press("ArrowRight")
+        if until_still(lab, play, ".rp-text") != words:
+            break
+    assert text_of(play, ".rp-text") != words and drawn.get_attribute("data-drawn") != number
+
+    ablation = cell_with(lab, "ablation = Ablation(")
+    words = text_of(ablation, ".rp-text")
+    for head in range(4):
+        ablation.get_by_label(f"Cross attention, layer 2, head {head}").press("Space")
+        if until_still(lab, ablation, ".rp-text") != words:
+            break
+    assert text_of(ablation, ".rp-text") != words
+
+    for theme, name in THEMES.items():
+        lab.set_theme(name)
+        for widget in ("comparison = ", "explorer = ", "playground = ", "ablation = ", "pruning = ", "ClaimsTable("):
+            place = cell_with(lab, widget).locator(".jp-Cell-outputWrapper").last
+            place.scroll_into_view_if_needed()
+            lab.page.wait_for_timeout(300)
+            lab.shoot(f"{widget.strip(' =(').lower()}-{theme}", place)
+
+    for name in ("Comparison", "Explorer", "Playground", "Ablation", "Pruning"):
+        place = cell_with(lab, f"{name.lower()} = {name}(")
+        before = text_of(place, ".rp-token, .rp-number")
+        type_sentence(place, HOSTILE)
+        until(lab, lambda place=place, before=before: text_of(place, ".rp-token, .rp-number") != before, "the new sentence")
+    tokens = cell_with(lab, "explorer = Explorer(").get_by_role("toolbar", name="source tokens").locator("button")
+    assert "".join(tokens.all_text_contents()).replace("▁", " ").strip() == f"{HOSTILE}(end)"
+
+    figures = lab.page.locator("img.plot-img")  # a still picture, until the mouse comes
+    assert figures.count() == 4
+    figures.first.dispatch_event("mouseenter")
+    lab.page.locator(".js-plotly-plot .modebar").wait_for(state="attached", timeout=120_000)
+    assert lab.page.locator(".modebar-btn--logo, .js-plotly-plot a[href]").count() == 0
+    lab.shoot("hostile")
+    check_quiet(lab)
