@@ -55,7 +55,7 @@ def test_the_citation_names_this_version_and_all_papers_and_the_readme_links_the
         for work in citation["references"]
     }
     papers = [load_paper(name) for name in PAPERS]
-    assert cited == {(paper.title, paper.url) for paper in papers}
+    assert {(paper.title, paper.url) for paper in papers} <= cited  # others stand for what the papers build on
     readme = (ROOT / "README.md").read_text()
     assert all(f"]({paper.url})" in readme for paper in papers)
 

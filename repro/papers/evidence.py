@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ class Evidence:
             for share, sentences in parts:
                 for sums in (_part(self.sums(arm, seed), sentences) for seed in seeds):
                     value += weight * share / len(seeds) * _bleu_of(sums)
-                    resampled += weight * share / len(seeds) * _bootstrap(sums.tobytes(), sums.shape, sums.dtype)
+                    resampled += weight * share / len(seeds) * bleu_of_resamples(sums)
         noise = self._seed_noise(terms[0][1], lambda sums: sum(share * _bleu_of(_part(sums, sentences)) for share, sentences in parts))
         return estimate(value, resampled, counts, noise and noise.times(scale))
 
@@ -234,18 +234,19 @@ class Evidence:
         """
         return self._masked([(1.0, arm, head)], sentences)
 
-    def masked_difference(self, first: tuple[Arm, str], second: tuple[Arm, str]) -> Estimate:
+    def masked_difference(self, first: tuple[Arm, str], second: tuple[Arm, str], comparisons: int = 1) -> Estimate:
         """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
 
         Args:
             first, second: arm and number of the head, see `masked`.
+            comparisons: among how many such differences it is looked at; see `estimate`.
 
         Raises:
             NotMeasured: there is no record of one of them.
         """
-        return self._masked([(1.0, *first), (-1.0, *second)])
+        return self._masked([(1.0, *first), (-1.0, *second)], None, comparisons)
 
-    def _masked(self, terms: Sequence[tuple[float, Arm, str]], sentences: Sequence[int] | None = None) -> Estimate:
+    def _masked(self, terms: Sequence[tuple[float, Arm, str]], sentences: Sequence[int] | None, comparisons: int = 1) -> Estimate:
         """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
         seeds = sorted(set.intersection(*(set(self._seeds("masks", arm)) for _, arm, _ in terms))) or [1]  # the first, which raises
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
@@ -255,7 +256,8 @@ class Evidence:
                 value += weight / len(seeds) * (_bleu_of(whole) - _bleu_of(masked))
                 resampled += weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
         noise = self._mask_noise(terms[0][1], sentences)
-        return estimate(value, resampled, [len(seeds)], noise and noise.times(sum(weight**2 for weight, *_ in terms) / len(seeds)))
+        noise = noise and noise.times(sum(weight**2 for weight, *_ in terms) / len(seeds))
+        return estimate(value, resampled, [len(seeds)], noise, comparisons)
 
     def _mask_noise(self, like: Arm, sentences: Sequence[int] | None) -> SeedNoise | None:
         """Return how far another seed moves what a mask costs: pooled from all heads of all models of this direction with several seeds."""
@@ -287,11 +289,6 @@ def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
 
 def _bleu_of(sums: np.ndarray) -> float:
     return float(bleu_of_sums(sums.sum(axis=0)[None])[0])
-
-
-@lru_cache(maxsize=1000)  # the baseline is in most contrasts
-def _bootstrap(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
-    return bleu_of_resamples(np.frombuffer(sums, dtype).reshape(shape))
 
 
 @cache

@@ -18,6 +18,7 @@ from repro.papers.arms import Arm
 from repro.papers.bins import Key
 from repro.papers.evidence import Evidence, Record
 from repro.papers.heads import numbers
+from repro.papers.statistics import Estimate
 from repro.papers.suites import accuracies_by_distance
 from repro.plots import Measured
 
@@ -33,13 +34,12 @@ PATTERNS_EXPLAINED = (
 def gap_figure(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> Figures:
     """Draw the difference of each arm to the first by bins of the test set, with 95 % intervals."""
     first, others = arms[0], evidence.scored(arms[1:])
-    systems = {}
-    for arm in others:
-        bins = evidence.gap_by([(1, arm), (-1, first)], key, edges)
-        gaps = [gap for _, _, gap in bins]
-        systems[str(arm)] = Measured([gap.mean for gap in gaps], [gap.low for gap in gaps], [gap.high for gap in gaps])
-    labels, counts = [name for name, _, _ in bins], [count for _, count, _ in bins]
-    return {f"BLEU against {first} by {what}": plots.differences_by_length(labels, systems, counts, what, f"BLEU minus that of {first}")}
+    found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], key, edges) for arm in others}
+    gaps = {name: [gap for _, _, gap in bins] for name, bins in found.items()}
+    systems = {name: Measured([gap.mean for gap in of], [gap.low for gap in of], [gap.high for gap in of]) for name, of in gaps.items()}
+    labels, counts, _ = zip(*next(iter(found.values())), strict=True)
+    title = f"BLEU against {first} by {what}{_what_intervals_know(gap for of in gaps.values() for gap in of)}"
+    return {title: plots.differences_by_length(labels, systems, counts, what, f"BLEU minus that of {first}")}
 
 
 def masked_length_figure(evidence: Evidence, arm: Arm, head: str, key: Key, edges: Sequence[float], what: str) -> Figures:
@@ -48,8 +48,13 @@ def masked_length_figure(evidence: Evidence, arm: Arm, head: str, key: Key, edge
     losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
     measured = Measured([-loss.mean for loss in losses], [-loss.high for loss in losses], [-loss.low for loss in losses])
     labels, counts = [name for name, _, _ in bins], [len(inside) for _, _, inside in bins]
-    title = f"Change in BLEU with head {head} masked, by {what}"
+    title = f"Change in BLEU with head {head} masked, by {what}{_what_intervals_know(losses)}"
     return {title: plots.differences_by_length(labels, {str(arm): measured}, counts, what, "change in BLEU")}
+
+
+def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
+    """Return what a title must add where an interval does not know how much seeds matter."""
+    return "" if all(estimate.counts_seeds for estimate in estimates) else ", intervals over test sentences alone"
 
 
 def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:

@@ -20,7 +20,7 @@ from repro.runs import Run
 
 PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the paper, so that there is something to prune
 SERIES = {"encoder": ("encoder_self",), "all": SITES}
-SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about
+SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about: at most so many, but at least one
 MAX_RUNS = {"encoder": 6, "all": 5}
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
@@ -56,7 +56,7 @@ def _measure_one(run: Run) -> dict[str, Any]:
 
 def wanted_heads(name: str, num_heads: int) -> list[int]:
     """Return the numbers of heads that a series comes near to, of so many."""
-    return [max(1, round(share * num_heads)) for share in SHARES[name]]
+    return [max(1, int(share * num_heads)) for share in SHARES[name]]
 
 
 def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
@@ -89,11 +89,11 @@ def _describe(point: PruningPoint) -> dict[str, Any]:
 
 
 def change_at(share: float) -> Callable[[Evidence], Estimate]:
-    """Return what measures what pruning costs, in BLEU, at the most encoder heads that are at most this share of all."""
+    """Return what measures what pruning costs, in BLEU, at the most encoder heads that are at most this share of all, and not none."""
 
     def number(evidence: Evidence) -> Estimate:
         series = evidence.one("pruning", PRUNED)["series"]["encoder"]
-        few = [point for point in series["points"] if point["heads"] <= share * series["heads"]]
+        few = [point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]]
         if not few:
             raise NotMeasured(f"{PRUNED} pruned to {share:.0%} of its encoder heads", "no penalty that was tried leaves so few", "try more")
         return cost_of(evidence, "encoder", max(few, key=lambda point: point["heads"]))

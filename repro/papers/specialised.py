@@ -42,8 +42,13 @@ def rare_head(evidence: Evidence) -> Exact:
     """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
 
     In points. At least 0 means: this head points to them in 40 % of the cases or more, and more often than every other head of the layer.
+
+    Raises:
+        Undefined: the layer has fewer than two heads, or no sentence had a rare token.
     """
     relevance, share = (numbers(evidence, PRUNED, "encoder_self", name)[0] for name in ("relevance", "two_rarest"))
+    if np.isfinite(relevance).sum() < 2 or np.isnan(share).all():
+        raise Undefined("the first layer has no two heads to compare on rare tokens")
     best = int(np.nanargmax(relevance))
     return Exact(100 * float(share[best] - max(0.4, np.nanmax(np.delete(share, best)))), f"{len(share)} heads")
 
@@ -56,12 +61,15 @@ def best_margin(evidence: Evidence, relation: str) -> Interval:
 
     Raises:
         NotMeasured: there are no parses in the language of the source.
+        Undefined: the relation does not occur in the sentences.
     """
     syntax = evidence.one("heads", PRUNED)["syntax"]
     if syntax is None:
         language = PRUNED.config(evidence.scale).data.source
         raise NotMeasured(f"relations of {PRUNED}", f"no parses of '{language}' are at hand", "use a scale whose source is English")
     count = sum(syntax["positions"][relation].values())
+    if not count:
+        raise Undefined(f"{relation} does not occur in the parsed sentences")
     best = max(np.nanmax(np.array(shares, dtype=float)) for shares in syntax["accuracy"][relation].values())
     by_head, by_baseline = round(best * count), round(syntax["baseline"][relation] * count)
     found = [place < by_head for place in range(count)]

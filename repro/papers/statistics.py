@@ -148,7 +148,7 @@ class Undefined(Exception):
     """What was measured gives no such number, such as a mean over no heads; the text says why."""
 
 
-def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise: SeedNoise | None) -> Estimate:
+def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise: SeedNoise | None, comparisons: int = 1) -> Estimate:
     """Combine what is known of a number.
 
     Args:
@@ -156,12 +156,14 @@ def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise:
         resampled: its values on resampled sentences, `(num_samples,)`.
         seeds: how many seeds each system has that it was taken from.
         noise: what other seeds would change of it; None = not known.
+        comparisons: how many such intervals shall all hold at once with 95 %, by Bonferroni.
     """
     few, many = min(seeds), max(seeds)
     words = f"{few} to {many} seeds" if few < many else f"{few} seed{'s' if few > 1 else ''}"
     errors = [(float(resampled.std(ddof=1)), math.inf)]  # standard errors, and the degrees of freedom that they are known from
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
-    half = math.hypot(*(stats.t.ppf((1 + LEVEL) / 2, degrees) * error for error, degrees in errors))
+    tail = (1 - LEVEL) / 2 / comparisons
+    half = math.hypot(*(stats.t.isf(tail, degrees) * error for error, degrees in errors))
     detectable = math.hypot(*(_detectable(degrees) * error for error, degrees in errors)) if noise else None
     return Estimate(value, float(value - half), float(value + half), words, detectable)
 
@@ -246,7 +248,13 @@ def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
     Args:
         sums: `evaluation.CorpusMetric.statistics` of BLEU, `(num_sentences, 10)`.
     """
-    return bleu_of_sums(resamples(len(sums)) @ sums.astype(np.float32))  # exact: whole numbers far below 2^24
+    return _bleu_of_resamples(sums.tobytes(), sums.shape, sums.dtype)
+
+
+@lru_cache(maxsize=1000)  # the baseline is in most contrasts
+def _bleu_of_resamples(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
+    found = np.frombuffer(sums, dtype).reshape(shape).astype(np.float32)
+    return bleu_of_sums(resamples(len(found)) @ found)  # exact: whole numbers far below 2^24
 
 
 def bleu_of_sums(sums: np.ndarray) -> np.ndarray:

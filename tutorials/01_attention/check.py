@@ -75,7 +75,10 @@ def softmax_too_early(query, key):
             torch.tensor([[True, True], [False, False], [False, True]]),
         ),
         (torch.tensor([[200.0, 0.0, 1.0]]), torch.tensor([[True, False, False]])),
-        (torch.tensor([[200.0, 0.0, 199.0]]), torch.tensor([[False, True, False]])),
+        (
+            torch.tensor([[200.0, 0.0, 199.0], [-200.0, 5.0, -199.0], [1.0, 7.0, 2.0]]),
+            torch.tensor([[False, True, False]]).repeat(3, 1),
+        ),
     ],
     hint="A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a row with every key blocked is all zeros.",
 )
@@ -125,6 +128,20 @@ def too_large_for_a_float(scores, blocked):
 def nothing_by_nothing(scores, blocked):
     """A row with every key blocked became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next layer spreads it to all words."""
     return scores.masked_fill(blocked, -math.inf).softmax(dim=-1)
+
+
+@masked_softmax.mistake
+def not_the_lowest(scores, blocked):
+    """Your blocked score is low, but real scores can be lower still, and then the blocked key wins. Only minus infinity is below all."""
+    return scores.masked_fill(blocked, -20).softmax(dim=-1).masked_fill(blocked, 0)
+
+
+@masked_softmax.mistake
+def largest_of_all_rows(scores, blocked):
+    """You took the largest score of all rows off. Far below it, every exp of a row is 0, and 0 / 0 is no number: each row has its own largest."""
+    left = scores.masked_fill(blocked, -math.inf)
+    exponentials = (left - left.max()).exp()
+    return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
 @masked_softmax.mistake

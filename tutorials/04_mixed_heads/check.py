@@ -168,7 +168,7 @@ NO_PADDING = torch.zeros(3, dtype=torch.bool)
             NO_PADDING,
         ),
         (
-            torch.tensor([[[1.0, 200.0, 199.0], [0.0, 2.0, 1.0], [0.0, 1.0, 2.0]]]),
+            torch.tensor([[[1.0, 200.0, 199.0], [0.0, -202.0, -201.0], [0.0, 1.0, 2.0]]]),
             directional_mask.definition(3, "forward")[None],
             NO_PADDING,
         ),

@@ -8,15 +8,15 @@ from repro.exercises import exercise
 
 SCORES = torch.tensor(
     [
-        [[0.0, 1.0, -0.5, 0.3], [0.8, -0.2, 0.4, -1.0], [-0.6, 0.5, 0.1, 0.9]],
-        [[0.2, -0.7, 0.6, 0.1], [-0.3, 0.9, 0.0, 0.5], [1.0, 0.4, -0.8, -0.1]],
+        [[0.0, 1.0, -0.5, 0.3], [0.8, -0.2, 0.4, -1.0], [-0.6, 0.5, 0.1, 0.9], [0.4, -0.9, 0.7, -0.1]],
+        [[0.2, -0.7, 0.6, 0.1], [-0.3, 0.9, 0.0, 0.5], [1.0, 0.4, -0.8, -0.1], [0.3, 0.6, -0.4, 0.8]],
     ]
 )
 WEIGHT = torch.tensor(
     [[0.5, -0.3, 0.2, 0.8], [0.1, 0.7, -0.6, -0.2], [-0.4, 0.6, 0.3, 0.1], [0.9, 0.2, -0.1, -0.5]]
 )
 BIAS = torch.tensor([0.1, -0.4, 0.3, 0.6])
-SMALL = (SCORES[:1, :, :3], WEIGHT[:3, :3])
+SMALL = (SCORES[:1, :3, :3], WEIGHT[:3, :3])
 
 
 def normalize(scores):
@@ -52,8 +52,7 @@ def step(scores, weight, bias):
 @step.mistake
 def mixes_queries(scores, weight, bias):
     """Your W stands on the left and mixes queries, the rows. Here it mixes the keys of a row: `scores` left, `weight.T` right."""
-    num_rows = scores.shape[1]
-    return normalize(torch.tanh(weight[:num_rows, :num_rows] @ scores + bias)) + scores
+    return normalize(torch.tanh(weight @ scores + bias)) + scores
 
 
 @step.mistake
@@ -144,7 +143,7 @@ def block_future(scores):
 
 
 @exercise(
-    cases=[(SQUARE, 3), (SQUARE[:1], 4), (10 * SQUARE[1:], 4)],
+    cases=[(SQUARE, 3), (SQUARE[:1], 4), (-200 * SQUARE[1:], 4)],
     hint="Query 0 sees key 0 only and gives it 1; query 1 shares 1 between keys 0 and 1 by exp(score); every row sums to one.",
 )
 def layer_weights(scores, length):
@@ -173,6 +172,13 @@ def masked_last(scores, length):
 def cut_last(scores, length):
     """Your softmax runs over all keys that the matrix has, so weight goes to tokens that the sentence lacks. Cut and mask first."""
     return scores.softmax(dim=-1)[:, :length, :length].tril()
+
+
+@layer_weights.mistake
+def divided_again(scores, length):
+    """You divided once more after a softmax over all keys. Where the future took everything, the others are 0, and no division helps."""
+    weights = scores.softmax(dim=-1)[:, :length, :length].tril()
+    return (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
 @layer_weights.mistake
