@@ -12,8 +12,8 @@ Paper -> here: the names of the heads -> `patterns`; 7Ftoken+1L is the default, 
 
 Differs from the paper, or settles what it leaves open (we found no released code):
 1. `right_context`: read literally the right context grows from i + 2 to the end, away from the query ("literal"); "mirrored" is the
-   reflection of the left context, which falls. Either counts its cubes from its own first key, as "the same function ... changing only the
-   start and end points" says: 1, 8, 27, ... at i + 2, i + 3, i + 4, not (j + 1)^3, whose cubes would depend on the place in the sentence.
+   reflection of the left context, which falls. Either counts its cubes from its own first key, since only start and end points shall
+   differ between patterns: 1, 8, 27, ... at i + 2, i + 3, i + 4. Another reading, (j + 1)^3, would depend on the place in the sentence.
 2. `empty`: a pattern without a target (the token before the first) is a row of zeros; "self" looks at itself, "wrap" goes round to
    the other end, and to the near end for a context.
 3. `spread`: each piece has the weight of its word, and rows are divided by their sum; "copy" leaves them undivided.

@@ -164,7 +164,7 @@ def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise:
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
     tail = (1 - LEVEL) / 2 / comparisons
     half = math.hypot(*(stats.t.isf(tail, degrees) * error for error, degrees in errors))
-    detectable = math.hypot(*(_detectable(degrees) * error for error, degrees in errors)) if noise else None
+    detectable = math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors)) if noise else None
     return Estimate(value, float(value - half), float(value + half), words, detectable)
 
 
@@ -223,12 +223,12 @@ def minimum_detectable(num_seeds: int) -> float:
 
 
 @lru_cache
-def _detectable(degrees: float) -> float:
-    """Return the same in standard errors that are known from so many degrees of freedom."""
+def _detectable(degrees: float, tail: float = (1 - LEVEL) / 2) -> float:
+    """Return the same in standard errors that are known from so many degrees of freedom, for intervals with that chance below them."""
     from statsmodels.stats.power import TTestPower  # takes seconds to import
 
     degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before
-    size = TTestPower().solve_power(nobs=degrees + 1, alpha=(1 - LEVEL) / 2, power=POWER, alternative="larger")
+    size = TTestPower().solve_power(nobs=degrees + 1, alpha=tail, power=POWER, alternative="larger")
     return float(size * math.sqrt(degrees + 1))
 
 
