@@ -9,11 +9,13 @@ import math
 import types
 import typing
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal
+from functools import cache
+from typing import Any, ClassVar, Literal
 
 from repro.errors import InputError, did_you_mean
 
 SITES = ("encoder_self", "decoder_self", "cross")
+MAX_WIDTH, MAX_LAYERS = 1_000_000, 1_000  # far beyond what any machine holds: a slip of the finger, answered at once
 
 
 def added(default: Any) -> Any:
@@ -21,10 +23,21 @@ def added(default: Any) -> Any:
     return field(default=default, metadata={"added": True})
 
 
+class _Checked:
+    """Values have the types that are declared, however an object is made: a whole number for a fraction becomes one, a typo is refused."""
+
+    part: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for name, hint in _hints(type(self)).items():
+            object.__setattr__(self, name, typed(hint, getattr(self, name), f"{self.part}.{name}"))
+
+
 @dataclass(frozen=True)
-class DataConfig:
+class DataConfig(_Checked):
     """Which sentence pairs, and how they are cut into subwords."""
 
+    part = "data"
     corpus: str = "minigerman"
     source: str = "en"
     target: str = "de"
@@ -34,9 +47,10 @@ class DataConfig:
 
 
 @dataclass(frozen=True)
-class ModelConfig:
+class ModelConfig(_Checked):
     """The Transformer. Options in which published code bases differ have one default, the same for every variant."""
 
+    part = "model"
     encoder_self: str = "dot-product"
     decoder_self: str = "dot-product"
     cross: str = "dot-product"
@@ -59,9 +73,10 @@ class ModelConfig:
 
 
 @dataclass(frozen=True)
-class TrainConfig:
+class TrainConfig(_Checked):
     """The optimisation."""
 
+    part = "train"
     seed: int = 1
     max_updates: int = 600
     batch_tokens: int = 2048  # sentences times the longest side of the batch
@@ -113,12 +128,17 @@ def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
     """
     if not isinstance(values, dict):
         raise InputError(where, f"wants names and values, found {values!r:.40}", "restore the file, or make it again")
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     known = [f.name for f in fields(cls)]
     for key in values:
         if key not in known:
             raise InputError(where, f"unknown key '{key}'", did_you_mean(key, known))
     return cls(**{key: typed(hints[key], value, f"{where}.{key}") for key, value in values.items()})
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    return {name: hint for name, hint in typing.get_type_hints(cls).items() if typing.get_origin(hint) is not ClassVar}
 
 
 def typed(hint: Any, value: Any, where: str) -> Any:
@@ -138,6 +158,8 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     for row in (t for t in allowed if typing.get_origin(t) is tuple):
         if isinstance(value, (list, tuple)):
             return tuple(typed(typing.get_args(row)[0], item, where) for item in value)
+    if type(value) is int and abs(value) >= 2**64:
+        raise InputError(where, f"is a number of {len(str(abs(value)))} digits", "use a smaller number")
     if float in allowed and type(value) is int and abs(value) < 2**63:
         value = float(value)
     if type(value) not in allowed or (isinstance(value, float) and not math.isfinite(value)):
@@ -162,6 +184,9 @@ def _check(config: RunConfig) -> None:
         raise InputError("data", f"source and target are both '{data.source}'", "choose two languages")
     if model.embed_dim < 2:
         raise InputError("model.embed_dim", f"must be at least 2, found {model.embed_dim}", "use an even width")
+    for name, most in {"embed_dim": MAX_WIDTH, "encoder_layers": MAX_LAYERS, "decoder_layers": MAX_LAYERS}.items():
+        if getattr(model, name) > most:
+            raise InputError(f"model.{name}", f"must be at most {most:,}, found {getattr(model, name):,}", "use a smaller number")
     if model.num_heads < 1 or model.embed_dim % model.num_heads:
         legal = [h for h in range(1, model.embed_dim + 1) if model.embed_dim % h == 0]
         near = sorted(sorted(legal, key=lambda h: abs(h - model.num_heads))[:2])

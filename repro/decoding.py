@@ -247,6 +247,8 @@ class Translator:
         Raises:
             InputError: a sentence is longer than the model's attention is defined for.
         """
+        if isinstance(sentences, str):
+            raise InputError("sentences", "are one text, not a list", "write [sentence]")
         search = search or SearchConfig()
         mark = self.model.config.source_end_mark
         src = [mark_source(ids, mark) for ids in self.subwords.encode(sentences)]

@@ -135,7 +135,8 @@ def check_folder(path: Path) -> None:
         expected = {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
-    if unlisted := {file.name for file in path.iterdir()} ^ {MANIFEST, *expected}:
+    present = {file.name for file in path.iterdir() if not file.name.startswith(".")}  # not what Finder or JupyterLab leave in a folder
+    if unlisted := present ^ {MANIFEST, *expected}:
         raise DamagedFileError(str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend)
     for name, (num_bytes, digest) in expected.items():
         file = path / name

@@ -128,7 +128,8 @@ def prepare(
 def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[str], list[str]]:
     sources, targets = corpus.pairs(split, data.source, data.target)
     if not sources:
-        raise InputError(f"{corpus.name}, {split}", "has no sentence pair", "put some into its files")
+        left_out = ", ".join(f"{count:,} were left out: {reason}" for reason, count in sorted(corpus.dropped.items()))
+        raise InputError(f"{corpus.name}, {split}", f"has no sentence pair{'; ' * bool(left_out)}{left_out}", "put some into its files")
     return sources, targets
 
 

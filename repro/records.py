@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.config import RunConfig, from_dict
-from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_pairs, own_folder, task_of
+from repro.config import DataConfig, RunConfig, from_dict
+from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_pairs, own_folder, task_of
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
@@ -116,6 +116,9 @@ def load_record(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise DamagedFileError(str(path), "is not a result record", MEND) from error
     version = record.get("format") if isinstance(record, dict) else None
+    if version is None:  # a file of something else: to delete it would be bad advice
+        mend = "name the folder of results alone, as `repro run` or --record made it; or restore the file if it was one"
+        raise DamagedFileError(str(path), "is not a result record", mend)
     if type(version) is not int:
         raise DamagedFileError(str(path), "is not a result record", MEND)
     if version < FORMAT:
@@ -132,6 +135,20 @@ def load_record(path: Path) -> dict[str, Any]:
         mend = f"upgrade repro if a newer version wrote it; else {MEND}"
         raise DamagedFileError(str(path), f"has another configuration than there can be: {error.where}: {error.what}", mend) from error
     return record
+
+
+def of_this_text(records: list[dict[str, Any]], data: DataConfig) -> list[dict[str, Any]]:
+    """Return the records without those of another version of the user's own text, which may have changed or be another folder by now."""
+    if not own_folder(data.corpus):
+        return records
+    fingerprint = load_corpus(data.corpus, data.source, data.target).fingerprint
+    same = (data.corpus, {data.source, data.target})
+    return [
+        record
+        for record in records
+        if (record["config"]["data"]["corpus"], {record["config"]["data"]["source"], record["config"]["data"]["target"]}) != same
+        or record["provenance"]["data_fingerprint"] == fingerprint
+    ]
 
 
 def load_records(folder: Path, kind: str | None = "scores") -> list[dict[str, Any]]:

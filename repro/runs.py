@@ -274,6 +274,4 @@ def _remove(path: Path) -> None:
     if path.is_symlink():  # what it points to is not ours to empty
         return path.unlink()
     (path / "MANIFEST.json").unlink(missing_ok=True)
-    for file in path.iterdir():
-        file.unlink()
-    path.rmdir()
+    shutil.rmtree(path)

@@ -225,7 +225,9 @@ def _overridden(config: RunConfig, overrides: Sequence[str]) -> RunConfig:
     for text in overrides:
         key, equals, raw = text.partition("=")
         if key not in options:
-            raise InputError(text, f"unknown option '{key}'" if equals else "is not key=value", did_you_mean(key, sorted(options)))
+            same = [option for option in sorted(options) if option.split(".")[1] == key.split(".")[-1]]
+            mend = f"did you mean '{same[0]}'?" if same else did_you_mean(key, sorted(options))
+            raise InputError(text, f"unknown option '{key}'" if equals else "is not key=value", mend)
         if not equals:
             raise InputError(text, "has no value", f"write {key}=VALUE")
         part, name = key.split(".")

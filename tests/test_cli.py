@@ -23,6 +23,12 @@ MISTAKES = [
     (["train", "--scale", "smok"], "error: --scale: unknown scale 'smok'. Fix: did you mean 'smoke'? Known: "),
     (["train", "model.n_heads=4"], "error: model.n_heads=4: unknown option 'model.n_heads'. Fix: did you mean 'model.num_heads'? Known: "),
     (["train", "dropout"], "error: dropout: is not key=value. Fix: "),
+    (["train", "decoder_layers=3"], "error: decoder_layers=3: unknown option 'decoder_layers'. Fix: did you mean 'model.decoder_layers'?"),
+    (["train", "train.dropout=0.2"], "error: train.dropout=0.2: unknown option 'train.dropout'. Fix: did you mean 'model.dropout'?"),
+    (["train", "model.embed_dim=100000001"], "error: model.embed_dim: must be at most 1,000,000, found 100,000,001. Fix: "),
+    (["train", "model.encoder_layers=1000000000"], "error: model.encoder_layers: must be at most 1,000, found 1,000,000,000. Fix: "),
+    (["train", f"train.warmup=1{'0' * 400}"], "error: train.warmup: is a number of 401 digits. Fix: use a smaller number"),
+    (["report", "--scale", "multi30", "--results", "."], "error: --scale: unknown scale 'multi30'. Fix: did you mean 'multi30k'?"),
     (["train", "model.num_heads"], "error: model.num_heads: has no value. Fix: write model.num_heads=VALUE"),
     (
         ["train", "train.clip_norm=1e99"],

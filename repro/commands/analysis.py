@@ -1,10 +1,10 @@
 """Look inside a trained model, and take heads away."""
 
-import sys
 from pathlib import Path
 
 import click
 
+from repro.commands.options import no_progress
 from repro.errors import InputError
 
 
@@ -26,7 +26,7 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     from repro.plots import save
     from repro.records import publish
 
-    described = describe_heads(found, split, limit, quiet=not sys.stderr.isatty())
+    described = describe_heads(found, split, limit, quiet=no_progress())
     written = None
     try:
         if record:

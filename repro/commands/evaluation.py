@@ -1,11 +1,10 @@
 """Score, compare, report."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_name_for_markdown, search_options
+from repro.commands.options import RESULTS, SCALE, check_name_for_markdown, no_progress, search_options
 from repro.errors import InputError
 
 
@@ -26,7 +25,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     from repro.records import evaluate_run, publish
     from repro.report import in_train_note
 
-    result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=not sys.stderr.isatty())
+    result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress())
     written = publish(result, record) if record else None  # whoever reads what is printed may stop, as `head` does
     for score in result["scores"]:
         click.echo(f"{score['value']:7.2f}  {score['name']}  {score['signature']}")
@@ -53,7 +52,7 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
     from repro.report import check_comparable, references_of
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
-    records = [evaluate_run(run, split, search, quiet=not sys.stderr.isatty()) for run in runs]
+    records = [evaluate_run(run, split, search, quiet=no_progress()) for run in runs]
     check_comparable(records)
     click.echo(f"{records[1]['run']} against {records[0]['run']}, {split}")
     for result in compare_records(*records, references_of(records[0])):
@@ -86,7 +85,7 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     from repro.records import evaluate_run
     from repro.report import render, scores_table
 
-    records = [evaluate_run(run, split, quiet=not sys.stderr.isatty()) for run in found]
+    records = [evaluate_run(run, split, quiet=no_progress()) for run in found]
     write_atomic(out, render(records).encode())
     click.echo(scores_table(records))
     for score in records[0]["scores"]:
@@ -98,8 +97,10 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     from repro.papers.evidence import Evidence
     from repro.papers.report import sections, write
     from repro.records import load_records
+    from repro.scales import resolve
 
     check_name_for_markdown(out)
+    resolve(scale)  # refuses one that there is not
     if not results.is_dir():
         raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")
     evidence = Evidence(scale, load_records(results, None))

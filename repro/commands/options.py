@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,11 @@ def search_options(command):
     return click.option(
         "--penalty", default="length", show_default=True, type=click.Choice(["length", "wu"]), help="length^alpha, or Wu et al. 2016."
     )(command)
+
+
+def no_progress() -> bool:
+    """Tell whether a progress bar would be seen by nobody: standard error is a file, or closed."""
+    return sys.stderr is None or not sys.stderr.isatty()
 
 
 def given_once(settings: Sequence[str]) -> tuple[str, ...]:

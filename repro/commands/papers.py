@@ -50,7 +50,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     from repro.papers.arms import Arm
     from repro.papers.evidence import MAX_SEEDS, Evidence
     from repro.papers.runner import carry_out, estimate_minutes, plan
-    from repro.records import load_records
+    from repro.records import load_records, of_this_text
     from repro.scales import SYSTEMS, resolve
 
     settings = given_once([name for name in names if "=" in name])
@@ -73,7 +73,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     data = resolve(scale, overrides=settings).data
     for split in splits:
         load_pairs(data.corpus, data.source, data.target, split)  # refused before hours of training, not after
-    missing = plan([experiment for _, experiment in chosen], Evidence(scale, load_records(results, None)), seeds, systems, splits)
+    known = of_this_text(load_records(results, None), data)
+    missing = plan([experiment for _, experiment in chosen], Evidence(scale, known), seeds, systems, splits)
     if settings:
         from repro.transformer import Transformer
 
@@ -111,7 +112,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     except Stopped as stopped:
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)
-    evidence = Evidence(scale, load_records(results, None))
+    evidence = Evidence(scale, of_this_text(load_records(results, None), data))
     parts = experiments_sections(chosen, evidence) if chosen else []
     for split in dict.fromkeys(("test", *splits)):
         scored = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)]

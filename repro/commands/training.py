@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import SCALE, given_once, search_options
+from repro.commands.options import SCALE, given_once, no_progress, search_options
 from repro.errors import InputError
 
 
@@ -84,7 +84,7 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     from repro.tensors import load_state
     from repro.training import train as train_run
 
-    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=not sys.stderr.isatty())
+    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=no_progress())
     state = load_state(run.path / "final")
     click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, dev loss {state['best_dev_nll']:.3f} nats per token")
     click.echo(run.path)
@@ -118,12 +118,14 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> No
 
 def _line_chunks(stream, size: int = 1000):
     """Yield lists of lines; only a line feed ends a line, and one at the very end starts no empty line."""
-    from repro.data.text import utf16_of
+    from repro.data.text import GZIP_SIGNATURE, utf16_of
 
     lines = []
     for number, raw in enumerate(stream, start=1):
         if number == 1 and (utf16 := utf16_of(raw)):  # some of it can be read as UTF-8, with a zero after each letter
             raise InputError("standard input:1", f"byte 0x{raw[0]:02X} starts {utf16}, not UTF-8", f"iconv -f {utf16} -t UTF-8")
+        if number == 1 and raw.startswith(GZIP_SIGNATURE):
+            raise InputError("standard input:1", "is compressed with gzip, not text", "zcat it into the command")
         try:
             lines.append(raw.removesuffix(b"\n").removesuffix(b"\r").decode())
         except UnicodeDecodeError as error:

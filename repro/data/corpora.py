@@ -146,6 +146,8 @@ def _find_record(name: str) -> CorpusRecord:
     if own_folder(name):
         on_leak = OWN_FILES[name[: name.index(":") + 1]]
         return CorpusRecord((), "your own files", "yours", "yours", read=read_folder, renamed=IWSLT16_SETS, on_leak=on_leak)
+    if name not in CORPORA and Path(name).is_dir():
+        raise InputError("data.corpus", f"unknown corpus '{name}'", f"for the files in this folder, write local:{name}")
     if name not in CORPORA:
         raise InputError("data.corpus", f"unknown corpus '{name}'", did_you_mean(name, [*CORPORA, *(f"{own}FOLDER" for own in OWN_FILES)]))
     return CORPORA[name]

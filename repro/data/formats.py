@@ -154,7 +154,7 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
             columns = {language: [""] * (number - 1) for language in languages}
         if line and (missing := [language for language in languages if language not in texts]):
             raise InputError(f"{path.name}:{number}", f"has no text in '{missing[0]}'", "give a string for each language")
-        if (longest := max(map(len, texts.values()), default=0)) > max_chars:
+        if (longest := max((len(texts[language]) for language in languages if line), default=0)) > max_chars:
             too_long[number], texts = longest, {}
         for language, column in columns.items():
             column.append(texts.get(language, ""))

@@ -111,7 +111,9 @@ class ParallelCorpus:
     def __getitem__(self, split: str) -> Split:
         known = self.aliases.get(split, split)
         if known not in self.splits:
-            mend = self.mends.get(known) or did_you_mean(split, [*self.splits, *self.aliases])
+            missing = f"add {known}.{self.languages[0]} and {known}.{self.languages[1]}, or a table, to the folder"
+            yours = missing if known in MAIN_SPLITS and ":" in self.name else None
+            mend = self.mends.get(known) or yours or did_you_mean(split, [*self.splits, *self.aliases])
             raise InputError(self.name, f"has no split '{split}'", mend)
         return self.splits[known]
 

@@ -26,7 +26,7 @@ def update_pages(folder: Path) -> list[Path]:
     """
     page, readme = folder / "README.md", folder.resolve().parent / "README.md"
     pages = {page: render_results(load_records(folder))}
-    text = readme.read_text() if readme.is_file() else ""
+    text = readme.read_text(errors="surrogateescape") if readme.is_file() else ""  # a README of others may be in any encoding
     if BEGIN in text and END in text:
         generated = summary(folder)
         if UNKNOWN in generated:
@@ -34,7 +34,7 @@ def update_pages(folder: Path) -> list[Path]:
             raise MachineError(str(readme), what, "set REPRO_DATA to the folder that holds the corpora")
         pages[readme] = f"{text.split(BEGIN)[0]}{generated}{text.split(END)[-1]}"
     for path, content in pages.items():  # when both are known: a mistake above leaves neither half new
-        write_atomic(path, content.encode())
+        write_atomic(path, content.encode(errors="surrogateescape"))
     return list(pages)
 
 

@@ -78,16 +78,21 @@ def load(folder: Path, scale: str) -> dict[str, dict[str, Any]]:
         return {}
     try:
         values = json.loads(path.read_bytes())
-        if values["format"] == FORMAT and values["scale"] == scale and all(_is_whole(one) for one in values["verdicts"].values()):
+        if values["format"] == FORMAT and values["scale"] == scale and all(_is_whole(*one) for one in values["verdicts"].items()):
             return values["verdicts"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     raise DamagedFileError(str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims")
 
 
-def _is_whole(verdict: Any) -> bool:
-    kinds = {"claim": str, "test": str, "status": str, "reason": str, "evidence": list}
-    return isinstance(verdict, dict) and all(isinstance(verdict.get(key), kind) for key, kind in kinds.items())
+def _is_whole(claim: str, verdict: Any) -> bool:
+    kinds = {"test": str, "reason": str, "evidence": list}
+    return (
+        isinstance(verdict, dict)
+        and all(isinstance(verdict.get(key), kind) for key, kind in kinds.items())
+        and all(isinstance(line, str) for line in verdict["evidence"])
+        and (verdict.get("claim"), verdict.get("status") in STATUSES) == (claim, True)
+    )
 
 
 def scales_with_verdicts(folder: Path) -> list[str]:

@@ -1,0 +1,142 @@
+"""Small things that users and their tools do: none costs work that was done, and advice that is given does no harm."""
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import ended, refused
+from own_files import DE, EN, write_corpus
+from tiny_runs import TINY, assert_same, cut_short, tiny
+
+from repro import gallery
+from repro.decoding import Translator
+from repro.errors import DamagedFileError, InputError
+from repro.files import check_folder, write_folder
+from repro.papers.summary import update_pages
+from repro.papers.verdicts import load
+from repro.records import evaluate_run, load_records, of_this_text
+from repro.runs import Run
+from repro.scales import resolve
+from repro.training import train
+
+
+def test_what_a_file_browser_leaves_in_a_folder_is_no_damage(tmp_path):
+    write_folder(tmp_path / "made", lambda folder: (folder / "a").write_text("1"))
+    (tmp_path / "made" / ".DS_Store").write_bytes(b"\0")
+    check_folder(tmp_path / "made")
+    (tmp_path / "made" / "b").write_text("2")
+    with pytest.raises(DamagedFileError, match="b: is missing, or is not in the"):
+        check_folder(tmp_path / "made")
+
+
+def test_training_goes_on_where_it_was_though_a_browser_looked_into_its_checkpoints(tmp_path, monkeypatch, capfd, whole):
+    run = cut_short(tmp_path, monkeypatch)
+    for checkpoint in run.checkpoint_folders():
+        (checkpoint / ".DS_Store").write_bytes(b"\0")
+        (checkpoint / ".ipynb_checkpoints").mkdir()
+    assert_same(train(tiny(), tmp_path, quiet=True), whole())
+    assert "damaged" not in capfd.readouterr().err and not run.checkpoint_folders()
+
+
+def test_results_of_an_older_text_of_ones_own_do_not_count(tmp_path, monkeypatch):
+    (tmp_path / "text").mkdir()
+    corpus = write_corpus(tmp_path / "text", train_en=EN[:20], train_de=DE[:20])
+    options = ("data.vocab_size=100", "train.max_updates=1", "train.eval_every=1", f"data.corpus={corpus}")
+    config = resolve("smoke", "base", overrides=options)
+    records = [evaluate_run(train(config, tmp_path / "runs", quiet=True))]
+    assert of_this_text(records, config.data) == records
+    write_corpus(tmp_path / "text", train_en=EN[30:50], train_de=DE[30:50])
+    assert of_this_text(records, config.data) == []
+    assert of_this_text(records, resolve("smoke").data) == records  # it is another corpus that was asked for
+
+
+def test_a_configuration_made_by_hand_is_as_good_as_one_from_a_file():
+    config = resolve("smoke")
+    assert isinstance(replace(config.train, learning_rate=1).learning_rate, float)
+    for part, change, message in [
+        (config.model, {"norm": "Post"}, "model.norm: unknown value 'Post'. Fix: did you mean 'post'"),
+        (config.model, {"num_heads": "8"}, "model.num_heads: wants int, found '8'"),
+        (config.train, {"max_updates": 2.5}, "train.max_updates: wants int, found 2.5"),
+        (config.data, {"vocab_size": None}, "data.vocab_size: wants int, found None"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            replace(part, **change)
+
+
+def test_a_run_whose_rate_was_written_as_a_whole_number_is_found_again(tmp_path):
+    config = tiny()
+    config = replace(config, train=replace(config.train, clip_norm=1))
+    assert Run.create(config, tmp_path).path == Run.create(config, tmp_path).path
+
+
+@pytest.mark.parametrize("change", [{"status": "maybe"}, {"evidence": [5]}, {"claim": "Y-99"}])
+def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
+    verdict = {"claim": "Y-01", "test": "0", "status": "undecided", "reason": "", "evidence": []}
+    (tmp_path / "claims").mkdir()
+    (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": 1, "scale": "smoke", "verdicts": {"Y-01": verdict}}))
+    assert load(tmp_path, "smoke") == {"Y-01": verdict}
+    (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": 1, "scale": "smoke", "verdicts": {"Y-01": verdict | change}}))
+    with pytest.raises(DamagedFileError, match="smoke.json: is not a file of verdicts"):
+        load(tmp_path, "smoke")
+
+
+def test_nobody_is_told_to_delete_a_file_that_is_no_record(tmp_path):
+    shutil.copytree(gallery.load("base").path, tmp_path / "runs" / "base")
+    with pytest.raises(DamagedFileError, match="is not a result record. Fix: name the folder of results") as told:
+        load_records(tmp_path / "runs")
+    assert "or delete it" not in str(told.value)
+
+
+def test_a_readme_in_another_encoding_stays_as_it_is(results):
+    readme = results.parent / "README.md"
+    readme.write_bytes(b"Gr\xfc\xdfe\n")
+    assert update_pages(results) == [results / "README.md"] and readme.read_bytes() == b"Gr\xfc\xdfe\n"
+
+
+def test_a_closed_standard_error_stops_no_command(capsys, monkeypatch, runs):
+    runs.mkdir(exist_ok=True)
+    shutil.copytree(gallery.load("base").path, runs / "base")
+    monkeypatch.setattr(sys, "stderr", None)
+    code, printed, _ = ended(capsys, "evaluate", "base", "--split", "dev", "--beam", "1")
+    assert code == 0 and "BLEU" in printed
+
+
+def test_compressed_text_is_not_translated_as_if_it_were_latin(capsys, monkeypatch, tmp_path):
+    (tmp_path / "in.gz").write_bytes(b"\x1f\x8b\x08\x00rest\n")
+    with open(tmp_path / "in.gz") as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        told = refused(capsys, "translate", str(gallery.load("base").path))
+    assert told == (2, "error: standard input:1: is compressed with gzip, not text. Fix: zcat it into the command")
+
+
+def test_a_folder_for_a_corpus_is_told_its_prefix(capsys, tmp_path):
+    assert refused(capsys, "data", str(tmp_path))[1].endswith(f"Fix: for the files in this folder, write local:{tmp_path}")
+
+
+def test_a_split_that_is_missing_or_was_left_out_is_named_with_its_reason(tmp_path):
+    corpus = write_corpus(tmp_path)
+    (tmp_path / "dev.en").unlink(), (tmp_path / "dev.de").unlink()
+    config = resolve("smoke", overrides=(f"data.corpus={corpus}", *TINY))
+    with pytest.raises(InputError, match="has no split 'dev'. Fix: add dev.en and dev.de, or a table, to the folder"):
+        train(config, tmp_path / "runs", quiet=True)
+    write_corpus(tmp_path, train_en=[" "] * 20)
+    with pytest.raises(InputError, match="train: has no sentence pair; 20 were left out: blank. Fix: "):
+        train(config, tmp_path / "runs", quiet=True)
+
+
+def test_one_sentence_is_no_list_of_sentences():
+    with pytest.raises(InputError, match=r"sentences: are one text, not a list. Fix: write \[sentence\]"):
+        Translator.from_run(gallery.load("base")).translate("The dog sleeps.")
+
+
+def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
+    from repro.data.corpora import load_corpus
+
+    for split, size in (("train", 20), ("dev", 3), ("test", 4)):
+        start = {"train": 0, "dev": 20, "test": 30}[split]
+        rows = [{"en": EN[i], "de": DE[i], "doc": "x" * 11_000} for i in range(start, start + size)]
+        (Path(tmp_path) / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert len(load_corpus(f"local:{tmp_path}", "en", "de")["train"]) == 20
