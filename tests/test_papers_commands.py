@@ -73,12 +73,12 @@ def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
     assert message.startswith("0 runs to train, 0 to measure")
     written = (tmp_path / "run.md").read_text()
     assert written.startswith("# 1 experiment at smoke\n\nWhere nothing else is said, systems are trained on minigerman, en to de, ")
-    drawn = "Drawn in the page of HTML beside this one: BLEU against base by reference words, intervals over test sentences alone.\n"
-    assert "hc-all - base" in written and drawn in written
+    title = "BLEU against base by reference words, intervals over test sentences alone"
+    assert "hc-all - base" in written and f"Drawn in the page of HTML beside this one: {title}.\n" in written
     drawn = (tmp_path / "run.html").read_text()
     assert (
         '<section id="you2020.figure4">' in drawn
-        and "<figcaption>BLEU against base by reference words, intervals over test sentences alone</figcaption>" in drawn
+        and f"<figcaption>{title}</figcaption>" in drawn
     )
     assert drawn.count('<a href="#you2020.figure4">Figure 4</a>') == 1
 
