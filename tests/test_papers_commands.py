@@ -76,10 +76,7 @@ def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
     title = "BLEU against base by reference words, intervals over test sentences alone"
     assert "hc-all - base" in written and f"Drawn in the page of HTML beside this one: {title}.\n" in written
     drawn = (tmp_path / "run.html").read_text()
-    assert (
-        '<section id="you2020.figure4">' in drawn
-        and f"<figcaption>{title}</figcaption>" in drawn
-    )
+    assert '<section id="you2020.figure4">' in drawn and f"<figcaption>{title}</figcaption>" in drawn
     assert drawn.count('<a href="#you2020.figure4">Figure 4</a>') == 1
 
 
