@@ -252,7 +252,7 @@ def test_a_site_without_sense_is_refused_with_its_reason(variant, site):
         ("gaussian(std=0)", "encoder_self", "std is 0"),
         ("gaussian(std=1e-200)", "encoder_self", r"std is 1e-200 .* Fix: give a std from 0\.001"),
         ("gaussian(std=1e200)", "encoder_self", r"std is 1e\+200 .* Fix: give a std from 0\.001"),
-        (f"gaussian(std=1{'0' * 400})", "encoder_self", r"gaussian\(std\): wants float, found 1000"),
+        (f"gaussian(std=1{'0' * 400})", "encoder_self", r"gaussian\(std\): is a number of 401 digits"),
         ("gaussian(gamma=[1])", "cross", r"gaussian\(gamma\): wants 'data' or float or null, found \[1\]"),
         ("gaussian(kernel='index', centers=[0.5])", "encoder_self", "needs whole positions, .* Fix: use whole centers"),
         ("uniform(x=1)", "encoder_self", "uniform has no option 'x'. Fix: write uniform alone"),
