@@ -136,10 +136,13 @@ def test_a_plan_names_each_missing_run_once(evidence):
     assert len(plan(experiments, evidence, seeds=2).trainings) == 2 * len(digests)
 
 
-def test_what_a_mask_costs_is_measured_for_every_seed_and_what_heads_do_for_the_first(evidence):
-    experiment = Experiment("x", "X", "x", (HARD,), lambda _: "", measures={"masks": (HARD,), "heads": (HARD,)})
+def test_what_claims_ask_of_models_is_measured_for_every_seed_and_maps_are_drawn_of_the_first(evidence):
+    experiment = Experiment(
+        "x", "X", "x", (HARD,), lambda _: "", measures=dict.fromkeys(("masks", "heads", "contrastive", "maps"), (HARD,))
+    )
     wanted = [(kind, config.train.seed) for config, kind in plan([experiment], evidence, seeds=3).measures]
-    assert wanted == [("masks", 1), ("masks", 2), ("masks", 3), ("heads", 1)]
+    every = [(kind, seed) for kind in ("masks", "heads", "contrastive") for seed in (1, 2, 3)]
+    assert wanted == [*every, ("maps", 1)]
 
 
 def test_a_sitting_is_measured_as_a_whole(evidence):

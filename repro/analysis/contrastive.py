@@ -44,10 +44,13 @@ Group = Literal["type", "distance", "origin"]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of right decisions in a group of items, with its Wilson interval (Wilson 1927) at 95 %."""
+    """The share of right decisions in a group of items, with its interval at 95 %: for one model that of Wilson (1927).
+
+    `right` is a mean where several models decided.
+    """
 
     group: str
-    right: int
+    right: float
     total: int
     low: float
     high: float

@@ -87,7 +87,7 @@ class Evidence:
         Raises:
             NotMeasured: none has.
         """
-        found = [arm for arm in arms if self._seeds("scores", arm)]
+        found = [arm for arm in arms if self._seeds("scores", arm, split=self.split)]
         if not found:
             raise NotMeasured(", ".join(map(str, arms)), f"not trained at {self.scale}", "repro run trains it")
         return found
@@ -98,10 +98,14 @@ class Evidence:
         Raises:
             NotMeasured: none.
         """
-        return self._seeds("scores", self.scored([arm])[0])
+        return self._seeds("scores", self.scored([arm])[0], split=self.split)
 
-    def _seeds(self, kind: str, arm: Arm) -> list[int]:
-        return [seed for seed in range(1, MAX_SEEDS + 1) if self.find(kind, arm, seed, split=self.split)]
+    def shared_seeds(self, kind: str, arms: Sequence[Arm], **values: Any) -> list[int]:
+        """Return the seeds for which each of the arms has such a record; the first where there is none, for `one` to say so."""
+        return sorted(set.intersection(*(set(self._seeds(kind, arm, **values)) for arm in arms))) or [1]
+
+    def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
+        return [seed for seed in range(1, MAX_SEEDS + 1) if self.find(kind, arm, seed, **values)]
 
     def scores(self, arm: Arm, seed: int = 1) -> Record:
         """Return the score record of an arm on this test set."""
@@ -126,7 +130,7 @@ class Evidence:
 
     def _combined(self, terms: Sequence[tuple[float, Arm]], parts: Sequence[tuple[float, Sequence[int] | None]]) -> Estimate:
         """Return the weighted sum over parts of the test set of a weighted sum over arms."""
-        missing = [str(arm) for _, arm in terms if not self._seeds("scores", arm)]
+        missing = [str(arm) for _, arm in terms if not self._seeds("scores", arm, split=self.split)]
         if missing:
             raise NotMeasured(", ".join(missing), f"not trained at {self.scale}", "repro run trains it")
         value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
@@ -248,7 +252,7 @@ class Evidence:
 
     def _masked(self, terms: Sequence[tuple[float, Arm, str]], sentences: Sequence[int] | None, comparisons: int = 1) -> Estimate:
         """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
-        seeds = sorted(set.intersection(*(set(self._seeds("masks", arm)) for _, arm, _ in terms))) or [1]  # the first, which raises
+        seeds = self.shared_seeds("masks", [arm for _, arm, _ in terms], split=self.split)
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for weight, arm, head in terms:
             for record in (self.one("masks", arm, seed, split=self.split) for seed in seeds):

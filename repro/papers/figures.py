@@ -19,7 +19,7 @@ from repro.papers.bins import Key
 from repro.papers.evidence import Evidence, Record
 from repro.papers.heads import numbers
 from repro.papers.statistics import Estimate
-from repro.papers.suites import accuracies_by_distance
+from repro.papers.suites import accuracies_by_distance, seeds_said
 from repro.plots import Measured
 
 Figures = dict[str, Figure]
@@ -161,7 +161,7 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
 
 def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm]) -> Figures:
     """Draw the accuracy on one type of contrastive pair by distance."""
-    by_arm = {str(arm): accuracies_by_distance(evidence, error, arm) for arm in evidence.having("contrastive", arms)}
+    by_arm = {seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in evidence.having("contrastive", arms)}
     labels = list(next(iter(by_arm.values())))
     systems = {
         name: Measured(*([100 * getattr(found[label], end) for label in labels] for end in ("value", "low", "high")))

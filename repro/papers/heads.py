@@ -1,6 +1,6 @@
 """Tables on what heads do, from records of the kind `heads`; several models side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -8,12 +8,45 @@ from repro.analysis.tables import columns_explained, heads_table, sentences_meas
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
+from repro.papers.statistics import Exact, Interval, Undefined, over_seeds
 from repro.report import table
 
 
-def numbers(evidence: Evidence, arm: Arm, site: str, name: str) -> np.ndarray:
+def numbers(evidence: Evidence, arm: Arm, site: str, name: str, seed: int = 1) -> np.ndarray:
     """Return a statistic of every head, `(num_layers, num_heads, ...)`; NaN for a missing head."""
-    return np.array(evidence.one("heads", arm)["sites"][site][name], dtype=float)
+    return np.array(evidence.one("heads", arm, seed)["sites"][site][name], dtype=float)
+
+
+def over_models(evidence: Evidence, arms: Sequence[Arm], number: Callable[[int], Interval | Exact]) -> Interval | Exact:
+    """Return a number of the heads of some arms, over the seeds that all of them were measured for.
+
+    Args:
+        evidence, arms: whose.
+        number: seed -> the number of that seed's models.
+
+    Raises:
+        Undefined: no seed has such a number; those that have none are left out otherwise.
+    """
+    found, reasons = [], []
+    for seed in evidence.shared_seeds("heads", arms):
+        try:
+            found.append(number(seed))
+        except Undefined as reason:
+            reasons.append(reason)
+    if not found:
+        raise reasons[0]
+    return over_seeds(found)
+
+
+def local_share(evidence: Evidence, arm: Arm) -> Interval | Exact:
+    """Return the share of the self-attention heads of an arm whose largest weight lies within three tokens on average."""
+
+    def of_seed(seed: int) -> Exact:
+        distances = np.concatenate([numbers(evidence, arm, site, "distance", seed).ravel() for site in ("encoder_self", "decoder_self")])
+        known = distances[np.isfinite(distances)]
+        return Exact(float((known <= 3).mean()), f"{len(known)} heads")
+
+    return over_models(evidence, (arm,), of_seed)
 
 
 def all_heads_table(evidence: Evidence, arm: Arm) -> str:

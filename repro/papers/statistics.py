@@ -14,13 +14,14 @@ with a chance of 80 %.
 What a mask costs is measured within a model, for every head of it. The variance over its seeds is pooled likewise, from all heads of all
 models that were measured for several seeds; its degrees of freedom are those of the models, since heads of one depend on each other.
 
-Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from.
-A count or share of heads has none (`Exact`) and says of how many.
+Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from. What was
+measured on models of several seeds is their mean, and its interval is over these seeds, too (`over_seeds`). A count or share of heads of a
+single model has none (`Exact`) and says of how many.
 """
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -179,6 +180,23 @@ def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) 
     half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((more + less - (more - less) ** 2) / count)
     middle = 100 * (more - less)
     return Interval(100 * (sum(first) - sum(second)) / len(first), float(middle - 100 * half), float(middle + 100 * half), over)
+
+
+def over_seeds(found: Sequence[Interval | Exact]) -> Interval | Exact:
+    """Return the mean of a number over the models of several seeds, with an interval over what it was taken from and over seeds.
+
+    All models are measured on the same items, so more seeds do not narrow the interval over items: it is as wide as theirs are on average.
+    That of the seeds is Student's, from these alone. The two are put together as those of `estimate` are. A number of a single seed stays
+    as it is, and says that it is one's.
+    """
+    if len(found) == 1:
+        return found[0] if isinstance(found[0], Exact) else replace(found[0], over=f"{found[0].over}, {ONE_SEED}")
+    values = np.array([one.value for one in found])
+    middle, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
+    half = stats.t.isf((1 - LEVEL) / 2, len(values) - 1) * error
+    low, high = (math.hypot(half, np.mean(values - [one.bounds[end] for one in found])) for end in (0, 1))
+    over = " or ".join(dict.fromkeys(one.over for one in found))
+    return Interval(float(middle), float(middle - low), float(middle + high), f"{over}, mean of {len(values)} seeds")
 
 
 def median(values: Sequence[float], over: str) -> Interval:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from statistics import mean
 from typing import Any
 
 from repro.analysis.ablation import heads_of, scaled_heads
-from repro.analysis.contrastive import Accuracy, accuracies, chances, check_record, decisions, score_suite
+from repro.analysis.contrastive import Accuracy, Group, accuracies, chances, check_record, decisions, score_suite
 from repro.config import DataConfig, from_dict
 from repro.data.contrastive import ContrastiveSuite, minigerman_suite, without_overlap
 from repro.data.corpora import load_once
@@ -18,7 +19,7 @@ from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
-from repro.papers.statistics import ONE_SEED, Interval, paired_difference
+from repro.papers.statistics import Interval, over_seeds, paired_difference
 from repro.report import table
 from repro.runs import Run
 
@@ -98,17 +99,18 @@ def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, ma
     Raises:
         NotMeasured: there are no such pairs, or the two were not scored on the same.
     """
-    first, second = _result(evidence, arm, None), _result(evidence, minus, masked)
-    if first["suite"]["sha256"] != second["suite"]["sha256"]:
-        raise NotMeasured(f"contrastive pairs of {arm} and {minus}", "they were scored on two suites", "repro run scores both on one")
-    types = first["items"]["type"]
-    if error not in types["names"]:
-        raise _without(error, evidence, arm)
-    chosen = [place for place, of in enumerate(types["of"]) if types["names"][of] == error]
-    right, other = ([found[place] for place in chosen] for found in (decisions(first), decisions(second)))
-    data, share = arm.config(evidence.scale).data, sum(right) / len(right)
-    pairs = f"{len(chosen):,} pairs ({100 * share:.1f} % right, {100 * chances(first)[error]:.1f} % by chance)"
-    return paired_difference(right, other, f"{pairs}, {data.source}-{data.target}, {ONE_SEED}")
+    data, differences, shares = arm.config(evidence.scale).data, [], []
+    for seed in evidence.shared_seeds("contrastive", (arm, minus)):
+        first, second = _result(evidence, arm, None, seed), _result(evidence, minus, masked, seed)
+        if first["suite"]["sha256"] != second["suite"]["sha256"]:
+            raise NotMeasured(f"contrastive pairs of {arm} and {minus}", "they were scored on two suites", "repro run scores both on one")
+        right, other = (_decisions_on(error, result) for result in (first, second))
+        if not right:
+            raise _without(error, evidence, arm)
+        differences.append(paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}"))
+        shares.append(sum(right) / len(right))
+    found = over_seeds(differences)
+    return replace(found, over=f"{found.over}, {100 * mean(shares):.1f} % right, {100 * chances(first)[error]:.1f} % by chance")
 
 
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
@@ -129,7 +131,7 @@ def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str
     Raises:
         NotMeasured: the suite has no such errors, or does not know their distance.
     """
-    found = {found.group: found for found in accuracies(_result(evidence, arm, masked), "distance", error)}
+    found = _accuracies(evidence, arm, masked, "distance", error)
     if not found:
         raise _without(f"{error} with distances", evidence, arm)
     return found
@@ -140,7 +142,7 @@ def accuracy_by_type_table(
 ) -> str:
     """Return accuracies by type of error, or on one type only: printed ones, by chance, ours with 95 % intervals, with a head masked."""
     arms = evidence.having("contrastive", arms)
-    columns = {str(arm): _accuracies(evidence, arm) for arm in arms}
+    columns = {seeds_said(evidence, arm): _accuracies(evidence, arm) for arm in arms}
     if masked:
         columns |= {f"{arm}, head {masked} masked": _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
     by_chance = chances(_result(evidence, arms[0], None))
@@ -157,7 +159,7 @@ def accuracy_by_type_table(
 def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> str:
     """Return the accuracy on a type of error by distance, with 95 % intervals."""
     arms = evidence.having("contrastive", arms)
-    columns = {str(arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
+    columns = {seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
     if masked:
         columns |= {
             f"{arm}, head {masked} masked": accuracies_by_distance(evidence, error, arm, masked)
@@ -172,8 +174,20 @@ def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Ar
     return table(["distance, words", "pairs", *columns], rows)
 
 
-def _result(evidence: Evidence, arm: Arm, masked: str | None) -> dict[str, Any]:
-    results = evidence.one("contrastive", arm)["results"]
+def seeds_said(evidence: Evidence, arm: Arm) -> str:
+    """Return the name of an arm, with how many seeds its accuracies are means over where these are several."""
+    count = len(_results(evidence, arm))
+    return f"{arm}, {count} seeds" if count > 1 else str(arm)
+
+
+def _results(evidence: Evidence, arm: Arm, masked: str | None = None) -> list[dict[str, Any]]:
+    """Return the results of all seeds that were scored on the pairs of the first."""
+    found = [_result(evidence, arm, masked, seed) for seed in evidence.shared_seeds("contrastive", (arm,))]
+    return [result for result in found if result["suite"]["sha256"] == found[0]["suite"]["sha256"]]
+
+
+def _result(evidence: Evidence, arm: Arm, masked: str | None, seed: int = 1) -> dict[str, Any]:
+    results = evidence.one("contrastive", arm, seed)["results"]
     found = [result for result in results if result["masked"] == masked]
     if not found:
         raise NotMeasured(
@@ -187,8 +201,25 @@ def _without(what: str, evidence: Evidence, arm: Arm) -> NotMeasured:
     return NotMeasured(f"contrastive pairs of {arm}", f"{suite['name']} has none of {what}", "use a suite that has")
 
 
-def _accuracies(evidence: Evidence, arm: Arm, masked: str | None = None) -> dict[str, Accuracy]:
-    return {found.group: found for found in accuracies(_result(evidence, arm, masked))}
+def _decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
+    types = result["items"]["type"]
+    return [right for right, of in zip(decisions(result), types["of"], strict=True) if types["names"][of] == error]
+
+
+def _accuracies(
+    evidence: Evidence, arm: Arm, masked: str | None = None, by: Group = "type", only: str | None = None
+) -> dict[str, Accuracy]:
+    """Return the accuracies of an arm by group, means over its seeds."""
+    of_seeds = [accuracies(result, by, only) for result in _results(evidence, arm, masked)]
+    return {found[0].group: _mean(found) for found in zip(*of_seeds, strict=True)}
+
+
+def _mean(found: Sequence[Accuracy]) -> Accuracy:
+    """Return the mean accuracy of several seeds on the same pairs, with its interval over pairs and seeds."""
+    if len(found) == 1:
+        return found[0]
+    over_all = over_seeds([Interval(one.value, one.low, one.high, "") for one in found])
+    return replace(found[0], right=mean(one.right for one in found), low=max(0.0, over_all.low), high=min(1.0, over_all.high))
 
 
 def _has(evidence: Evidence, arm: Arm, masked: str) -> bool:

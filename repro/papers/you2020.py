@@ -10,8 +10,9 @@ from repro.papers.bins import equal_parts, reference_length, slope_weights
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
+from repro.papers.heads import local_share
 from repro.papers.speed import BATCH, ROUNDS, STEPS, speed_ratio, speed_table
-from repro.papers.statistics import Estimate, Exact, Undefined
+from repro.papers.statistics import Estimate, Undefined
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table
 from repro.scales import SCALES
@@ -61,15 +62,6 @@ def _least_growth(evidence: Evidence, of: Arm, against: Arm) -> float:
     if not growth.counts_seeds:
         raise Undefined(f"{growth.mean:+.2f}, and nothing tells how much seeds matter")
     return growth.low
-
-
-def _local_share(evidence: Evidence) -> Exact:
-    """Return the share of the self-attention heads of base whose largest weight lies within three tokens on average."""
-    sites = evidence.one("heads", BASE)["sites"]
-    distances = [
-        value for site in ("encoder_self", "decoder_self") for layer in sites[site]["distance"] for value in layer if value is not None
-    ]
-    return Exact(sum(distance <= 3 for distance in distances) / len(distances), f"{len(distances)} heads")
 
 
 def _off_diagonal_tables(evidence: Evidence) -> str:
@@ -256,7 +248,15 @@ CLAIMS = (
         "Y-13",
         "most learned self-attention heads look nearby",
         "shown in Figure 2",
-        (Check("share of heads of base with a mean distance of at most 3", _local_share, (BASE,), ("heads",), at_least=0.6),),
+        (
+            Check(
+                "share of heads of base with a mean distance of at most 3",
+                lambda e: local_share(e, BASE),
+                (BASE,),
+                ("heads",),
+                at_least=0.6,
+            ),
+        ),
     ),
 )
 

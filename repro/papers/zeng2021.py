@@ -12,10 +12,10 @@ from repro.papers.bins import reference_length, source_length
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
-from repro.papers.heads import divergence_table, entropy_table, maps_text
+from repro.papers.heads import divergence_table, entropy_table, maps_text, numbers, over_models
 from repro.papers.printed import printed, remarks
 from repro.papers.speed import BATCH, STEPS, speed_ratio, speed_table
-from repro.papers.statistics import Exact
+from repro.papers.statistics import Exact, Interval
 from repro.papers.tables import Row, length_table, printed_table, score_table
 from repro.report import means_table, scores_table
 
@@ -54,15 +54,17 @@ def _parameters(evidence: Evidence) -> int:
     return counts[0] - counts[1]
 
 
-def adjacent_divergence(evidence: Evidence, arm: Arm) -> float:
+def adjacent_divergence(evidence: Evidence, arm: Arm, seed: int = 1) -> float:
     """Return the mean Jensen-Shannon divergence of neighbouring decoder layers, in nats."""
-    matrix = np.array(evidence.one("heads", arm)["sites"]["decoder_self"]["divergence"], dtype=float)
-    return float(np.diagonal(matrix, offset=1).mean())
+    return float(np.diagonal(numbers(evidence, arm, "decoder_self", "divergence", seed), offset=1).mean())
 
 
-def _divergence_difference(evidence: Evidence) -> Exact:
-    ran, base = (adjacent_divergence(evidence, arm) for arm in (RAN_ALL, BASE))
-    return Exact(ran - base, "means over pairs of layers")
+def _divergence_difference(evidence: Evidence) -> Interval | Exact:
+    def of_seed(seed: int) -> Exact:
+        ran, base = (adjacent_divergence(evidence, arm, seed) for arm in (RAN_ALL, BASE))
+        return Exact(ran - base, "means over pairs of layers")
+
+    return over_models(evidence, (RAN_ALL, BASE), of_seed)
 
 
 EXPERIMENTS = (

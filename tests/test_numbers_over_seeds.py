@@ -1,0 +1,81 @@
+"""Numbers of heads and of contrastive pairs that were measured on models of several seeds."""
+
+import math
+
+import numpy as np
+import pytest
+from paper_records import heads_record, verdict_on
+from test_suites import LEARNED, TOKEN, contrastive_record
+
+from repro.papers.evidence import Evidence
+from repro.papers.pruned import PRUNED
+from repro.papers.statistics import Exact, Interval, over_seeds
+from repro.papers.suites import accuracy_by_type_table, accuracy_difference
+
+
+def of_seed(record: dict, arm, seed: int) -> dict:
+    return record | {"config_digest": arm.config("smoke", seed).digest()}
+
+
+def pairs_of_seed(arm, seed: int, right: int, masked_right: int = 0, **others) -> dict:
+    return of_seed(contrastive_record(arm, "smoke", "subj_verb_agreement", right, masked_right, **others), arm, seed)
+
+
+@pytest.mark.parametrize("num_seeds", [2, 3, 5])
+@pytest.mark.parametrize("item_noise", [0.0, 1.0])
+def test_the_interval_over_items_and_seeds_holds_the_truth_as_often_as_it_says(num_seeds, item_noise):
+    """Items are shared by all models of an experiment: their part of a number is the same for each seed."""
+    random, inside, experiments = np.random.default_rng(1), 0, 4000
+    for _ in range(experiments):
+        values = item_noise * random.normal() + random.normal(size=num_seeds)
+        found = over_seeds([Interval(value, value - 1.96 * item_noise, value + 1.96 * item_noise, "items") for value in values])
+        inside += found.low <= 0 <= found.high
+    assert 0.943 <= inside / experiments <= (0.957 if not item_noise else 0.99)
+
+
+def test_numbers_without_an_interval_have_that_of_their_seeds():
+    found = over_seeds([Exact(value, "of 16 heads") for value in (1.0, 2.0, 3.0)])
+    half = 4.302653 / math.sqrt(3)
+    assert (found.value, found.low, found.high) == pytest.approx((2.0, 2.0 - half, 2.0 + half))
+    assert str(found) == "2.00, 95 % -0.48 to 4.48, of 16 heads, mean of 3 seeds"
+
+
+def test_one_seed_says_that_it_is_one():
+    assert str(over_seeds([Exact(1.0, "of 16 heads")])) == "1, of 16 heads, seed 1 alone"
+    assert over_seeds([Interval(1.0, 0.0, 2.0, "9 pairs")]) == Interval(1.0, 0.0, 2.0, "9 pairs, seed 1 alone")
+
+
+def test_heads_of_further_seeds_decide_with_the_first():
+    """Three heads each would be enough; that some seeds have none leaves it open."""
+    first, same, none = heads_record(offset=-1), heads_record(offset=-1), heads_record()
+    assert verdict_on("V-07", [first]).status == "reproduced"
+    assert verdict_on("V-07", [first, of_seed(same, PRUNED, 2)]).status == "reproduced"
+    mixed = verdict_on("V-07", [first, of_seed(none, PRUNED, 2)])
+    assert mixed.status != "reproduced" and mixed.evidence[0].startswith("open: ")
+    assert mixed.evidence[0].endswith(": 1.50, 95 % -17.56 to 20.56, of 16 heads, mean of 2 seeds")
+    assert mixed.evidence[1].endswith("3 heads, seed 1 alone")  # confidence of such heads: a model without any has none
+
+
+def test_a_correlation_over_heads_of_several_models_is_as_sure_as_their_seeds():
+    """That of one model has an interval over its eight heads, that of three seeds which all say the same has none left."""
+    one = verdict_on("V-08", [heads_record()]).evidence[0]
+    three = verdict_on("V-08", [of_seed(heads_record(), PRUNED, seed) for seed in (1, 2, 3)]).evidence[0]
+    assert "8 heads, seed 1 alone" in one and three.endswith(": 1.00, 95 % 1.00 to 1.00, 8 heads, mean of 3 seeds")
+
+
+def test_pairs_decided_by_several_models_are_compared_seed_by_seed():
+    records = [
+        pairs_of_seed(arm, seed, right) for arm, rights in ((LEARNED, (90, 80)), (TOKEN, (60, 70))) for seed, right in enumerate(rights, 1)
+    ]
+    found = accuracy_difference(Evidence("smoke", records), "subj_verb_agreement", TOKEN, LEARNED)
+    assert (found.value, found.over) == (-20.0, "100 pairs, en-de, mean of 2 seeds, 65.0 % right, 50.0 % by chance")
+    assert found.low < -20 - 12.7 * 10 and found.high > -20 + 12.7 * 10  # -30 and -10: the standard error of their mean is 10
+    unshared = accuracy_difference(Evidence("smoke", records[:3]), "subj_verb_agreement", TOKEN, LEARNED)
+    assert unshared.value == -30.0 and "seed 1 alone" in unshared.over
+
+
+def test_a_table_of_accuracies_says_of_how_many_seeds_they_are_means():
+    records = [pairs_of_seed(LEARNED, 1, 90), pairs_of_seed(LEARNED, 2, 80), pairs_of_seed(TOKEN, 1, 60)]
+    records.append(pairs_of_seed(LEARNED, 3, 0, suite="another"))  # made of other pairs than the first: left out
+    text = accuracy_by_type_table(Evidence("smoke", records), "raganato2020", "Table 6", [LEARNED, TOKEN])
+    assert "8L, 2 seeds | 7Ftoken+1L |" in text and "| 85.0 (21 to 100) | 60.0 (50 to 69) |" in text
