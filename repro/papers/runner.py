@@ -51,9 +51,9 @@ def plan(
 ) -> Plan:
     """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
 
-    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; maps and what needs the whole machine are made of the first. `splits` are test sets
-    to score on besides the one that the evidence is of; arms of experiments with another corpus than the scale's, such as summaries, are
-    left out there.
+    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; maps and what needs the whole machine are made of the first.
+    `splits` are test sets to score on besides the one that the evidence is of; arms of experiments with another corpus than the scale's,
+    such as summaries, are left out there.
     """
     scale, systems = evidence.scale, list(systems)
     arms: dict[Arm, None] = dict.fromkeys(systems)
