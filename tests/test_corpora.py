@@ -39,6 +39,17 @@ def test_a_split_of_another_corpus_reads_as_the_own_text(tmp_path, monkeypatch) 
     assert load_pairs("minigerman", "de", "en", f"{name}:test") == (["der hund.", "eine katze!"], ["the dog.", "a cat!"])
 
 
+def test_letters_and_accents_of_own_files_are_composed_as_models_write_them(tmp_path) -> None:
+    apart, composed = "Scho\u0308ne Gru\u0308\u00dfe.", "Sch\u00f6ne Gr\u00fc\u00dfe."
+    name = write_corpus(tmp_path, test_en=["Kind regards.", "Yes."], test_de=[apart, "Ja."])
+    corpus = load_corpus(name)
+    assert corpus.pairs("test", "en", "de")[1] == [composed, "Ja."]
+    assert corpus.notes == ["test.de: letters and their accents composed (NFC) in 1 line"]
+    assert load_pairs("minigerman", "en", "de", f"{name}:test")[1] == [composed, "Ja."]
+    write_corpus(tmp_path, test_en=["Kind regards.", "Yes."], test_de=[composed, "Ja."])
+    assert load_corpus(name).notes == [] and load_corpus(name).fingerprint == corpus.fingerprint
+
+
 @pytest.mark.parametrize(
     ("split", "expected"),
     [

@@ -18,7 +18,7 @@ from repro.data.formats import Sides, read_folder
 from repro.data.hub import load_from_hub
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, without_overlap
 from repro.data.parallel import ParallelCorpus, Skipped, Split, align, digest
-from repro.data.text import MAX_CHARS
+from repro.data.text import MAX_CHARS, compose
 from repro.errors import DamagedFileError, InputError, MachineError, did_you_mean
 
 # What is done about held-out sentences of your own files that are in train. It is part of the name, so that it stands in every result.
@@ -156,7 +156,8 @@ def _find_record(name: str) -> CorpusRecord:
 def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int) -> tuple[Sides, bool]:
     """Return the sides of all splits, and whether they came from the Hub."""
     if own := own_folder(name):
-        return record.read(own, languages, max_chars), False
+        sides = record.read(own, languages, max_chars)
+        return {split: {language: compose(side) for language, side in columns.items()} for split, columns in sides.items()}, False
     if record.folder is None:
         return record.read(Path(), languages or record.languages, max_chars), False
     root = root or os.environ.get("REPRO_DATA")

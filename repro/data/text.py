@@ -10,7 +10,7 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -117,6 +117,23 @@ def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
     if carriage_returns:
         notes.append(f"{path.name}: carriage return stripped from {carriage_returns:,} lines")
     return TextLines(path.name, lines, range(1, len(lines) + 1), too_long, notes)
+
+
+def compose(side: TextLines) -> TextLines:
+    """Return lines with every letter and its accents as one character (Unicode's NFC), and note how many had to be changed.
+
+    Models write letters so, whatever they have read: their tokenizer composes. References that keep a letter and its accent apart, as
+    files from macOS may, would match none of them, though both look the same.
+    """
+    lines = [unicodedata.normalize("NFC", line) for line in side.lines]
+    changed = sum(new != old for new, old in zip(lines, side.lines, strict=True))
+    if not changed:
+        return side
+    return replace(
+        side,
+        lines=lines,
+        notes=[*side.notes, f"{side.name}: letters and their accents composed (NFC) in {changed:,} line{'s' if changed > 1 else ''}"],
+    )
 
 
 def find_fault(text: str) -> Fault | None:
