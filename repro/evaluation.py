@@ -15,7 +15,7 @@ from repro.errors import InputError, did_you_mean
 from repro.metrics import Distinct, Rouge
 
 BOOTSTRAP_SEED = 12345  # sacreBLEU's own
-UNSPACED = {"ja": "char", "zh": "zh"}
+UNSPACED = {"ja": "char", "jpn": "char"} | dict.fromkeys(("zh", "zho", "cmn", "yue"), "zh")
 """Language written without blanks between words -> sacreBLEU's tokeniser for text of it that is not cut into words."""
 
 TOKENISED = "tokenised lower-cased BLEU"
