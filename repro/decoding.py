@@ -241,6 +241,21 @@ class Translator:
         """Return the sentence of each hypothesis."""
         return self.subwords.decode([hypothesis.ids for hypothesis in hypotheses])
 
+    def check_length(self, sentence: str, where: str) -> None:
+        """Refuse a sentence that `translate` would refuse, naming the place where it stands."""
+        self._check_length(len(self._encode([sentence])[0]), where)
+
+    def _encode(self, sentences: list[str]) -> list[list[int]]:
+        return [mark_source(ids, self.model.config.source_end_mark) for ids in self.subwords.encode(sentences)]
+
+    def _check_length(self, count: int, where: str) -> None:
+        defined = self.model.max_len("encoder_self", "cross")
+        if defined is not None and count > defined:
+            raise InputError(where, f"has {count} tokens, but this model's attention is defined for {defined}", "split the sentence")
+        if count > MAX_SOURCE:
+            what = f"has {count:,} tokens, and attention takes memory with their square: the limit is {MAX_SOURCE:,}"
+            raise InputError(where, what, "split the sentence")
+
     def search(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[Hypothesis]:
         """Return what `translate` finds, with its score and whether it was cut; nothing for a sentence without any subword.
 
@@ -251,15 +266,9 @@ class Translator:
             raise InputError("sentences", "are one text, not a list", "write [sentence]")
         search = search or SearchConfig()
         mark = self.model.config.source_end_mark
-        src = [mark_source(ids, mark) for ids in self.subwords.encode(sentences)]
-        defined = self.model.max_len("encoder_self", "cross")
+        src = self._encode(sentences)
         for sentence, ids in zip(sentences, src, strict=True):
-            if defined is not None and len(ids) > defined:
-                what = f"has {len(ids)} tokens, but this model's attention is defined for {defined}"
-                raise InputError(f"the sentence '{sentence[:40]} ...'", what, "split the sentence")
-            if len(ids) > MAX_SOURCE:
-                what = f"has {len(ids):,} tokens, and attention takes memory with their square: the limit is {MAX_SOURCE:,}"
-                raise InputError(f"the sentence '{sentence[:40]} ...'", what, "split the sentence")
+            self._check_length(len(ids), f"the sentence '{sentence[:40]} ...'")
         by_length = sorted((i for i, ids in enumerate(src) if len(ids) > mark), key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
         found = [Hypothesis([], 0.0, False)] * len(sentences)

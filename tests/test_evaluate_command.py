@@ -74,6 +74,23 @@ def test_what_is_no_text_is_not_translated(capsys, monkeypatch, given, told):
         assert run(capsys, *command) == [""]
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("dog " * 3000, r"has 3,00\d tokens, and attention takes memory with their square: the limit is 2,000. Fix: split the sentence"),
+        ("sch\u00f6n".encode("latin-1"), r"byte 0xF6 is not UTF-8. Fix: convert the text, .*"),
+    ],
+)
+def test_what_stands_before_a_line_that_is_refused_is_translated(capsys, monkeypatch, given, told):
+    third = given if isinstance(given, bytes) else given.encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"The dog sleeps.\n\n" + third + b"\nThe dog sleeps.\n")))
+    with pytest.raises(SystemExit, match="2"):
+        main(["translate", str(Path(__file__).parents[1] / "gallery" / "base"), "--beam", "1"])
+    found = capsys.readouterr()
+    assert re.fullmatch(f"error: standard input:3: {told}\n", found.err)
+    assert [bool(line) for line in found.out.splitlines()] == [True, False]
+
+
 def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(capsys, runs, tmp_path):
     run(capsys, "train", "--variant", "base", *TINY)
     known = load_pairs("minigerman", "en", "de", "train")
