@@ -57,6 +57,17 @@ def write_json(path: Path, value: Any) -> None:
     write_atomic(path, (text + "\n").encode())
 
 
+def check_writable(folder: Path) -> None:
+    """Make a folder and see whether it takes files: before the work whose result is for it, not after.
+
+    Raises:
+        MachineError: the disk refuses, or something else than a folder has the name.
+    """
+    with refusals(Path(folder)):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Own a folder while the block lasts, for reading a file, changing it and writing it; another process waits that long.
@@ -151,6 +162,8 @@ def refusals(path: Path) -> Iterator[None]:
     """Turn what the disk refuses while a file or folder is written into one line that names it."""
     try:
         yield
+    except (FileExistsError, NotADirectoryError) as error:
+        raise MachineError(str(path), "cannot be written: a file is where a folder must be", "name another place") from error
     except OSError as error:
         raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
 

@@ -146,7 +146,7 @@ def test_a_line_that_the_disk_takes_in_part_is_cut_off_again(tmp_path, monkeypat
 @pytest.mark.parametrize("below", [".", "deeper"])
 def test_a_file_where_a_folder_should_be_is_named(tmp_path, write, below):
     (tmp_path / "afile").write_text("mine")
-    with pytest.raises(MachineError, match=r"afile.*: cannot be written \((File exists|Not a directory)\). Fix: .* choose another folder"):
+    with pytest.raises(MachineError, match=r"afile.*: cannot be written: a file is where a folder must be. Fix: name another place"):
         write(tmp_path / "afile" / below / "result")
     assert (tmp_path / "afile").read_text() == "mine"
 

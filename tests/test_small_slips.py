@@ -1,5 +1,6 @@
 """Small things that users and their tools do: none costs work that was done, and advice that is given does no harm."""
 
+import importlib
 import json
 import shutil
 import sys
@@ -140,3 +141,34 @@ def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
         rows = [{"en": EN[i], "de": DE[i], "doc": "x" * 11_000} for i in range(start, start + size)]
         (Path(tmp_path) / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert len(load_corpus(f"local:{tmp_path}", "en", "de")["train"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("work", "command"),
+    [
+        ("repro.records.evaluate_run", ["evaluate", "RUN", "--record", "taken/records"]),
+        ("repro.records.evaluate_run", ["report", "RUN", "--out", "taken/report.md"]),
+        ("repro.records.load_records", ["report", "--out", "taken/report.md"]),
+        ("repro.analysis.head_records.describe_heads", ["heads", "RUN", "--figures", "taken/figures"]),
+        ("repro.analysis.head_records.describe_heads", ["heads", "RUN", "--record", "taken/records"]),
+        ("repro.papers.runner.carry_out", ["run", "base", "--out", "taken/report.md"]),
+        ("repro.papers.runner.carry_out", ["run", "base", "--results", "taken/results"]),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_path, monkeypatch, work, command):
+    monkeypatch.chdir(tmp_path)
+    Path("taken").write_text("a file where a folder would have to be")
+    module, _, name = work.rpartition(".")
+    monkeypatch.setattr(importlib.import_module(module), name, lambda *_, **__: pytest.fail("was worked for"))
+    given = [str(Path(gallery.load("base").path)) if word == "RUN" else word for word in command]
+    code, line = refused(capsys, *given)
+    assert (
+        code == 3
+        and line.startswith("error: taken")
+        and line.endswith("cannot be written: a file is where a folder must be. Fix: name another place")
+    )
+
+
+def test_a_report_is_not_written_over_a_folder(capsys, tmp_path):
+    code, line = refused(capsys, "report", "--out", str(tmp_path))
+    assert (code, line) == (2, f"error: --out: {tmp_path} is a folder. Fix: name a file in it: {tmp_path}/report.md")

@@ -6,6 +6,7 @@ import click
 
 from repro.commands.options import no_progress
 from repro.errors import InputError
+from repro.files import check_writable
 
 
 @click.command(short_help="Say what every head of a run does.")
@@ -19,6 +20,8 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     from repro.runs import Run
 
     found = Run.find(run)
+    for folder in filter(None, (record, figures)):
+        check_writable(folder)
 
     from repro.analysis.head_records import describe_heads
     from repro.analysis.tables import render_heads

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_name_for_markdown, no_progress, search_options
+from repro.commands.options import RESULTS, SCALE, check_report, no_progress, search_options
 from repro.errors import InputError
+from repro.files import check_writable
 
 
 @click.command(short_help="Translate a test set and print its scores.")
@@ -19,7 +20,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
 
     found = Run.find(run)
     if record:
-        record.mkdir(parents=True, exist_ok=True)  # what cannot be there is refused before the work, not after
+        check_writable(record)
 
     from repro.decoding import SearchConfig
     from repro.records import evaluate_run, publish
@@ -80,6 +81,7 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     from repro.runs import Run
 
     found = [Run.find(run) for run in runs]
+    check_report(out)
 
     from repro.files import write_atomic
     from repro.records import evaluate_run
@@ -99,7 +101,7 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     from repro.records import load_records
     from repro.scales import resolve
 
-    check_name_for_markdown(out)
+    check_report(out)
     resolve(scale)  # refuses one that there is not
     if not results.is_dir():
         raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")

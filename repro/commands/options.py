@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from repro.errors import InputError
+from repro.files import check_writable
 
 SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule; `repro variants` lists them.")
 RESULTS = click.option(
@@ -41,11 +42,15 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
     return tuple(settings)
 
 
-def check_name_for_markdown(out: Path) -> None:
-    """Refuse a name for a report that its own page of HTML would take.
+def check_report(out: Path) -> None:
+    """Refuse a place where no report in Markdown can be written with its page of HTML beside, before the work that it is about.
 
     Raises:
-        InputError: it ends in .html, or is a folder without a name.
+        InputError: it ends in .html, or is a folder.
+        MachineError: the disk refuses.
     """
     if out.suffix == ".html" or not out.name:
         raise InputError("--out", f"{out} is no name for Markdown", "name it .md; a page of HTML is written beside it")
+    if out.is_dir():
+        raise InputError("--out", f"{out} is a folder", f"name a file in it: {out / 'report.md'}")
+    check_writable(out.parent)

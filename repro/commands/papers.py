@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_name_for_markdown, given_once
+from repro.commands.options import RESULTS, SCALE, check_report, given_once
 from repro.errors import InputError, ReproError, Stopped, did_you_mean
+from repro.files import check_writable
 
 
 @click.command(short_help="List the papers, their experiments and claims.")
@@ -67,7 +68,6 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         raise InputError(seeded[0], "would make one run of all seeds", "use --seeds, which trains with 1 .. N")
     if not 1 <= seeds <= MAX_SEEDS:
         raise InputError("--seeds", f"must be from 1 to {MAX_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
-    check_name_for_markdown(out)
     if jobs < 1:
         raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
     data = resolve(scale, overrides=settings).data
@@ -83,6 +83,10 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     minutes = estimate_minutes(missing, results, jobs)
     to_measure = len(missing.further) + len(missing.measures) + sum(len(configs) for _, configs in missing.sittings)
     again = missing.trained_again()
+    if not dry_run:
+        check_report(out)
+    if not dry_run and (missing.trainings or to_measure):
+        check_writable(results)
     counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
     counts += f"{len(again)} to train again, " * bool(again) + f"{to_measure} to measure"
     click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
