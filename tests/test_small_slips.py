@@ -15,7 +15,7 @@ from tiny_runs import TINY, assert_same, cut_short, tiny
 from repro import gallery
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
-from repro.files import check_folder, write_folder
+from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
 from repro.papers.verdicts import load
 from repro.records import evaluate_run, load_records, of_this_text
@@ -172,3 +172,26 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_p
 def test_a_report_is_not_written_over_a_folder(capsys, tmp_path):
     code, line = refused(capsys, "report", "--out", str(tmp_path))
     assert (code, line) == (2, f"error: --out: {tmp_path} is a folder. Fix: name a file in it: {tmp_path}/report.md")
+
+
+@pytest.mark.parametrize("command", [["claims", "voita2019"], ["report", "--out", "report.md"]])
+def test_a_number_missing_deep_in_a_record_names_the_record(capsys, tmp_path, monkeypatch, command):
+    """Reading checks what all records have; what only a claim asks for is missed by that claim."""
+    monkeypatch.chdir(tmp_path)
+    (stored,) = (Path(__file__).parents[1] / "results" / "minigerman.en-de" / "pruning").glob("*.json")
+    record = json.loads(stored.read_bytes())
+    del record["series"]["encoder"]["points"][0]["heads"]
+    copy = tmp_path / "results" / "minigerman.en-de" / "pruning" / stored.name
+    write_json(copy, record)
+    code, line = refused(capsys, *command)
+    assert code == 4 and line.startswith("error: results: cannot be read in full: ")
+    assert " is damaged (KeyError: 'heads'). Fix: restore the records that `repro verify` names" in line
+
+
+def test_a_mistake_of_ours_is_not_blamed_on_sound_records(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("repro.papers.verdicts.update", lambda *_: {}["ours"])
+    (stored,) = (Path(__file__).parents[1] / "results" / "minigerman.en-de").glob("base-seed2-f53feaede5d3.test.json")
+    write_json(tmp_path / "results" / "minigerman.en-de" / stored.name, json.loads(stored.read_bytes()))
+    code, line = refused(capsys, "claims")
+    assert code == 70 and line.startswith("error: a bug in repro: KeyError: 'ours'")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_report, no_progress, search_options
+from repro.commands.options import RESULTS, SCALE, check_report, damage_named, no_progress, search_options
 from repro.errors import InputError
 from repro.files import check_writable
 
@@ -105,9 +105,10 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     resolve(scale)  # refuses one that there is not
     if not results.is_dir():
         raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")
-    evidence = Evidence(scale, load_records(results, None))
-    for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
-        click.echo(path)
+    with damage_named(results):
+        evidence = Evidence(scale, load_records(results, None))
+        for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
+            click.echo(path)
 
 
 @click.command(short_help="Print the tables of the stored records.")
@@ -118,8 +119,10 @@ def results(folder: Path, update: bool) -> None:
     if update:
         from repro.papers.summary import update_pages
 
-        return click.echo("\n".join(map(str, update_pages(folder))))
+        with damage_named(folder):
+            return click.echo("\n".join(map(str, update_pages(folder))))
     from repro.records import load_records
     from repro.report import render_results
 
-    click.echo(render_results(load_records(folder)), nl=False)
+    with damage_named(folder):
+        click.echo(render_results(load_records(folder)), nl=False)

@@ -1,12 +1,13 @@
 """Options that several commands have."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from repro.errors import InputError
+from repro.errors import DamagedFileError, InputError
 from repro.files import check_writable
 
 SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule; `repro variants` lists them.")
@@ -40,6 +41,24 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
         if key in keys[:place]:
             raise InputError(settings[place], f"'{key}' is given more than once", "give it once")
     return tuple(settings)
+
+
+@contextmanager
+def damage_named(results: Path) -> Iterator[None]:
+    """Name the damaged record where one has kept the block from ending; where none is damaged, it is a mistake of ours and stays one.
+
+    Readers of records are checked for what all of them need, not for every number that some table may ask for.
+    """
+    try:
+        yield
+    except Exception as error:
+        from repro.papers.verify import CUT_SHORT, verify_records
+
+        problems = verify_records(results, lambda _: None) if isinstance(error, CUT_SHORT) else []
+        if not problems:
+            raise
+        mend = "restore the records that `repro verify` names, or make them again"
+        raise DamagedFileError(str(results), f"cannot be read in full: {problems[0]}", mend) from error
 
 
 def check_report(out: Path) -> None:

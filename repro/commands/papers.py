@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_report, given_once
+from repro.commands.options import RESULTS, SCALE, check_report, damage_named, given_once
 from repro.errors import InputError, ReproError, Stopped, did_you_mean
 from repro.files import check_writable
 
@@ -116,13 +116,15 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     except Stopped as stopped:
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)
-    evidence = Evidence(scale, of_this_text(load_records(results, None), data))
-    parts = experiments_sections(chosen, evidence) if chosen else []
-    for split in dict.fromkeys(("test", *splits)):
-        scored = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)]
-        parts += [Section(render(scored).rstrip(), {}, f"systems.{split}")] if scored else []
-    if parts:
-        for path in reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)):
+    with damage_named(results):
+        evidence = Evidence(scale, of_this_text(load_records(results, None), data))
+        parts = experiments_sections(chosen, evidence) if chosen else []
+        for split in dict.fromkeys(("test", *splits)):
+            scored = [
+                record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)
+            ]
+            parts += [Section(render(scored).rstrip(), {}, f"systems.{split}")] if scored else []
+        for path in reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)) if parts else ():
             click.echo(path)
     if errors:
         raise errors[0]
@@ -143,8 +145,9 @@ def claims(paper, scale, results, discard) -> None:
     from repro.records import load_records
 
     judged = claims_of(paper)
-    evidence = Evidence(scale, load_records(results, None))
-    verdicts = update(results, scale, judged, evidence, discard)
+    with damage_named(results):
+        evidence = Evidence(scale, load_records(results, None))
+        verdicts = update(results, scale, judged, evidence, discard)
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<15} {claim.statement}")
         for line in verdict.evidence or [verdict.reason]:
