@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable
 
 MAX_LISTED = 100  # characters
-NO_MEMORY = ("can't allocate memory", "out of memory")  # of torch, on a processor and on a GPU
+NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")  # of torch, on a processor, on a GPU, and anywhere
 
 
 class ReproError(Exception):

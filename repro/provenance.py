@@ -31,6 +31,10 @@ IDENTITY = ("data_fingerprint", "device")
 is one more, but training sets it to what it was."""
 
 
+TOLD = ("processor", "commit")
+"""What reports say of every run."""
+
+
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """List in words what differs between two provenances that a bit-identical resume cannot bear."""
     changes = [f"{key} was {old[key]}, is {new[key]}" for key in IDENTITY if old[key] != new[key]]

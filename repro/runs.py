@@ -24,7 +24,7 @@ from typing import Any
 from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, ReproError
 from repro.files import UNFINISHED, check_folder, refusals, sha256, write_json
-from repro.provenance import IDENTITY, now
+from repro.provenance import IDENTITY, TOLD, now
 from repro.scales import run_name
 from repro.tensors import save_tensors
 
@@ -34,7 +34,7 @@ MEND = "restore it, or delete the run's folder and train the run again"
 
 def runs_root() -> Path:
     """Return the folder of all runs: $REPRO_RUNS, or `runs` in the working directory."""
-    return Path(os.environ.get("REPRO_RUNS") or "runs")
+    return Path(os.path.expanduser(os.environ.get("REPRO_RUNS") or "runs"))  # no shell has expanded a ~ in a file of settings
 
 
 def is_trained(config: RunConfig) -> bool:
@@ -169,7 +169,7 @@ class Run:
         try:
             found = json.loads(self.provenance_path.read_bytes())
             threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list}
-            is_whole = found.keys() >= set(IDENTITY) and type(threads) is int and 0 < threads < 10_000 and "torch" in found["versions"]
+            is_whole = found.keys() >= {*IDENTITY, *TOLD} and type(threads) is int and 0 < threads < 10_000 and "torch" in found["versions"]
             if not is_whole or any(not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()):
                 raise ValueError("not a provenance")
         except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:

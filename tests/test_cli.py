@@ -118,6 +118,7 @@ def test_options_that_need_each_other_may_come_in_any_order():
             3,
             "error: memory: there is not enough of it",
         ),
+        (RuntimeError("Storage size calculation overflowed with sizes=[4, 9999999999999]"), 3, "error: memory: there is not enough of it"),
         (RuntimeError("something else"), 70, "error: a bug in repro: RuntimeError: something else. The traceback is in "),
     ],
 )

@@ -22,6 +22,7 @@ def test_missing_things_name_what_exists(tmp_path) -> None:  # case D8
     assert message(InputError, name, "en", "du") == f"{tmp_path}: has no language 'du'. Fix: use one of de, en"
     assert message(InputError, "multi30k", "en", "es") == "multi30k: has no language 'es'. Fix: use one of en, de, fr"
     assert message(InputError, "multi30").startswith("data.corpus: unknown corpus 'multi30'. Fix: did you mean 'multi30k'?")
+    assert message(InputError, name, "en").startswith(f"{tmp_path}: was asked for en alone, of de, en. Fix: name two languages")
     (tmp_path / "dev.de").unlink()
     assert message(InputError, name).startswith(f"{tmp_path}: has dev.en but no dev.de. Fix: add dev.de")
 
@@ -55,6 +56,7 @@ def test_letters_and_accents_of_own_files_are_composed_as_models_write_them(tmp_
     [
         ("minigerman:test", "minigerman:test: is a split of the corpus of the run itself. Fix: write test"),
         ("minisummary:test", "minisummary:test: is for summarisation, minigerman is for translation. Fix: "),
+        ("local:my/folder", "local:my/folder: names a folder, but no split of it. Fix: write local:my/folder:test"),
         ("enja:test", "enja: has no language 'de'. Fix: "),
         ("iwslt:test", "data.corpus: unknown corpus 'iwslt'. Fix: did you mean 'iwslt1"),
     ],

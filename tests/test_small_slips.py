@@ -19,7 +19,7 @@ from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
 from repro.papers.verdicts import load
 from repro.records import evaluate_run, load_records, of_this_text
-from repro.runs import Run
+from repro.runs import Run, runs_root
 from repro.scales import resolve
 from repro.training import train
 
@@ -195,3 +195,9 @@ def test_a_mistake_of_ours_is_not_blamed_on_sound_records(capsys, tmp_path, monk
     write_json(tmp_path / "results" / "minigerman.en-de" / stored.name, json.loads(stored.read_bytes()))
     code, line = refused(capsys, "claims")
     assert code == 70 and line.startswith("error: a bug in repro: KeyError: 'ours'")
+
+
+def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("REPRO_RUNS", "~/runs")
+    assert runs_root() == tmp_path / "runs"

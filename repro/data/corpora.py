@@ -76,6 +76,8 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
         InputError: what `load_corpus` refuses, an unknown split, or another corpus that is of another task.
     """
     other, _, own_split = split.rpartition(":")
+    if f"{other}:" in OWN_FILES:
+        raise InputError(split, "names a folder, but no split of it", f"write {split}:test, or another split that is there")
     if other:
         if other == name:
             raise InputError(split, "is a split of the corpus of the run itself", f"write {own_split}")
