@@ -46,6 +46,12 @@ def test_damaged_tables_name_the_line(tmp_path, files, expected) -> None:
     assert message(InputError, write(tmp_path, **files)).startswith(expected)
 
 
+def test_columns_that_are_no_languages_are_passed_over(tmp_path) -> None:
+    name = write(tmp_path, train_tsv="number\ten\tscore_1\tde\n1\tA dog.\t0.5\tEin Hund.\n2\tYes.\t0.7\tJa.\n")
+    corpus = load_corpus(name)
+    assert corpus.languages == ("de", "en") and corpus.pairs("train", "en", "de") == (["A dog.", "Yes."], ["Ein Hund.", "Ja."])
+
+
 @pytest.mark.parametrize("kind", ["tsv", "jsonl"])
 def test_tables_of_one_corpus_have_the_same_languages(tmp_path, kind) -> None:
     text = {"tsv": "en\tde\tfr\na\tb\tc\n", "jsonl": '{"en": "a", "de": "b", "fr": "c"}\n'}[kind]

@@ -129,11 +129,12 @@ def _read_tables(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence
 def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
     table = read_lines(path, MAX_COLUMNS * max_chars)
     header = table.lines[0].split("\t") if table.lines else []
-    if len(header) < 2 or not all(re.fullmatch(LANGUAGE, name) for name in header):
+    present = {name for name in header if re.fullmatch(LANGUAGE, name)}  # beside them may be numbers, scores, domains ...
+    if len(present) < 2 and len(set(header)) == len(header):
         raise InputError(f"{path.name}:1", "does not name the languages of the columns", "put a first line such as 'en<TAB>de'")
     if twice := [name for name in header if header.count(name) > 1]:
         raise InputError(f"{path.name}:1", f"names '{twice[0]}' more than once", "give every column its own language")
-    languages = _check_languages(path, wanted, set(header))
+    languages = _check_languages(path, wanted, present)
     columns = read_columns(replace(table, lines=table.lines[1:], numbers=table.numbers[1:]), header, max_chars)
     return {language: columns[language] for language in languages}
 
