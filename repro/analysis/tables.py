@@ -36,9 +36,10 @@ def render_heads(record: HeadRecord) -> str:
 
 
 def sentences_measured(record: HeadRecord) -> str:
-    """Say on which sentences a record was made."""
+    """Say on which sentences a record was made, and of which seed's model."""
     data, measured = record["config"]["data"], record["measured"]
-    return f"Measured on {data['corpus']}, {data['source']} to {data['target']}, {measured['sentences']:,} sentences of {record['split']}."
+    where = f"{data['corpus']}, {data['source']} to {data['target']}, {measured['sentences']:,} sentences of {record['split']}"
+    return f"Measured on {where}, training seed {record['seed']}."
 
 
 def columns_explained(record: HeadRecord) -> str:

@@ -1,5 +1,6 @@
 """Tables on what heads do, from records of the kind `heads`; several models side by side."""
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,12 +18,19 @@ def numbers(evidence: Evidence, arm: Arm, site: str, name: str, seed: int = 1) -
     return np.array(evidence.one("heads", arm, seed)["sites"][site][name], dtype=float)
 
 
-def over_models(evidence: Evidence, arms: Sequence[Arm], number: Callable[[int], Interval | Exact]) -> Interval | Exact:
+def over_models(
+    evidence: Evidence,
+    arms: Sequence[Arm],
+    number: Callable[[int], Interval | Exact],
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Interval | Exact:
     """Return a number of the heads of some arms, over the seeds that all of them were measured for.
 
     Args:
         evidence, arms: whose.
         number: seed -> the number of that seed's models.
+        least, most: see `over_seeds`.
 
     Raises:
         Undefined: no seed has such a number; those that have none are left out otherwise.
@@ -35,7 +43,7 @@ def over_models(evidence: Evidence, arms: Sequence[Arm], number: Callable[[int],
             reasons.append(reason)
     if not found:
         raise reasons[0]
-    return over_seeds(found)
+    return over_seeds(found, least, most)
 
 
 def local_share(evidence: Evidence, arm: Arm) -> Interval | Exact:
@@ -46,7 +54,7 @@ def local_share(evidence: Evidence, arm: Arm) -> Interval | Exact:
         known = distances[np.isfinite(distances)]
         return Exact(float((known <= 3).mean()), f"{len(known)} heads")
 
-    return over_models(evidence, (arm,), of_seed)
+    return over_models(evidence, (arm,), of_seed, 0.0, 1.0)
 
 
 def all_heads_table(evidence: Evidence, arm: Arm) -> str:

@@ -23,7 +23,7 @@ def count_of_positional(evidence: Evidence) -> Interval | Exact:
         found = positional(evidence, seed)
         return Exact(float(found.sum()), f"of {found.size} heads")
 
-    return over_models(evidence, (PRUNED,), of_seed)
+    return over_models(evidence, (PRUNED,), of_seed, least=0.0)
 
 
 def confidence_of_positional(evidence: Evidence) -> Interval | Exact:
@@ -39,7 +39,7 @@ def confidence_of_positional(evidence: Evidence) -> Interval | Exact:
             raise Undefined("no head is positional")
         return Exact(float(found.min()), f"{len(found)} heads")
 
-    return over_models(evidence, (PRUNED,), of_seed)
+    return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0)
 
 
 def relevance_with_confidence(evidence: Evidence) -> Interval | Exact:
@@ -54,7 +54,7 @@ def relevance_with_confidence(evidence: Evidence) -> Interval | Exact:
         found = rank_correlation(relevance, confidence, "heads")
         return Exact(found.value, found.over) if several else found
 
-    return over_models(evidence, (PRUNED,), of_seed)
+    return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0)
 
 
 def rare_head(evidence: Evidence) -> Interval | Exact:

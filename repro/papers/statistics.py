@@ -182,12 +182,16 @@ def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) 
     return Interval(100 * (sum(first) - sum(second)) / len(first), float(middle - 100 * half), float(middle + 100 * half), over)
 
 
-def over_seeds(found: Sequence[Interval | Exact]) -> Interval | Exact:
+def over_seeds(found: Sequence[Interval | Exact], least: float = -math.inf, most: float = math.inf) -> Interval | Exact:
     """Return the mean of a number over the models of several seeds, with an interval over what it was taken from and over seeds.
 
     All models are measured on the same items, so more seeds do not narrow the interval over items: it is as wide as theirs are on average.
     That of the seeds is Student's, from these alone. The two are put together as those of `estimate` are. A number of a single seed stays
     as it is, and says that it is one's.
+
+    Args:
+        found: one a seed.
+        least, most: no such number lies beyond them: a share 0 and 1.
     """
     if len(found) == 1:
         return found[0] if isinstance(found[0], Exact) else replace(found[0], over=f"{found[0].over}, {ONE_SEED}")
@@ -196,7 +200,7 @@ def over_seeds(found: Sequence[Interval | Exact]) -> Interval | Exact:
     half = stats.t.isf((1 - LEVEL) / 2, len(values) - 1) * error
     low, high = (math.hypot(half, np.mean(values - [one.bounds[end] for one in found])) for end in (0, 1))
     over = " or ".join(dict.fromkeys(one.over for one in found))
-    return Interval(float(middle), float(middle - low), float(middle + high), f"{over}, mean of {len(values)} seeds")
+    return Interval(float(middle), max(least, float(middle - low)), min(most, float(middle + high)), f"{over}, mean of {len(values)} seeds")
 
 
 def median(values: Sequence[float], over: str) -> Interval:

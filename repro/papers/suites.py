@@ -218,8 +218,8 @@ def _mean(found: Sequence[Accuracy]) -> Accuracy:
     """Return the mean accuracy of several seeds on the same pairs, with its interval over pairs and seeds."""
     if len(found) == 1:
         return found[0]
-    over_all = over_seeds([Interval(one.value, one.low, one.high, "") for one in found])
-    return replace(found[0], right=mean(one.right for one in found), low=max(0.0, over_all.low), high=min(1.0, over_all.high))
+    over_all = over_seeds([Interval(one.value, one.low, one.high, "") for one in found], 0.0, 1.0)
+    return replace(found[0], right=mean(one.right for one in found), low=over_all.low, high=over_all.high)
 
 
 def _has(evidence: Evidence, arm: Arm, masked: str) -> bool:
