@@ -41,8 +41,8 @@ def test_numbers_without_an_interval_have_that_of_their_seeds():
 
 
 def test_one_seed_says_that_it_is_one():
-    assert str(over_seeds([Exact(1.0, "of 16 heads")])) == "1, of 16 heads, seed 1 alone"
-    assert over_seeds([Interval(1.0, 0.0, 2.0, "9 pairs")]) == Interval(1.0, 0.0, 2.0, "9 pairs, seed 1 alone")
+    assert str(over_seeds([Exact(1.0, "of 16 heads")])) == "1, of 16 heads, one seed alone"
+    assert over_seeds([Interval(1.0, 0.0, 2.0, "9 pairs")]) == Interval(1.0, 0.0, 2.0, "9 pairs, one seed alone")
 
 
 def test_heads_of_further_seeds_decide_with_the_first():
@@ -53,7 +53,7 @@ def test_heads_of_further_seeds_decide_with_the_first():
     mixed = verdict_on("V-07", [first, of_seed(none, PRUNED, 2)])
     assert mixed.status != "reproduced" and mixed.evidence[0].startswith("open: ")
     assert mixed.evidence[0].endswith(": 1.50, 95 % 0.00 to 20.56, of 16 heads, mean of 2 seeds")
-    assert mixed.evidence[1].endswith("3 heads, seed 1 alone")  # confidence of such heads: a model without any has none
+    assert mixed.evidence[1].endswith("3 heads, one seed alone")  # confidence of such heads: a model without any has none
 
 
 def test_a_correlation_over_heads_of_several_models_is_as_sure_as_their_seeds():
@@ -63,7 +63,7 @@ def test_a_correlation_over_heads_of_several_models_is_as_sure_as_their_seeds():
     relevance[0], relevance[1] = relevance[1], relevance[0]
     one = verdict_on("V-08", [record]).evidence[0]
     three = verdict_on("V-08", [of_seed(record, PRUNED, seed) for seed in (1, 2, 3)]).evidence[0]
-    assert one.endswith(": 0.98, 95 % 0.82 to 1.00, 8 heads, seed 1 alone")
+    assert one.endswith(": 0.98, 95 % 0.82 to 1.00, 8 heads, one seed alone")
     assert three.endswith(": 0.98, 95 % 0.98 to 0.98, 8 heads, mean of 3 seeds")
 
 
@@ -75,7 +75,7 @@ def test_pairs_decided_by_several_models_are_compared_seed_by_seed():
     assert (found.value, found.over) == (-20.0, "100 pairs, en-de, mean of 2 seeds, 65.0 % right, 50.0 % by chance")
     assert found.low < -20 - 12.7 * 10 and found.high > -20 + 12.7 * 10  # -30 and -10: the standard error of their mean is 10
     unshared = accuracy_difference(Evidence("smoke", records[:3]), "subj_verb_agreement", TOKEN, LEARNED)
-    assert unshared.value == -30.0 and "seed 1 alone" in unshared.over
+    assert unshared.value == -30.0 and "one seed alone" in unshared.over
 
 
 def test_a_table_of_accuracies_says_of_how_many_seeds_they_are_means():

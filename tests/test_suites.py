@@ -121,10 +121,10 @@ def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     assert arm_with(evidence, "subj_verb_agreement", TOKEN).config(scale).data.target == "de"
     verdicts = {claim.name: claim.judge(evidence) for claim in claims_of("raganato2020") if claim.name in ("R-08", "R-09")}
     assert verdicts["R-08"].status == "reproduced" and verdicts["R-08"].evidence[0].endswith(
-        ": 30.00, 95 % 20.16 to 38.66, 100 pairs, de-en, seed 1 alone, 80.0 % right, 50.0 % by chance"
+        ": 30.00, 95 % 20.16 to 38.66, 100 pairs, de-en, one seed alone, 80.0 % right, 50.0 % by chance"
     )
     assert verdicts["R-09"].status == "not reproduced" and verdicts["R-09"].evidence[0].endswith(
-        "to -20.16, 100 pairs, en-de, seed 1 alone, 60.0 % right, 50.0 % by chance"
+        "to -20.16, 100 pairs, en-de, one seed alone, 60.0 % right, 50.0 % by chance"
     )
     (_, table6), (_, figure3) = (find_experiments(f"raganato2020.{name}")[0] for name in ("table6", "figure3"))
     other = " (other direction)" if scale == "multi30k" else ""
@@ -163,7 +163,7 @@ def test_only_pairs_of_the_type_are_compared():
     for result in record["results"]:
         result["items"]["type"] = {"names": ["other", "word_sense"], "of": [1] * 80 + [0] * 20}
     found = accuracy_difference(Evidence("smoke", [record]), "word_sense", TOKEN, TOKEN, masked="8")
-    assert (found.value, found.over) == (37.5, "80 pairs, en-de, seed 1 alone, 100.0 % right, 50.0 % by chance")
+    assert (found.value, found.over) == (37.5, "80 pairs, en-de, one seed alone, 100.0 % right, 50.0 % by chance")
 
 
 def test_pairs_of_two_suites_are_not_compared():

@@ -32,7 +32,7 @@ from repro.evaluation import BOOTSTRAP_SEED
 NUM_SAMPLES = 10_000
 """With the usual 1,000 an end of an interval is where it is by chance, give or take 0.1 BLEU."""
 LEVEL = 0.95
-ONE_SEED = "seed 1 alone"  # said of every number that knows nothing of other training seeds
+ONE_SEED = "one seed alone"  # said of every number that knows nothing of other training seeds
 SENTENCES_ALONE = "†"  # behind an interval in a table
 SENTENCES_ALONE_EXPLAINED = f"{SENTENCES_ALONE} over test sentences alone: nothing tells how much another seed matters."
 POWER = 0.80
