@@ -32,7 +32,6 @@ from repro.runs import Run
 from repro.transformer import Transformer
 
 LOG_EVERY = 50  # updates between two lines of metrics
-CALMER = "lower train.learning_rate, raise train.warmup, or use train.precision=fp32"
 
 
 class DivergedError(ReproError):
@@ -110,7 +109,9 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
             if is_evaluated:
                 line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
                 if not math.isfinite(line["dev_nll"]):
-                    raise DivergedError("training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", CALMER)
+                    raise DivergedError(
+                        "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", _calmer(config.train)
+                    )
                 progress = progress.with_dev(line["dev_nll"])
                 bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
             append_line(run.metrics_path, line)
@@ -166,7 +167,7 @@ def apply_update(model, optimizer, batch: Batch, lr: float, config: TrainConfig)
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     if not math.isfinite(norm) or not math.isfinite(loss):
         what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, training pairs {batch.indices[:5]} ..."
-        raise DivergedError("training", what, CALMER)
+        raise DivergedError("training", what, _calmer(config))
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return loss, nll, tokens
@@ -256,3 +257,8 @@ def _stop_requests() -> Iterator[dict[str, int]]:
             signal.signal(number, handler)
         if unheard:
             signal.raise_signal(request["exit_code"] - 128)
+
+
+def _calmer(config: TrainConfig) -> str:
+    mends = ["lower train.learning_rate", "raise train.warmup"] + ["use train.precision=fp32"] * (config.precision != "fp32")
+    return " or ".join(mends)

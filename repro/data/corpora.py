@@ -36,8 +36,9 @@ def load_corpus(
     """Load a corpus by name, check it, and say what was found.
 
     Args:
-        name: a key of ``CORPORA``, or ``local:`` and a folder. Sentences of dev or test, or one side of them, in train are an error then;
-            ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in ``leaks``.
+        name: a key of ``CORPORA``, or ``local:`` and a folder, whose text is composed (NFC). Sentences of dev or test, or one side of
+            them, in train are an error then; ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in
+            ``leaks``.
         source, target: languages to load; by default all that the corpus has. A pair with a bad line in a language that is not loaded
             stays.
         root: folder of the corpora, by default the environment variable REPRO_DATA. A corpus that is not there comes from the Hub.
