@@ -158,7 +158,9 @@ def test_a_loss_that_is_not_finite_stops_before_theupdate(tmp_path):
 
 def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch):
     monkeypatch.setattr("repro.training.evaluate_nll", lambda *arguments: math.nan)
-    with pytest.raises(DivergedError, match=r"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup$"):
+    with pytest.raises(
+        DivergedError, match=r"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup$"
+    ):
         train(tiny(), tmp_path, quiet=True)
 
 
