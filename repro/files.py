@@ -18,6 +18,9 @@ from repro.errors import DamagedFileError, MachineError
 MANIFEST = "MANIFEST.json"
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
 _LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')  # in indented JSON, whose strings hold no line breaks
+_LIST_OF_SINGLES = re.compile(
+    r"\[\n +((?:\[[^,\[\]\n]+\],\n +)+\[[^,\[\]\n]+\])\n *\]"
+)  # of lists of one number, when these stand on a line
 
 
 def sha256(path: Path) -> str:
@@ -51,9 +54,13 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as indented JSON, a list of numbers on one line, atomically; NaN is refused because other readers of JSON refuse it."""
+    """Write a value as indented JSON, atomically: a list of numbers on one line, as one of such lists with one number each.
+
+    NaN is refused because other readers of JSON refuse it.
+    """
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    text = _LIST_OF_NUMBERS.sub(lambda found: "[" + re.sub(r"\n +", " ", found[1]) + "]", text)
+    for lists in (_LIST_OF_NUMBERS, _LIST_OF_SINGLES):
+        text = lists.sub(lambda found: "[" + re.sub(r"\n +", " ", found[1]) + "]", text)
     write_atomic(path, (text + "\n").encode())
 
 

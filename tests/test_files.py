@@ -105,6 +105,8 @@ def test_json_keeps_every_value_and_puts_numbers_on_one_line(tmp_path):
         "numbers": [1, -2.5e-7, None, True],
         "rows": [[1, 2], [3, 4]],
         "texts": ["[\n 1,\n 2\n]", "[ 1 ]"],
+        "singles": [[1], [-2.5], [None]],
+        "alone": [["a"], ["[1],\n [2]"]],
         "none": [],
         "mixed": [1, "a"],
     }
@@ -112,6 +114,7 @@ def test_json_keeps_every_value_and_puts_numbers_on_one_line(tmp_path):
     text = (tmp_path / "a.json").read_text()
     assert json.loads(text) == value
     assert '"numbers": [1, -2.5e-07, null, true]' in text and "[3, 4]\n" in text
+    assert '"singles": [[1], [-2.5], [null]]' in text
 
 
 def test_lines_are_appended_whole(tmp_path):
