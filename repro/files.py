@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +65,19 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Make a folder and see whether it takes files: before the work whose result is for it, not after.
+    """See whether a folder can be made and takes files: before the work whose result is for it, not after. Nothing is left behind.
 
     Raises:
         MachineError: the disk refuses, or something else than a folder has the name.
     """
-    with refusals(Path(folder)):
-        Path(folder).mkdir(parents=True, exist_ok=True)
+    folder = Path(folder)
+    with refusals(folder):
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
+    with suppress(OSError):  # somebody has put a file there since
+        for path in missing:
+            path.rmdir()
 
 
 @contextmanager

@@ -110,7 +110,7 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
                 line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
                 if not math.isfinite(line["dev_nll"]):
                     raise DivergedError(
-                        "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", _calmer(config.train)
+                        "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", _calmer(config)
                     )
                 progress = progress.with_dev(line["dev_nll"])
                 bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")

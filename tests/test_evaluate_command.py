@@ -241,4 +241,4 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(capsy
     (runs / "file").touch()
     monkeypatch.setattr("repro.records.evaluate_run", None)
     code, line = refused(capsys, "evaluate", "r", "--record", str(runs / "file" / "results"))
-    assert code == 3 and line.startswith(f"error: {runs / 'file' / 'results'}: cannot be read or written")
+    assert code == 3 and line.startswith(f"error: {runs / 'file' / 'results'}: cannot be written: a file is where a folder must be")

@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 import repro.files
 from repro.config import RunConfig
 from repro.errors import DamagedFileError, InputError, MachineError
-from repro.files import append_line, check_folder, write_atomic, write_folder, write_json
+from repro.files import append_line, check_folder, check_writable, write_atomic, write_folder, write_json
 from repro.plots.export import save
 from repro.runs import Run
 from repro.tensors import load_tensors, save_tensors
@@ -220,3 +220,10 @@ def test_a_folder_is_owned_by_one_process_at_a_time(tmp_path):
     workers = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(2)]
     assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
     assert json.loads((tmp_path / "sum.json").read_text()) == 40
+
+
+def test_to_see_whether_a_folder_takes_files_leaves_nothing_behind(tmp_path):
+    (tmp_path / "there").mkdir()
+    for folder in ("there", "new/deeper", "there/new"):
+        check_writable(tmp_path / folder)
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
