@@ -18,9 +18,8 @@ from repro.errors import DamagedFileError, MachineError
 MANIFEST = "MANIFEST.json"
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
 _LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')  # in indented JSON, whose strings hold no line breaks
-_LIST_OF_SINGLES = re.compile(
-    r"\[\n +((?:\[[^,\[\]\n]+\],\n +)+\[[^,\[\]\n]+\])\n *\]"
-)  # of lists of one number, when these stand on a line
+# Of lists of one number each, when each of these stands on a line already.
+_LIST_OF_SINGLES = re.compile(r"\[\n +((?:\[[^,\[\]\n]+\],\n +)+\[[^,\[\]\n]+\])\n *\]")
 
 
 def sha256(path: Path) -> str:
