@@ -1,5 +1,6 @@
 """Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
 
+import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -191,7 +192,7 @@ def quantized(model: Transformer) -> Transformer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", category=DeprecationWarning)  # its successor is a package of its own; torch is pinned here
         warnings.filterwarnings("ignore", message=".*quantized tensor creation functions", category=UserWarning)
-        rounded = quantize_dynamic(model.eval(), chosen, dtype=torch.qint8)
+        rounded = quantize_dynamic(copy.deepcopy(model).cpu().eval(), chosen, dtype=torch.qint8, inplace=True)
         try:  # a layer keeps the engine that it was made with; thousands of outputs are oneDNN's strength
             engines.engine = "onednn" if "onednn" in engines.supported_engines else usual
             return quantize_dynamic(rounded, {"output": per_channel_dynamic_qconfig}, dtype=torch.qint8, inplace=True)

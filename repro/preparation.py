@@ -105,7 +105,7 @@ def prepare(
     data = run.config.data
     texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
-    new = provenance(device.type, torch.get_num_threads(), corpus.fingerprint)
+    new = provenance(device, torch.get_num_threads(), corpus.fingerprint)
     if run.checkpoints():
         _check_provenance(run, new, allow_inexact)
         run.check_files()

@@ -7,20 +7,23 @@ import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
 
 PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safetensors")
 
 
-def provenance(device: str, threads: int, data_fingerprint: str) -> dict[str, Any]:
+def provenance(device: "torch.device", threads: int, data_fingerprint: str) -> dict[str, Any]:
     """Return what besides the configuration decides a result: data, versions, machine, thread count, commit."""
     return {
         "data_fingerprint": data_fingerprint,
         "python": platform.python_version(),
         "versions": {package: version(package) for package in PACKAGES},
-        "device": device,
+        "device": device.type,
         "threads": threads,
-        "processor": _processor(),
+        "processor": _processor(device),
         "commit": commit_of(Path(__file__).resolve()),
         "started": now(),
     }
@@ -42,11 +45,15 @@ def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     return changes + ([f"torch was {was}, is {now}"] if was != now else [])
 
 
-def _processor() -> str:
-    """Return how many of which processor, and the instructions torch uses on it: with others, rounding leads to another model."""
+def _processor(device: "torch.device") -> str:
+    """Return how many of which processor, and the instructions torch uses on it: with others, rounding leads to another model.
+
+    Of a run on a GPU: its name, then the processor beside it.
+    """
     import torch  # who asks for a run by name must not wait for it
 
-    return f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
+    processor = f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
+    return f"{torch.cuda.get_device_name(device)}, {processor}" if device.type == "cuda" else processor
 
 
 def _processor_model() -> str:

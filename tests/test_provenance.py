@@ -5,8 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import torch
 
-from repro.provenance import commit_of
+from repro.provenance import commit_of, provenance
 
 
 @pytest.fixture
@@ -41,3 +42,10 @@ def test_without_a_repository_or_git_there_is_no_commit(kept, tmp_path_factory, 
     assert commit_of(alone) == "unknown"
     monkeypatch.setenv("PATH", str(alone.parent))
     assert commit_of(kept) == "unknown"
+
+
+def test_of_a_run_on_a_gpu_its_name_is_kept_before_that_of_the_processor(monkeypatch):
+    beside = provenance(torch.device("cpu"), 1, "data")["processor"]
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"Card {device.index}")
+    found = provenance(torch.device("cuda", 3), 1, "data")
+    assert (found["device"], found["processor"]) == ("cuda", f"Card 3, {beside}")

@@ -107,7 +107,7 @@ def describe_heads(
             "most_frequent": MOST_FREQUENT,
             "parses": None if treebank is None else treebank.name,
             "seconds": clock.seconds,
-            "provenance": provenance(model.output.weight.device.type, torch.get_num_threads(), corpus.fingerprint),
+            "provenance": provenance(model.output.weight.device, torch.get_num_threads(), corpus.fingerprint),
         },
         "sites": {
             site: _site(found, {name: values[site] for name, values in importance.items()}, syntax if site == "encoder_self" else None)
