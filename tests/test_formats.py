@@ -53,6 +53,20 @@ def test_columns_that_are_no_languages_are_passed_over(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tsv", "jsonl"])
+def test_a_field_id_is_indonesian_if_it_holds_sentences_or_is_asked_for(tmp_path, kind) -> None:
+    def rows(*cells: str) -> str:
+        if kind == "tsv":
+            return "id\ten\tde\n" + "".join(f"{cell}\tDog {cell}.\tHund {cell}.\n" for cell in cells)
+        return "".join(json.dumps({"id": cell, "en": f"Dog {cell}.", "de": f"Hund {cell}."}) + "\n" for cell in cells)
+
+    name = write(tmp_path, **{f"train_{kind}": rows("a1", "a2"), f"dev_{kind}": rows("a3")})
+    assert load_corpus(name).languages == ("de", "en")
+    assert load_corpus(name, "id", "en").pairs("dev", "id", "en") == (["a3"], ["Dog a3."])
+    write(tmp_path, **{f"dev_{kind}": rows("Seekor anjing")})
+    assert load_corpus(name).languages == ("de", "en", "id")
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl"])
 def test_tables_of_one_corpus_have_the_same_languages(tmp_path, kind) -> None:
     text = {"tsv": "en\tde\tfr\na\tb\tc\n", "jsonl": '{"en": "a", "de": "b", "fr": "c"}\n'}[kind]
     fewer = {"tsv": "en\tde\nd\te\n", "jsonl": '{"en": "d", "de": "e"}\n'}[kind]

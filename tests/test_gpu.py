@@ -55,7 +55,7 @@ def test_training_takes_the_course_that_it_takes_on_the_processor(tmp_path, syst
     if config.model.attention_dropout or config.model.gated_sites:
         pytest.skip("draws random numbers")
     here = train(config, tmp_path / "cpu", "cpu", quiet=True)
-    there = train(config, tmp_path / "cpu", "cpu", quiet=True)
+    there = train(config, tmp_path / "cuda", "cuda", quiet=True)
     assert there.provenance()["device"] == "cuda" and torch.cuda.get_device_name() in there.provenance()["processor"]
     losses = [[line["dev_nll"] for line in run.metrics() if "dev_nll" in line] for run in (here, there)]
     assert losses[1] == pytest.approx(losses[0], rel=1e-3)

@@ -204,7 +204,7 @@ def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path)
     path.write_bytes(path.read_bytes()[:300])
     line = f"{path}: is not a result record. Fix: restore the file, or delete it and evaluate or measure the run again"
     code, _, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
-    assert code == 2 and told.splitlines() == [
+    assert code == 4 and told.splitlines() == [
         line,
         f"error: {results}: faults found: 1, each named above. Fix: restore the records, or make them again",
     ]

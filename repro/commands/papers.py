@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from repro.commands.options import RESULTS, SCALE, check_report, damage_named, given_once
-from repro.errors import InputError, ReproError, Stopped, did_you_mean
+from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
 from repro.files import check_writable
 
 
@@ -173,6 +173,6 @@ def verify(results: Path, judge: bool) -> None:
     for problem in problems:
         click.echo(problem, err=True)
     if problems:
-        raise ReproError(str(results), f"faults found: {len(problems)}, each named above", "restore the records, or make them again")
+        raise DamagedFileError(str(results), f"faults found: {len(problems)}, each named above", "restore the records, or make them again")
     rest = f"; records not checked: {len(unchecked)}, each named above" if unchecked else ""
     click.echo(f"every number that the records give was derived again{rest}")

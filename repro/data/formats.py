@@ -123,7 +123,15 @@ def _read_tables(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence
         if columns.keys() != first.keys():
             what = f"{name} has {', '.join(columns)}, but {next(iter(found))} has {', '.join(first)}"
             raise InputError(str(folder), what, "give all files the same languages, or choose two that all of them have")
-    return sides
+    return sides if wanted else _without_identifiers(sides)
+
+
+def _without_identifiers(sides: Sides) -> Sides:
+    """Leave out a field `id` that nobody asked for and that beside two languages holds single words: those are no Indonesian sentences."""
+    found = [columns["id"].lines for columns in sides.values() if "id" in columns]
+    if len(next(iter(sides.values()), {})) < 3 or any(len(line.split()) > 1 for lines in found for line in lines):
+        return sides
+    return {split: {language: text for language, text in columns.items() if language != "id"} for split, columns in sides.items()}
 
 
 def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
