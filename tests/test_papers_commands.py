@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+import torch
 from command_line import ended
 
 from repro.data.corpora import load_pairs
@@ -37,9 +38,13 @@ def test_papers_lists_what_there_is(capsys):
 
 def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
-    code, page, message = ended(capsys, "run", "you2020.figure4", "sh-x", "--dry-run", "--results", str(results))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    command = ["run", "you2020.figure4", "sh-x", "--dry-run", "--results", str(results)]
+    code, page, message = ended(capsys, *command)
     assert code == 0 and page.split() == [page.strip()] and page.startswith("sh-x-seed1-")
     assert re.match(r"1 run to train, 0 to measure; training about \d+ minutes", message)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert "time not known yet" in ended(capsys, *command)[2], "no record is of a GPU"
     assert not (tmp_path / "runs").exists()
 
 
@@ -52,6 +57,7 @@ def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, mon
 
 def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, results, tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     plan = ["run", "you2020.figure4", "--split", "dev", "--dry-run", "--results", str(results), "--jobs"]
     _, page, message = ended(capsys, *plan, "1")
     names = page.split()

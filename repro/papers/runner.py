@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import torch
+
 from repro.config import RunConfig
 from repro.errors import ReproError
 from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_evaluate
@@ -88,9 +90,13 @@ def plan(
 
 
 def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | None:
-    """Return how long the trainings of a plan will take, from runs of the same shape and length; None where there are none."""
+    """Return how long the trainings of a plan will take, from runs of the same shape and length; None where there are none.
+
+    Only runs on a GPU tell for a machine with one, and only others for a machine without.
+    """
+    device = "cuda" if torch.cuda.is_available() else "cpu"
     past: dict[Any, list[float]] = {}
-    for record in load_records(evidence_folder):
+    for record in (record for record in load_records(evidence_folder) if record["provenance"]["device"] == device):
         past.setdefault(_shape(record["config"]), []).append(record["training"]["seconds"] + record["decoding"]["seconds"])
     workers = [0.0] * jobs
     for config in [*found.trainings, *found.trained_again()]:
