@@ -152,12 +152,12 @@ TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target
 
 def costs_table(records: list[dict[str, Any]]) -> str:
     """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
-    speeds = [f"{record['decoding']['sentences_per_second']:,}" for record in records]
+    found = [(record["provenance"]["device"], f"{record['decoding']['sentences_per_second']:,}") for record in records]
     rows = [
-        [label_of(record), str(record["seed"]), *costs, speed]
-        for record, costs, speed in zip(records, training_costs(records), speeds, strict=True)
+        [label_of(record), str(record["seed"]), *costs, device, speed]
+        for record, costs, (device, speed) in zip(records, training_costs(records), found, strict=True)
     ]
-    return table(["system", "seed", *TRAINING_COSTS, "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
+    return table(["system", "seed", *TRAINING_COSTS, "device", "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
 
 
 def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
@@ -194,7 +194,7 @@ def _seconds_of(training: dict[str, Any]) -> str:
 def costs_note(records: list[dict[str, Any]]) -> str:
     """Say where costs come from, and what a sum and a dash among them mean."""
     lines = [
-        "The machine may have had other work meanwhile, and numbers of threads differ: do not compare speeds by these seconds and rates. "
+        "The machine may have had other work meanwhile, and devices and numbers of threads differ: do not compare speeds by these seconds and rates. "
         "For that there are the records below `speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
     ]
     if any(record["config"]["train"].get("start_from") for record in records):

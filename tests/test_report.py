@@ -76,10 +76,10 @@ def cells(text: str) -> list[str]:
     return [line.split(" | ", 2)[2] for line in text.split("\n\n")[0].split("\n")[2:]]
 
 
-def test_costs_say_how_many_threads_and_where_speeds_are_compared():
+def test_costs_say_on_which_device_with_how_many_threads_and_where_speeds_are_compared():
     text = costs_table([DONOR, costed("alone", 60)])
-    assert cells(text) == ["9 | 700 | 50 | 5 | 8,000 | 2 | 300.0 |", "9 | 700 | 60 | 5 | 8,000 | 1 | 300.0 |"]
-    assert "| target tokens/s in training | threads |" in text
+    assert cells(text) == ["9 | 700 | 50 | 5 | 8,000 | 2 | cpu | 300.0 |", "9 | 700 | 60 | 5 | 8,000 | 1 | cpu | 300.0 |"]
+    assert "| target tokens/s in training | threads | device |" in text
     assert "do not compare speeds by these seconds" in text and "`benchmarks/RESULTS.md`" in text and "you2020.table3" in text
     assert "train.start_from" not in text
     assert _made_with([DONOR, PRUNED]).split("\n") == [
@@ -92,9 +92,9 @@ def test_costs_say_how_many_threads_and_where_speeds_are_compared():
 
 def test_what_was_pruned_costs_what_it_started_from_too_and_what_was_cut_out_no_training():
     text = costs_table([DONOR, PRUNED, CUT])
-    assert cells(text)[1:] == ["9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 300.0 |", "9 | - | - | - | - | 1 | 300.0 |"]
+    assert cells(text)[1:] == ["9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | cpu | 300.0 |", "9 | - | - | - | - | 1 | cpu | 300.0 |"]
     assert "a + b: this run took a, the run from which it goes on" in text
-    assert cells(costs_table([PRUNED])) == ["9 | 700 + ? | 20 + ? | 5 + ? | 8,000 | 1 | 300.0 |"]
+    assert cells(costs_table([PRUNED])) == ["9 | 700 + ? | 20 + ? | 5 + ? | 8,000 | 1 | cpu | 300.0 |"]
 
 
 def test_the_costs_of_a_scale_are_told_in_the_same_way():
