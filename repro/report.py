@@ -194,8 +194,8 @@ def _seconds_of(training: dict[str, Any]) -> str:
 def costs_note(records: list[dict[str, Any]]) -> str:
     """Say where costs come from, and what a sum and a dash among them mean."""
     lines = [
-        "The machine may have had other work meanwhile, and devices and numbers of threads differ: do not compare speeds by these seconds and rates. "
-        "For that there are the records below `speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
+        "The machine may have had other work meanwhile, and devices and numbers of threads differ: do not compare speeds by these seconds "
+        "and rates. For that there are the records below `speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
     ]
     if any(record["config"]["train"].get("start_from") for record in records):
         lines.append(

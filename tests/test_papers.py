@@ -8,7 +8,7 @@ from paper_records import BASE, HARD, bleu, damaged, score_record
 
 from repro.attention import build_weights
 from repro.errors import InputError, MachineError
-from repro.papers import PAPERS, Experiment, find_experiments, load_paper
+from repro.papers import PAPERS, Experiment, arms, find_experiments, load_paper
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.heads import rare_table
@@ -100,6 +100,7 @@ def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_it_stand(ev
 
     for place in ("arms._train_pairs", "evidence.load_pairs", "tables.load_corpus"):
         monkeypatch.setattr(f"repro.papers.{place}", absent)
+    monkeypatch.setattr("repro.papers.arms._config", arms._config.__wrapped__)  # what it made while the corpus was there is kept
     paper, experiment = find_experiments("zeng2021.table1")[0]
     text = experiment_section(paper, experiment, evidence).text
     assert re.search(r"^\| base \| \d+\.\d\d ", text, re.M)

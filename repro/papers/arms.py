@@ -35,22 +35,27 @@ class Arm:
         Raises:
             InputError: an unknown scale or system.
         """
-        direction, overrides = None, []
-        if scale in SCALES:
-            data, layers, width = SCALES[scale].data, SCALES[scale].model.decoder_layers, SCALES[scale].model.embed_dim
-            narrow = f", head_dim={width // layers}" if width % layers else ""
-            direction = f"{data.target}-{data.source}" if self.reverse else None
-            overrides = [override.replace("{layers}", str(layers)).replace("{narrow}", narrow) for override in self.overrides]
-            overrides += [SMOKE_REVERSE] if self.reverse and scale == "smoke" else []
-            if self.part < 1:
-                overrides.append(f"data.train_pairs={int(self.part * _train_pairs(data.corpus, data.source, data.target))}")
-        return resolve(scale, self.system, direction, seed, tuple(overrides))
+        return _config(self, scale, seed)
 
     def __str__(self) -> str:
         conditions = [self.label] if self.label else [*self.overrides]
         conditions += [f"{self.part:.0%} of the data"] if self.part < 1 else []
         conditions += ["other direction"] if self.reverse else []
         return f"{self.system} ({', '.join(conditions)})" if conditions else self.system
+
+
+@cache  # claims ask for the same few thousands of times
+def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
+    direction, overrides = None, []
+    if scale in SCALES:
+        data, layers, width = SCALES[scale].data, SCALES[scale].model.decoder_layers, SCALES[scale].model.embed_dim
+        narrow = f", head_dim={width // layers}" if width % layers else ""
+        direction = f"{data.target}-{data.source}" if arm.reverse else None
+        overrides = [override.replace("{layers}", str(layers)).replace("{narrow}", narrow) for override in arm.overrides]
+        overrides += [SMOKE_REVERSE] if arm.reverse and scale == "smoke" else []
+        if arm.part < 1:
+            overrides.append(f"data.train_pairs={int(arm.part * _train_pairs(data.corpus, data.source, data.target))}")
+    return resolve(scale, arm.system, direction, seed, tuple(overrides))
 
 
 @cache
