@@ -128,7 +128,7 @@ def main(arguments: list[str]) -> None:
     unknown = [name for name in arguments if name not in SECTIONS]
     if unknown:
         sys.exit(f"error: benchmarks: unknown section {unknown[0]}. Fix: use some of {', '.join(SECTIONS)}")
-    made_by = provenance("cpu", THREADS, "generated ids")  # before the first section writes into the repository
+    made_by = provenance(torch.device("cpu"), THREADS, "generated ids")  # before the first section writes into the repository
     for name in arguments or SECTIONS:
         rows = SECTIONS[name]()
         origin = made_by | {

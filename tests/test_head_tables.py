@@ -58,7 +58,7 @@ def make_run(folder, variant="base", direction="en-de") -> Run:
     sources, targets = corpus.pairs("train", data.source, data.target)
     run.subwords_path.write_bytes(Subwords.fit([*sources, *targets], data.vocab_size).model)
     write_json(run.lengths_path, {"source_tokens": 12, "target_tokens": 10})
-    write_json(run.path / "provenance.json", provenance("cpu", 1, corpus.fingerprint))
+    write_json(run.path / "provenance.json", provenance(torch.device("cpu"), 1, corpus.fingerprint))
     subwords = Subwords.load(run.subwords_path)
     model = Transformer(run.config.model, len(subwords), 0, subwords.starts_word(), run.length_ratio())
     tensors = {name: 2 * parameter.detach() for name, parameter in model.named_parameters()}
