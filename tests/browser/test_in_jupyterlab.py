@@ -179,6 +179,7 @@ def test_the_playground_follows_the_hand(lab):
     play.get_by_label("rows sum to one").check()
     until(lab, lambda: peak.text_content() == "1.00", "that density divided by what a row of it sums to")
     width.press("End")
+    until_still(lab, play, ".rp-text")  # a shorter translation in between would move the cursor
 
     matrix = play.get_by_label("weights of the head")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
