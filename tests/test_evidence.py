@@ -63,7 +63,7 @@ def test_two_runs_found_by_their_digests_differ_as_two_arms_of_one_seed_do(refs)
     records = [score_record(HARD, damaged(refs, 8)), score_record(other, damaged(refs, 4))]
     records += [score_record(BASE, damaged(refs, every), seed) for seed, every in ((1, 5), (2, 7))]
     evidence = Evidence("smoke", records)
-    found = evidence.difference(*(arm.config("smoke").digest() for arm in (HARD, other)), BASE)
+    found = evidence.difference([tuple(arm.config("smoke").digest() for arm in (HARD, other))], BASE)
     expected = evidence.contrast([(1, HARD), (-1, other)])
     for name in ("mean", "low", "high", "detectable"):
         assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
@@ -246,7 +246,7 @@ def test_which_heads_go_first_is_read_off_the_models_nearest_a_half_and_a_quarte
     numbers = [number(found) for number in (encoder_goes_first, cross_goes_last, low_minus_high("decoder_self"), low_minus_high("cross"))]
     assert [number.value for number in numbers] == [2, 2, 1, -2]
     assert [number.over for number in numbers] == [f"{heads} of 24 heads" for heads in (12, 5, 12, 12)]
-    assert (binary_share(found).value, binary_share(found).over) == (pytest.approx(0.7), "mean of 4 pruned models")
+    assert (binary_share(found).value, binary_share(found).over) == (pytest.approx(0.7), "4 pruned models")
 
 
 def test_without_a_positional_head_nothing_is_said_of_such_heads():

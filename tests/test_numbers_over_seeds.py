@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from paper_records import heads_record, verdict_on
+from paper_records import BASE, bleu, damaged, heads_record, pruning_record, score_record, verdict_on
 from test_suites import LEARNED, TOKEN, contrastive_record
 
+from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.papers.pruned import PRUNED
+from repro.papers.pruned import PRUNED, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
 from repro.papers.statistics import Exact, Interval, over_seeds
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
 
@@ -83,3 +84,56 @@ def test_a_table_of_accuracies_says_of_how_many_seeds_they_are_means():
     records.append(pairs_of_seed(LEARNED, 3, 0, suite="another"))  # made of other pairs than the first: left out
     text = accuracy_by_type_table(Evidence("smoke", records), "raganato2020", "Table 6", [LEARNED, TOKEN])
     assert "8L, 2 seeds | 7Ftoken+1L |" in text and "| 85.0 (21 to 100) | 60.0 (50 to 69) |" in text
+
+
+def sweep_of_seed(seed: int, refs: list[str], heads: int, lost_every: int) -> list[dict]:
+    """Return the record of a pruned model that has every n-th sentence in another order, and the scores; its control is perfect."""
+    point, control = ({"config_digest": f"{what} {seed}"} for what in ("pruned", "control"))
+    series = {
+        "encoder": {"heads": 16, "points": [point | {"heads": heads}], "continued": control["config_digest"]},
+        "scratch": {"pruned": point["config_digest"], "scratch": control["config_digest"]},
+    }
+    record = of_seed({"kind": "pruning", "series": series}, PRUNED, seed)
+    pruned, whole = (Arm("base", (f"train.max_updates={updates}",)) for updates in (10 * seed, 10 * seed + 1))  # no two are one system
+    return [record, score_record(pruned, damaged(refs, lost_every)) | point, score_record(whole, refs) | control]
+
+
+def test_what_pruning_costs_is_a_mean_over_seeds(refs):
+    """Its seeds matter half as much for two models as for one: the interval of four is half as wide, the sentences aside."""
+    costs = [100 - bleu(damaged(refs, every), refs) for every in (3, 6)]
+    both = [*sweep_of_seed(1, refs, 4, 3), *sweep_of_seed(2, refs, 3, 6)]
+    for number in (change_at(0.25), pruned_minus_scratch):
+        found = number(Evidence("smoke", both))
+        assert (found.mean, found.seeds) == (pytest.approx(-sum(costs) / 2, abs=1e-3), "2 seeds")
+    noise = [score_record(BASE, damaged(refs, every), seed) for seed, every in ((1, 2), (2, 9))]
+    one, four = (
+        change_at(0.25)(Evidence("smoke", [*noise, *(record for seed in seeds for record in sweep_of_seed(seed, refs, 4, 99))]))
+        for seeds in ((1,), (1, 2, 3, 4))
+    )
+    assert one.high - one.low == pytest.approx(2 * (four.high - four.low), rel=0.01)
+
+
+def test_a_seed_for_which_no_penalty_left_so_few_heads_is_left_out(refs):
+    found = change_at(0.25)(Evidence("smoke", [*sweep_of_seed(1, refs, 5, 3), *sweep_of_seed(2, refs, 4, 6)]))
+    assert (found.mean, found.seeds) == (pytest.approx(bleu(damaged(refs, 6), refs) - 100, abs=1e-3), "1 seed")
+
+
+def test_heads_that_are_kept_are_counted_over_seeds():
+    records = []
+    for seed, cross in enumerate((5, 3), start=1):
+        kept = {"encoder_self": [[]], "decoder_self": [[0, 1]], "cross": [list(range(cross))]}
+        series = {"all": {"heads": 24, "points": [{"heads": 2 + cross, "kept_heads": kept}]}}
+        records.append(of_seed({"kind": "pruning", "series": series}, PRUNED, seed))
+    found = cross_goes_last(Evidence("smoke", records))
+    half = 12.7062 * math.sqrt(2) / math.sqrt(2)  # 3 and 1: their standard deviation is the square root of 2
+    assert (found.value, found.high - found.value) == (2.0, pytest.approx(half, abs=1e-3))
+    assert found.over == "7 of 24 heads or 5 of 24 heads, mean of 2 seeds"
+
+
+def test_what_survives_is_told_of_the_seeds_whose_roles_are_known():
+    """Roles are in another kind of record, which a third seed does not have."""
+    roles = [of_seed(heads_record(offset=1), PRUNED, seed) for seed in (1, 2)]
+    kept = [of_seed(pruning_record([[], heads]), PRUNED, seed) for seed, heads in ((1, [0, 1, 2]), (2, [3, 4, 5]), (3, [6]))]
+    found = survival_difference(Evidence("smoke", [*roles, *kept]))
+    assert found.value == pytest.approx((1 - 3 / 13) / 2) and found.over == "3 of 16 heads, mean of 2 seeds"
+    assert (found.low, found.high) == (-1.0, 1.0)

@@ -146,6 +146,14 @@ def test_what_claims_ask_of_models_is_measured_for_every_seed_and_maps_are_drawn
     assert wanted == [*every, ("maps", 1)]
 
 
+def test_each_seed_is_pruned_in_a_sitting_of_its_own(evidence):
+    """So the record of one is kept before the next begins."""
+    experiment = Experiment("x", "X", "x", (PRUNED,), lambda _: "", measures={"pruning": (PRUNED,)})
+    done = {"kind": "pruning", "config_digest": PRUNED.config("smoke", 2).digest()}
+    sittings = plan([experiment], Evidence("smoke", [done]), seeds=3).sittings
+    assert [(kind, [config.train.seed for config in configs]) for kind, configs in sittings] == [("pruning", [1]), ("pruning", [3])]
+
+
 def test_a_sitting_is_measured_as_a_whole(evidence):
     experiment = Experiment("x", "X", "x", (BASE, HARD), lambda _: "", measures={"speed": (BASE, HARD)})
     assert [(kind, len(configs)) for kind, configs in plan([experiment], evidence, 1).sittings] == [("speed", 2)]
@@ -189,7 +197,7 @@ def test_the_page_says_that_no_head_meets_a_criterion():
         return roles_table(Evidence("smoke", [heads, {"kind": "pruning", "config_digest": prune, "series": series}]))
 
     assert "\n\nOurs: no head meets the criterion of any role.\n\n" in text("unknown")
-    assert "no head meets" not in text("rare") and "| 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
+    assert "no head meets" not in text("rare") and "| 1 | 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
 
 
 def test_pruned_models_with_as_many_heads_are_told_apart():
@@ -216,6 +224,7 @@ def test_the_curve_of_pruning_tells_heads_and_scores(refs):
     evidence = Evidence("smoke", [*scored, record | {"config_digest": PRUNED.config("smoke").digest()}])
     (figure,) = curve_figure(evidence).values()
     assert figure.data[0].customdata.tolist() == [[4, 30.5], [16, 31.0]] and list(figure.data[0].y) == [-0.5, 0]
+    assert figure.data[0].name == "base (model.num_heads=8), seed 1"
     assert max(heads for heads, _ in figure.data[1].customdata) == 48
 
 

@@ -100,9 +100,9 @@ class Evidence:
         """
         return self._seeds("scores", self.scored([arm])[0], split=self.split)
 
-    def shared_seeds(self, kind: str, arms: Sequence[Arm], **values: Any) -> list[int]:
-        """Return the seeds for which each of the arms has such a record; the first where there is none, for `one` to say so."""
-        return sorted(set.intersection(*(set(self._seeds(kind, arm, **values)) for arm in arms))) or [1]
+    def shared_seeds(self, kinds: Sequence[str], arms: Sequence[Arm], **values: Any) -> list[int]:
+        """Return the seeds for which each of the arms has such records; the first where there is none, for `one` to say so."""
+        return sorted(set.intersection(*(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms))) or [1]
 
     def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
         return [seed for seed in range(1, MAX_SEEDS + 1) if self.find(kind, arm, seed, **values)]
@@ -211,19 +211,24 @@ class Evidence:
             raise NotMeasured(f"the run of configuration {digest}", f"not scored at {self.scale}", "repro run makes it")
         return found[0]
 
-    def difference(self, digest: str, minus: str, like: Arm) -> Estimate:
-        """Return the difference in BLEU of two runs by the digests of their configurations, both on the test set of an arm.
+    def difference(self, pairs: Sequence[tuple[str, str]], like: Arm) -> Estimate:
+        """Return by how much the first of two runs is better in BLEU than the second, the mean over pairs of runs.
 
         Their seeds count like those of any two systems, though two runs that went on from one differ less. Raises as `scores_by`.
+
+        Args:
+            pairs: a pair a seed, each run by the digest of its configuration.
+            like: the arm on whose test set they all are.
         """
         target, refs = like.config(self.scale).data.target, tuple(self.pairs(like)[1])
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
-        for weight, wanted in ((1, digest), (-1, minus)):
-            sums = _sums(target, tuple(self.scores_by(wanted)["hypotheses"]), refs)
-            value += weight * _bleu_of(sums)
-            resampled += weight * bleu_of_resamples(sums)
+        for pair in pairs:
+            for weight, digest in zip((1 / len(pairs), -1 / len(pairs)), pair, strict=True):
+                sums = _sums(target, tuple(self.scores_by(digest)["hypotheses"]), refs)
+                value += weight * _bleu_of(sums)
+                resampled += weight * bleu_of_resamples(sums)
         noise = self._seed_noise(like, _bleu_of)
-        return estimate(value, resampled, [1], noise and noise.times(2))
+        return estimate(value, resampled, [len(pairs)], noise and noise.times(2 / len(pairs)))
 
     def masked(self, arm: Arm, head: str, sentences: Sequence[int] | None = None) -> Estimate:
         """Return what an arm loses, in BLEU, when a head is masked in all encoder layers, over the seeds that were measured so.
@@ -252,7 +257,7 @@ class Evidence:
 
     def _masked(self, terms: Sequence[tuple[float, Arm, str]], sentences: Sequence[int] | None, comparisons: int = 1) -> Estimate:
         """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
-        seeds = self.shared_seeds("masks", [arm for _, arm, _ in terms], split=self.split)
+        seeds = self.shared_seeds(["masks"], [arm for _, arm, _ in terms], split=self.split)
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for weight, arm, head in terms:
             for record in (self.one("masks", arm, seed, split=self.split) for seed in seeds):

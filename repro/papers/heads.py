@@ -24,6 +24,7 @@ def over_models(
     number: Callable[[int], Interval | Exact],
     least: float = -math.inf,
     most: float = math.inf,
+    kinds: Sequence[str] = ("heads",),
 ) -> Interval | Exact:
     """Return a number of the heads of some arms, over the seeds that all of them were measured for.
 
@@ -31,12 +32,13 @@ def over_models(
         evidence, arms: whose.
         number: seed -> the number of that seed's models.
         least, most: see `over_seeds`.
+        kinds: of the records that the number is taken from.
 
     Raises:
         Undefined: no seed has such a number; those that have none are left out otherwise.
     """
     found, reasons = [], []
-    for seed in evidence.shared_seeds("heads", arms):
+    for seed in evidence.shared_seeds(kinds, arms):
         try:
             found.append(number(seed))
         except Undefined as reason:

@@ -104,8 +104,8 @@ MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {
 }
 """Kind of record -> what makes it from a finished run."""
 
-EVERY_SEED = ("masks", "heads", "contrastive")
-"""Kinds of `MEASURES` made of every seed: nothing but the same measure of other models tells how much seeds matter to it."""
+EVERY_SEED = ("masks", "heads", "contrastive", "pruning")
+"""Kinds that are made of every seed: nothing but the same measure of other models tells how much seeds matter to it."""
 
 JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {"speed": measure_speed, "pruning": measure_pruning}
 """Kinds that need the whole machine, or several runs in one sitting. Score records that come with one are under `records`."""

@@ -12,7 +12,8 @@ from repro.decoding import Translator
 from repro.jobs import train_and_evaluate
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.statistics import Estimate, Exact, Undefined
+from repro.papers.heads import over_models
+from repro.papers.statistics import Estimate, Exact, Interval, Undefined
 from repro.pruning import continued_config, kept_heads
 from repro.pruning_sweep import PruningPoint, nearest, penalties_to_try, sweep
 from repro.records import evaluate_run
@@ -88,91 +89,121 @@ def _describe(point: PruningPoint) -> dict[str, Any]:
     }
 
 
+def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
+    """Return the series of pruned models by the seed of the model that they were pruned from.
+
+    Raises:
+        NotMeasured: there is none.
+    """
+    return {seed: evidence.one("pruning", PRUNED, seed)["series"] for seed in evidence.shared_seeds(["pruning"], (PRUNED,))}
+
+
 def change_at(share: float) -> Callable[[Evidence], Estimate]:
-    """Return what measures what pruning costs, in BLEU, at the most encoder heads that are at most this share of all, and not none."""
+    """Return what measures what pruning costs, in BLEU, at the most encoder heads that are at most this share of all, and not none.
+
+    It is the mean over seeds; one for which no penalty left so few heads is left out.
+    """
 
     def number(evidence: Evidence) -> Estimate:
-        series = evidence.one("pruning", PRUNED)["series"]["encoder"]
-        few = [point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]]
-        if not few:
+        pairs = []
+        for series in (found["encoder"] for found in sweeps(evidence).values()):
+            few = [point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]]
+            if few:
+                pairs.append((max(few, key=lambda point: point["heads"])["config_digest"], control_of(evidence, series)))
+        if not pairs:
             raise NotMeasured(f"{PRUNED} pruned to {share:.0%} of its encoder heads", "no penalty that was tried leaves so few", "try more")
-        return cost_of(evidence, "encoder", max(few, key=lambda point: point["heads"]))
+        return evidence.difference(pairs, PRUNED)
 
     return number
 
 
 def pruned_minus_scratch(evidence: Evidence) -> Estimate:
     """Return by how much the model pruned at all sites to nearest a quarter of its heads is better than its shape from scratch."""
-    pair = evidence.one("pruning", PRUNED)["series"]["scratch"]
-    return evidence.difference(pair["pruned"], pair["scratch"], PRUNED)
+    pairs = [series["scratch"] for series in sweeps(evidence).values()]
+    return evidence.difference([(pair["pruned"], pair["scratch"]) for pair in pairs], PRUNED)
 
 
-def encoder_goes_first(evidence: Evidence) -> Exact:
+def encoder_goes_first(evidence: Evidence) -> Interval | Exact:
     """Return, near half of all heads, the smaller of the heads kept in decoder self-attention and cross attention minus the encoder's."""
-    point, size = point_near(evidence, "all", 0.5)
-    kept = kept_by_site(point)
-    return Exact(min(kept["decoder_self"], kept["cross"]) - kept["encoder_self"], size)
+
+    def number(point: dict[str, Any]) -> int:
+        kept = kept_by_site(point)
+        return min(kept["decoder_self"], kept["cross"]) - kept["encoder_self"]
+
+    return _near(evidence, 0.5, number)
 
 
-def cross_goes_last(evidence: Evidence) -> Exact:
+def cross_goes_last(evidence: Evidence) -> Interval | Exact:
     """Return, near a quarter of all heads, the heads kept in cross attention minus those in decoder self-attention."""
-    point, size = point_near(evidence, "all", 0.25)
-    kept = kept_by_site(point)
-    return Exact(kept["cross"] - kept["decoder_self"], size)
+    return _near(evidence, 0.25, lambda point: kept_by_site(point)["cross"] - kept_by_site(point)["decoder_self"])
 
 
-def low_minus_high(site: str) -> Callable[[Evidence], Exact]:
+def low_minus_high(site: str) -> Callable[[Evidence], Interval | Exact]:
     """Return what counts the heads kept in the lower half of a site's layers minus those in the upper, near half of all heads."""
 
-    def number(evidence: Evidence) -> Exact:
-        point, size = point_near(evidence, "all", 0.5)
+    def number(point: dict[str, Any]) -> int:
         layers = [len(layer) for layer in point["kept_heads"][site]]
         half = len(layers) // 2
-        return Exact(sum(layers[:half]) - sum(layers[-half:]), size)
+        return sum(layers[:half]) - sum(layers[-half:])
 
-    return number
-
-
-def binary_share(evidence: Evidence) -> Exact:
-    """Return the mean share of nearly binary gates over all pruned models."""
-    series = evidence.one("pruning", PRUNED)["series"]
-    shares = [point["almost_binary"] for name in SERIES for point in series[name]["points"]]
-    return Exact(float(np.mean(shares)), f"mean of {len(shares)} pruned models")
+    return lambda evidence: _near(evidence, 0.5, number)
 
 
-def survival_difference(evidence: Evidence) -> Exact:
+def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]) -> Interval | Exact:
+    """Return a number of the models pruned at all sites to nearest a share of their heads, over seeds."""
+
+    def of_seed(seed: int) -> Exact:
+        series = sweeps(evidence)[seed]["all"]
+        point = point_near(series, share)
+        return Exact(number(point), _size(point, series))
+
+    return over_models(evidence, (PRUNED,), of_seed, kinds=("pruning",))
+
+
+def binary_share(evidence: Evidence) -> Interval | Exact:
+    """Return the mean share of nearly binary gates over all models that were pruned from one, over seeds."""
+
+    def of_seed(seed: int) -> Exact:
+        shares = [point["almost_binary"] for name in SERIES for point in sweeps(evidence)[seed][name]["points"]]
+        return Exact(float(np.mean(shares)), f"{len(shares)} pruned models")
+
+    return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
+
+
+def survival_difference(evidence: Evidence) -> Interval | Exact:
     """Return, near three tenths of the encoder's heads, the share of positional heads that are kept minus that of the other heads.
 
     Raises:
-        Undefined: one of the two has no heads.
+        Undefined: one of the two has no heads, for any seed.
     """
-    point, size = point_near(evidence, "encoder", 0.3)
-    kept = _mask(point["kept_heads"]["encoder_self"], roles_before(evidence))
-    positional = np.array([["positional" in roles for roles in layer] for layer in roles_before(evidence)])
-    if not positional.any() or positional.all():
-        raise Undefined("every head is positional" if positional.any() else "no head is positional")
-    return Exact(float(kept[positional].mean() - kept[~positional].mean()), size)
+
+    def of_seed(seed: int) -> Exact:
+        series, roles = sweeps(evidence)[seed]["encoder"], roles_before(evidence, seed)
+        point = point_near(series, 0.3)
+        kept = _mask(point["kept_heads"]["encoder_self"], roles)
+        positional = np.array([["positional" in names for names in layer] for layer in roles])
+        if not positional.any() or positional.all():
+            raise Undefined("every head is positional" if positional.any() else "no head is positional")
+        return Exact(float(kept[positional].mean() - kept[~positional].mean()), _size(point, series))
+
+    return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
 
 
-def point_near(evidence: Evidence, name: str, share: float) -> tuple[dict[str, Any], str]:
-    """Return the pruned model whose number of heads is nearest to a share of all, chosen as `nearest` does; and how many heads that are."""
-    series = evidence.one("pruning", PRUNED)["series"][name]
-    point = min(series["points"], key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]))
-    return point, f"{point['heads']} of {series['heads']} heads"
+def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
+    """Return the pruned model whose number of heads is nearest to a share of all, chosen as `nearest` does."""
+    return min(series["points"], key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]))
 
 
-def cost_of(evidence: Evidence, name: str, point: dict[str, Any]) -> Estimate:
-    """Return what pruning costs: the difference to the model that was trained on as long with all heads."""
-    return evidence.difference(point["config_digest"], control_of(evidence, name), PRUNED)
+def _size(point: dict[str, Any], series: dict[str, Any]) -> str:
+    return f"{point['heads']} of {series['heads']} heads"
 
 
-def control_of(evidence: Evidence, name: str) -> str:
-    """Return the digest of the control of a series.
+def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
+    """Return the digest of the control of a series, the model that was trained on as long with all heads.
 
     Raises:
         NotMeasured: the sweep was made before controls were trained.
     """
-    series = evidence.one("pruning", PRUNED)["series"][name]
     if "continued" not in series:
         raise NotMeasured(f"the control of the sweep of {PRUNED}", f"not measured at {evidence.scale}", NO_CONTROL)
     return series["continued"]
@@ -193,9 +224,9 @@ def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
     return found
 
 
-def roles_before(evidence: Evidence) -> list[list[list[str]]]:
+def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
     """Return the roles that each encoder head had before pruning, by layer."""
-    return evidence.one("heads", PRUNED)["sites"]["encoder_self"]["roles"]
+    return evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
 
 
 def _mask(kept: list[list[int]], roles: list[list[Any]]) -> np.ndarray:

@@ -12,7 +12,7 @@ from repro.attention.gates import HardConcrete
 from repro.config import SITES
 from repro.papers.evidence import Evidence
 from repro.papers.printed import printed, remarks
-from repro.papers.pruned import PRUNED, SHARES, control_of, cost_of, kept_by_site, point_near, pruned_minus_scratch, roles_before
+from repro.papers.pruned import PRUNED, SHARES, control_of, kept_by_site, point_near, roles_before, sweeps
 from repro.papers.statistics import Estimate
 from repro.papers.tables import explained, printed_grid, printed_table
 from repro.records import score_of
@@ -25,12 +25,16 @@ CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")
 
 def encoder_table(evidence: Evidence) -> str:
     """Return BLEU by encoder heads kept (their Figure 7), the printed numbers below."""
-    series = evidence.one("pruning", PRUNED)["series"]["encoder"]
-    rows = [[f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, "encoder", p)] for p in series["points"]]
-    rows.insert(0, [f"all {series['heads']}, trained on", "", "", _gain(evidence, control_of(evidence, "encoder")).cell()])
+    rows = []
+    for seed, series in _series(evidence, "encoder"):
+        control = control_of(evidence, series)
+        rows.append([str(seed), f"all {series['heads']}, trained on", "", "", _gain(evidence, control, seed).cell()])
+        for point in series["points"]:
+            kept, penalty = f"{point['heads']} of {series['heads']}", f"{point['penalty']:g}"
+            rows.append([str(seed), kept, penalty, *_changes(evidence, control, point, seed)])
     return "\n\n".join(
         [
-            explained(table(["encoder heads kept", "penalty", *CHANGES], rows)),
+            explained(table(["seed", "encoder heads kept", "penalty", *CHANGES], rows)),
             printed_grid(printed("voita2019", "Figure 7"), f"BLEU, {READ_OFF}"),
             printed_table(remarks("voita2019", "Figure 7")),
         ]
@@ -39,14 +43,17 @@ def encoder_table(evidence: Evidence) -> str:
 
 def all_sites_table(evidence: Evidence) -> str:
     """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
-    series = evidence.one("pruning", PRUNED)["series"]
-    rows = [[_sites(point), *_changes(evidence, "all", point), ""] for point in series["all"]["points"]]
-    rows.insert(0, ["all, trained on", "", _gain(evidence, control_of(evidence, "all")).cell(), ""])
-    near = _sites(point_near(evidence, "all", SHARES["all"][-1])[0])
-    rows.append([f"{near}, heads cut out", "", "", pruned_minus_scratch(evidence).cell()])
+    rows = []
+    for seed, series in sweeps(evidence).items():
+        points, control, pair = series["all"]["points"], control_of(evidence, series["all"]), series["scratch"]
+        rows.append([str(seed), "all, trained on", "", _gain(evidence, control, seed).cell(), ""])
+        rows += [[str(seed), _sites(point), *_changes(evidence, control, point, seed), ""] for point in points]
+        near = _sites(point_near(series["all"], SHARES["all"][-1]))
+        against = evidence.difference([(pair["pruned"], pair["scratch"])], PRUNED)
+        rows.append([str(seed), f"{near}, heads cut out", "", "", against.cell()])
     return "\n\n".join(
         [
-            explained(table(["heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows)),
+            explained(table(["seed", "heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows)),
             printed_grid(printed("voita2019", "Table 2"), "BLEU, printed"),
         ]
     )
@@ -54,33 +61,42 @@ def all_sites_table(evidence: Evidence) -> str:
 
 def roles_table(evidence: Evidence) -> str:
     """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
-    found = _role_counts(evidence)
-    rows = [[label, *(str(counts.get(role, 0)) for role in plots.ROLES)] for label, counts in found.items()]
+    found = {seed: _role_counts(evidence, seed) for seed in evidence.shared_seeds(["pruning", "heads"], (PRUNED,))}
+    rows = [
+        [str(seed), label, *(str(of_label.get(role, 0)) for role in plots.ROLES)]
+        for seed, counts in found.items()
+        for label, of_label in counts.items()
+    ]
     parts = [
-        table(["encoder heads kept, by role before pruning", *plots.ROLES], rows),
+        table(["seed", "encoder heads kept, by role before pruning", *plots.ROLES], rows),
         printed_grid(printed("voita2019", "Figure 8"), READ_OFF),
     ]
-    if not any(counts[role] for counts in found.values() for role in plots.ROLES if role != "unknown"):
+    every = [of_label for counts in found.values() for of_label in counts.values()]
+    if not any(of_label[role] for of_label in every for role in plots.ROLES if role != "unknown"):
         parts.insert(1, f"Ours: {plots.NO_ROLE}.")
     return "\n\n".join(parts)
 
 
 def sites_table(evidence: Evidence) -> str:
     """Return heads kept by site (their Figure 9)."""
-    series = evidence.one("pruning", PRUNED)["series"]["all"]
-    total = series["heads"]
-    rows = [[f"{total - p['heads']} of {total}", *(str(kept_by_site(p)[site]) for site in SITES)] for p in series["points"]]
-    ours = table(["heads pruned", *(f"kept at {site}" for site in SITES)], rows)
+    rows = [
+        [str(seed), f"{series['heads'] - point['heads']} of {series['heads']}", *(str(kept_by_site(point)[site]) for site in SITES)]
+        for seed, series in _series(evidence, "all")
+        for point in series["points"]
+    ]
+    ours = table(["seed", "heads pruned", *(f"kept at {site}" for site in SITES)], rows)
     return ours + "\n\n" + printed_grid(printed("voita2019", "Figure 9"), READ_OFF)
 
 
 def layers_table(evidence: Evidence) -> str:
     """Return heads kept by decoder layer (their Figure 10)."""
-    rows = []
-    for point in evidence.one("pruning", PRUNED)["series"]["all"]["points"]:
-        for site in ("decoder_self", "cross"):
-            rows.append([f"{point['heads']} kept, {site}", *(str(len(layer)) for layer in point["kept_heads"][site])])
-    header = ["model", *(f"layer {layer}" for layer in range(len(rows[0]) - 1))]
+    rows = [
+        [str(seed), f"{point['heads']} kept, {site}", *(str(len(layer)) for layer in point["kept_heads"][site])]
+        for seed, series in _series(evidence, "all")
+        for point in series["points"]
+        for site in ("decoder_self", "cross")
+    ]
+    header = ["seed", "model", *(f"layer {layer}" for layer in range(len(rows[0]) - 2))]
     cells = printed("voita2019", "Figure 10")  # six a model; two models have as many heads of a type
     theirs = [replace(cell, row=f"model {place // 6 + 1}, {cell.row}") for place, cell in enumerate(cells)]
     return table(header, rows) + "\n\n" + printed_grid(theirs, READ_OFF)
@@ -108,55 +124,76 @@ def gate_figure(_evidence: Evidence) -> dict[str, Any]:
 
 
 def curve_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw what pruning costs against the share of encoder heads kept, beside the printed curves."""
-    series = evidence.one("pruning", PRUNED)["series"]["encoder"]
-    digests = [control_of(evidence, "encoder"), *(point["config_digest"] for point in series["points"])]
-    scores = [score_of(evidence.scores_by(digest), "BLEU")["value"] for digest in digests]
-    ours = ([series["heads"], *(point["heads"] for point in series["points"])], scores)
+    """Draw what pruning costs against the share of encoder heads kept, a line a seed, beside the printed curves."""
+    ours = {}
+    for seed, series in _series(evidence, "encoder"):
+        digests = [control_of(evidence, series), *(point["config_digest"] for point in series["points"])]
+        scores = [score_of(evidence.scores_by(digest), "BLEU")["value"] for digest in digests]
+        ours[_of_seed(seed)] = ([series["heads"], *(point["heads"] for point in series["points"])], scores)
     theirs: dict[str, tuple[list[int], list[float]]] = {}
     for cell in printed("voita2019", "Figure 7"):
         kept, values = theirs.setdefault(f"printed: {cell.dataset}", ([], []))
         kept.append(int(cell.row.split()[0]))
         values.append(cell.value)
-    return {"What pruning encoder heads costs": plots.pruning_curve({str(PRUNED): ours}, theirs)}
+    return {"What pruning encoder heads costs": plots.pruning_curve(ours, theirs)}
 
 
 def roles_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw the roles of the kept heads."""
-    return {"Roles of the encoder heads that are kept": plots.role_counts(_role_counts(evidence), "encoder heads kept")}
+    """Draw the roles of the kept heads, a figure a seed."""
+    seeds = evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
+    return {
+        f"Roles of the encoder heads that are kept, seed {seed}": plots.role_counts(_role_counts(evidence, seed), "encoder heads kept")
+        for seed in seeds
+    }
 
 
 def sites_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by site."""
-    points = evidence.one("pruning", PRUNED)["series"]["all"]["points"]
-    ours = {site: [kept_by_site(point)[site] for point in points] for site in SITES}
-    return {"Heads kept by site": plots.heads_kept_by_site({str(PRUNED): ours})}
+    """Draw heads kept by site, a panel a seed."""
+    models = {
+        _of_seed(seed): {site: [kept_by_site(point)[site] for point in series["points"]] for site in SITES}
+        for seed, series in _series(evidence, "all")
+    }
+    return {"Heads kept by site": plots.heads_kept_by_site(models)}
 
 
 def layers_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by decoder layer."""
-    points = evidence.one("pruning", PRUNED)["series"]["all"]["points"]
-    kept = {site: np.array([[len(layer) for layer in p["kept_heads"][site]] for p in points]).T for site in ("decoder_self", "cross")}
-    return {"Heads kept by decoder layer": plots.heads_kept_by_layer(kept, [str(point["heads"]) for point in points])}
+    """Draw heads kept by decoder layer, a figure a seed."""
+    figures = {}
+    for seed, series in _series(evidence, "all"):
+        points = series["points"]
+        kept = {site: np.array([[len(layer) for layer in p["kept_heads"][site]] for p in points]).T for site in ("decoder_self", "cross")}
+        name = f"Heads kept by decoder layer, seed {seed}"
+        figures[name] = plots.heads_kept_by_layer(kept, [str(point["heads"]) for point in points])
+    return figures
 
 
-def _gain(evidence: Evidence, digest: str) -> Estimate:
+def _series(evidence: Evidence, name: str) -> list[tuple[int, dict[str, Any]]]:
+    """Return the seeds and their series of that name."""
+    return [(seed, series[name]) for seed, series in sweeps(evidence).items()]
+
+
+def _of_seed(seed: int) -> str:
+    return f"{PRUNED}, seed {seed}"
+
+
+def _gain(evidence: Evidence, digest: str, seed: int) -> Estimate:
     """Return the difference to the run before."""
-    return evidence.difference(digest, PRUNED.config(evidence.scale).digest(), PRUNED)
+    return evidence.difference([(digest, PRUNED.config(evidence.scale, seed).digest())], PRUNED)
 
 
-def _changes(evidence: Evidence, name: str, point: dict[str, Any]) -> tuple[str, str]:
-    return cost_of(evidence, name, point).cell(), _gain(evidence, point["config_digest"]).cell()
+def _changes(evidence: Evidence, control: str, point: dict[str, Any], seed: int) -> tuple[str, str]:
+    cost = evidence.difference([(point["config_digest"], control)], PRUNED)
+    return cost.cell(), _gain(evidence, point["config_digest"], seed).cell()
 
 
 def _sites(point: dict[str, Any]) -> str:
     return "/".join(str(count) for count in kept_by_site(point).values())
 
 
-def _role_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
+def _role_counts(evidence: Evidence, seed: int) -> dict[str, dict[str, int]]:
     """Return for each model how many of the encoder heads that it kept had each role; penalties tell apart two that kept as many."""
-    roles, found = roles_before(evidence), {}
-    series = evidence.one("pruning", PRUNED)["series"]["encoder"]
+    roles, found = roles_before(evidence, seed), {}
+    series = sweeps(evidence)[seed]["encoder"]
     sizes = Counter(point["heads"] for point in series["points"])
     everything = {"heads": series["heads"], "kept_heads": {"encoder_self": [list(range(len(layer))) for layer in roles]}}
     for point in [everything, *series["points"]]:

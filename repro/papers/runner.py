@@ -32,7 +32,7 @@ class Plan:
         trainings: runs to train and score.
         further: runs to score on a further test set, and its name.
         measures: runs to measure, and the kind of record.
-        sittings: kind of record and the runs that are measured side by side.
+        sittings: kind of record and the runs that are measured side by side, all of one seed.
     """
 
     trainings: list[RunConfig]
@@ -53,7 +53,7 @@ def plan(
 ) -> Plan:
     """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
 
-    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; maps and what needs the whole machine are made of the first.
+    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; maps, speeds and shares off the diagonal are of the first.
     `splits` are test sets to score on besides the one that the evidence is of; arms of experiments with another corpus than the scale's,
     such as summaries, are left out there.
     """
@@ -80,12 +80,12 @@ def plan(
     ]
     measures, sittings = [], []
     for kind, measured in kinds.items():
-        of_seeds = range(1, seeds + 1 if kind in EVERY_SEED else 2)
-        absent = [(arm, seed) for seed in of_seeds for arm in measured if not evidence.find(kind, arm, seed)]
-        if kind in JOINT_MEASURES and absent:
-            sittings.append((kind, [arm.config(scale) for arm in measured]))
-        elif kind in MEASURES:
-            measures += [(config, kind) for config in _each_once(arm.config(scale, seed) for arm, seed in absent)]
+        for seed in range(1, seeds + 1 if kind in EVERY_SEED else 2):
+            absent = [arm for arm in measured if not evidence.find(kind, arm, seed)]
+            if kind in JOINT_MEASURES and absent:
+                sittings.append((kind, [arm.config(scale, seed) for arm in measured]))
+            elif kind in MEASURES:
+                measures += [(config, kind) for config in _each_once(arm.config(scale, seed) for arm in absent)]
     return Plan(unscored(evidence.split), further, measures, sittings)
 
 

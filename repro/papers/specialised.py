@@ -47,7 +47,7 @@ def relevance_with_confidence(evidence: Evidence) -> Interval | Exact:
 
     The interval of a single model is over its heads. Those of several models are not the same heads, so that their seeds tell of both.
     """
-    several = len(evidence.shared_seeds("heads", (PRUNED,))) > 1
+    several = len(evidence.shared_seeds(["heads"], (PRUNED,))) > 1
 
     def of_seed(seed: int) -> Interval | Exact:
         relevance, confidence = (numbers(evidence, PRUNED, "encoder_self", name, seed)[1:].ravel() for name in ("relevance", "confidence"))

@@ -100,7 +100,7 @@ def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, ma
         NotMeasured: there are no such pairs, or the two were not scored on the same.
     """
     data, differences, shares = arm.config(evidence.scale).data, [], []
-    for seed in evidence.shared_seeds("contrastive", (arm, minus)):
+    for seed in evidence.shared_seeds(["contrastive"], (arm, minus)):
         first, second = _result(evidence, arm, None, seed), _result(evidence, minus, masked, seed)
         if first["suite"]["sha256"] != second["suite"]["sha256"]:
             raise NotMeasured(f"contrastive pairs of {arm} and {minus}", "they were scored on two suites", "repro run scores both on one")
@@ -182,7 +182,7 @@ def seeds_said(evidence: Evidence, arm: Arm) -> str:
 
 def _results(evidence: Evidence, arm: Arm, masked: str | None = None) -> list[dict[str, Any]]:
     """Return the results of all seeds that were scored on the pairs of the first."""
-    found = [_result(evidence, arm, masked, seed) for seed in evidence.shared_seeds("contrastive", (arm,))]
+    found = [_result(evidence, arm, masked, seed) for seed in evidence.shared_seeds(["contrastive"], (arm,))]
     return [result for result in found if result["suite"]["sha256"] == found[0]["suite"]["sha256"]]
 
 
