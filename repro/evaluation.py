@@ -15,8 +15,12 @@ from repro.errors import InputError, did_you_mean
 from repro.metrics import Distinct, Rouge
 
 BOOTSTRAP_SEED = 12345  # sacreBLEU's own
-UNSPACED = {"ja": "char", "jpn": "char"} | dict.fromkeys(("zh", "zho", "cmn", "yue"), "zh")
+UNSPACED = dict.fromkeys(("ja", "jpn", "th", "tha", "lo", "lao", "km", "khm", "my", "mya"), "char") | dict.fromkeys(
+    ("zh", "zho", "cmn", "yue"), "zh"
+)
 """Language written without blanks between words -> sacreBLEU's tokeniser for text of it that is not cut into words."""
+LONGEST_WORD = 7
+"""Characters that its words have at most on average, in a text of such a language that is cut into words."""
 
 TOKENISED = "tokenised lower-cased BLEU"
 
@@ -135,11 +139,16 @@ def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
 
 
 def unspaced_tokenizer(target: str, refs: Sequence[str]) -> str | None:
-    """Return sacreBLEU's tokeniser for a language of `UNSPACED`: `none` where most references are cut into words; else None."""
+    """Return sacreBLEU's tokeniser for a language of `UNSPACED`: `none` where most references are cut into words; else None.
+
+    A blank alone is no sign of that: Thai, Lao, Khmer and Burmese have it between phrases.
+    """
     language = re.split("[-_]", target)[0]
     if language not in UNSPACED:
         return None
-    return "none" if 2 * sum(" " in ref.strip() for ref in refs) > len(refs) else UNSPACED[language]
+    pieces = [len(piece) for ref in refs for piece in ref.split()]
+    most_are_cut = 2 * sum(" " in ref.strip() for ref in refs) > len(refs)
+    return "none" if most_are_cut and sum(pieces) <= LONGEST_WORD * len(pieces) else UNSPACED[language]
 
 
 METRICS: dict[str, Callable[[str, Sequence[str]], list[CorpusMetric | Distinct]]] = {

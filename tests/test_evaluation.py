@@ -70,7 +70,9 @@ def test_tokenised_bleu_is_not_smoothed_as_cased_bleu_is(target, hyp, ref):
     assert tokenised.value == 0 < cased.value and "smooth:none" in tokenised.signature
 
 
-@pytest.mark.parametrize("target, tokenizer", [("ja", "char"), ("zh", "zh"), ("zh-CN", "zh"), ("jpn", "char"), ("cmn_Hans", "zh")])
+@pytest.mark.parametrize(
+    "target, tokenizer", [("ja", "char"), ("zh", "zh"), ("zh-CN", "zh"), ("jpn", "char"), ("km", "char"), ("cmn_Hans", "zh")]
+)
 def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(target, tokenizer):
     refs, hyps = ["我昨天在车站见到了朋友。", "她每天早上跑步。"], ["我昨天在车站见到了老师。", "她每天早上跑步。"]
     bleu, _, tokenised = score_all(hyps, refs, target)
@@ -83,7 +85,18 @@ def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(targ
 
 def test_a_blank_here_and_there_does_not_make_a_text_cut_into_words():
     refs = ["我昨天在New York见到了朋友。", "她每天早上跑步。", "我们在Los Angeles。", "他不在。"]
-    assert ["tok:zh|" in score_all(lines, lines, "zh")[0].signature for lines in (refs, refs[:3])] == [True, False]
+    cut = ["我 昨天 在 New York 见到 了 朋友 。", "她 每天 早上 跑步 。", "不在。"]
+    assert ["tok:zh|" in score_all(lines, lines, "zh")[0].signature for lines in (refs, refs[:3], cut)] == [True, True, False]
+
+
+@pytest.mark.parametrize("target", ["th", "tha_Thai"])
+def test_thai_has_blanks_between_phrases_not_words(target):
+    refs = ["เมื่อวานฉันไปตลาดกับแม่ แล้วซื้อผลไม้มาเยอะมาก", "วันนี้อากาศดี เราจะไปเดินเล่นกัน"]
+    cut = ["เมื่อวาน ฉัน ไป ตลาด กับ แม่ แล้ว ซื้อ ผลไม้ มา เยอะ มาก", "วันนี้ อากาศ ดี เรา จะ ไป เดินเล่น กัน"]
+    assert [f"tok:{cutter}|" in score_all(text, text, target)[0].signature for text, cutter in ((refs, "char"), (cut, "none"))] == [
+        True,
+        True,
+    ]
 
 
 def test_the_bootstrap_agrees_with_sacrebleus_test():
