@@ -66,3 +66,11 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
     assert path.stat().st_size < 400_000
+
+
+@pytest.mark.parametrize("path", [*NOTEBOOKS, *sorted((ROOT / "tutorials").glob("*/*.ipynb"))], ids=lambda path: "/".join(path.parts[-2:]))
+def test_cells_say_that_their_output_is_not_compared_where_it_is_not(path):
+    """The sentence is for readers, the tag is what nbval looks at."""
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    said = [any(line.startswith("# output not compared: ") for line in cell["source"]) for cell in cells]
+    assert said == ["nbval-ignore-output" in cell["metadata"].get("tags", []) for cell in cells]

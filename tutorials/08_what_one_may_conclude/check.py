@@ -137,6 +137,7 @@ def deviation(numbers, lost=1):
         (np.array([-1.9, -2.1, -2.0, -1.95, -2.05]), 0.7, 2.132),
         (np.array([0.3, -0.3, 0.0, 0.1, -0.1]), 0.12, 2.132),
         (np.array([2.0, -2.0, 0.0]), 4.0, 2.920),
+        (np.array([0.9, -0.2, 0.1, 0.0, -0.3, 0.2]), 0.7, 2.015),
     ],
     hint="Write down mean - quantile * error and mean + quantile * error. Both must lie between -margin and +margin.",
 )
@@ -177,6 +178,12 @@ def variance(differences, margin, quantile):
 def mean_alone(differences, margin, quantile):
     """You looked at the mean alone. Seeds that scatter widely may have a mean near 0 by chance."""
     return abs(mean(differences)) < margin
+
+
+@is_equivalent.mistake
+def every_seed(differences, margin, quantile):
+    """You asked each seed by itself to lie within the margin. The claim is about the mean: put an interval around it."""
+    return max(abs(difference) for difference in differences) < margin
 
 
 @is_equivalent.mistake
