@@ -110,9 +110,9 @@ def load_start(model: Transformer, start: Run) -> None:
 
 def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:
     """Save parameters, optimiser, random state and counters, then drop the checkpoints that neither a resume nor the mean needs."""
-    random = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        random["cuda"] = torch.cuda.get_rng_state()
+    random, device = {"cpu": torch.get_rng_state()}, next(model.parameters()).device
+    if device.type == "cuda":
+        random["cuda"] = torch.cuda.get_rng_state(device)  # that of the GPU which draws, of several
     moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
     tensors = {"model": _parameters(model), "optimizer": moments, "random": random}
     run.save_checkpoint(progress.update, tensors, _finite(progress))
@@ -168,8 +168,9 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
     random = load_tensors(newest, "random")
     torch.set_rng_state(random["cpu"])
-    if "cuda" in random and torch.cuda.is_available():
-        torch.cuda.set_rng_state(random["cuda"])
+    device = next(model.parameters()).device
+    if device.type == "cuda" and "cuda" in random:
+        torch.cuda.set_rng_state(random["cuda"], device)
     lines = [json.dumps(line) + "\n" for line in run.metrics() if line["update"] <= progress.update]
     write_atomic(run.metrics_path, "".join(lines).encode())
     return progress

@@ -136,6 +136,12 @@ def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
     return cls(**{key: typed(hints[key], value, f"{where}.{key}") for key, value in values.items()})
 
 
+def check_types(part: Any, where: str) -> None:
+    """Bring the values of a frozen dataclass to the types of its fields, as `from_dict` does, and refuse what it refuses."""
+    for name, hint in _hints(type(part)).items():
+        object.__setattr__(part, name, typed(hint, getattr(part, name), f"{where}.{name}"))
+
+
 @cache
 def _hints(cls: type) -> dict[str, Any]:
     return {name: hint for name, hint in typing.get_type_hints(cls).items() if typing.get_origin(hint) is not ClassVar}
@@ -222,7 +228,21 @@ def _check(config: RunConfig) -> None:
     if train.freeze_decoder and set(model.gated_sites) - {"encoder_self"}:
         what = f"is on, but gates at {', '.join(model.gated_sites)} would have to move in the decoder"
         raise InputError("train.freeze_decoder", what, "gate encoder_self only, or freeze nothing")
+    _check_effect(model, train)
     for name in ("learning_rate", "clip_norm", "gate_rate"):
         if not 0 < getattr(train, name) < 1e6:
             what = f"must be above 0 and below 1,000,000, found {getattr(train, name)}"
             raise InputError(f"train.{name}", what, "use a positive number")
+
+
+def _check_effect(model: ModelConfig, train: TrainConfig) -> None:
+    """Refuse options that would do nothing, and yet name another run. A model that was cut out keeps those of its training."""
+    if train.cut_from is not None:
+        return
+    usual = {"model.gate_init": (model.gate_init, ModelConfig.gate_init)}
+    usual |= {f"train.{name}": (getattr(train, name), getattr(TrainConfig, name)) for name in ("gate_penalty", "gate_rate")}
+    for option, (value, default) in usual.items():
+        if value != default and not model.gated_sites:
+            raise InputError(option, "does nothing without gates", "set model.gated_sites, or leave it out")
+    if train.freeze_decoder and train.start_from is None:
+        raise InputError("train.freeze_decoder", "would leave the decoder at random", "set train.start_from, or freeze nothing")

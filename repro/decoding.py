@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, NamedTuple
 
@@ -11,8 +11,10 @@ from torch import Tensor
 from tqdm import tqdm
 
 from repro.checkpoints import load_parameters, new_model
+from repro.config import check_types
 from repro.data.batches import cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
+from repro.data.text import texts_in
 from repro.errors import InputError
 from repro.memory import keep_freed_memory
 from repro.runs import Run
@@ -42,6 +44,7 @@ class SearchConfig:
     batch_size: int = 64
 
     def __post_init__(self) -> None:
+        check_types(self, "search")
         if self.beam < 1 or self.batch_size < 1 or self.extra_tokens < 0:
             found = f"beam {self.beam}, batch_size {self.batch_size}, extra_tokens {self.extra_tokens}"
             raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
@@ -230,11 +233,11 @@ class Translator:
         """Return a translator over 8-bit integers, which changes a word here and there; see `quantized`."""
         return Translator(quantized(self.model), self.subwords)
 
-    def translate(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:
+    def translate(self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:
         """Translate sentences; an empty or blank one stays empty. The order is kept.
 
         Raises:
-            InputError: a sentence is longer than the model's attention is defined for.
+            InputError: not texts, or a sentence is longer than the model's attention is defined for.
         """
         return self.texts(self.search(sentences, search, quiet))
 
@@ -257,15 +260,13 @@ class Translator:
             what = f"has {count:,} tokens, and attention takes memory with their square: the limit is {MAX_SOURCE:,}"
             raise InputError(where, what, "split the sentence")
 
-    def search(self, sentences: list[str], search: SearchConfig | None = None, quiet: bool = True) -> list[Hypothesis]:
+    def search(self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True) -> list[Hypothesis]:
         """Return what `translate` finds, with its score and whether it was cut; nothing for a sentence without any subword.
 
         Raises:
-            InputError: a sentence is longer than the model's attention is defined for.
+            InputError: not texts, or a sentence is longer than the model's attention is defined for.
         """
-        if isinstance(sentences, str):
-            raise InputError("sentences", "are one text, not a list", "write [sentence]")
-        search = search or SearchConfig()
+        sentences, search = texts_in("sentences", sentences), search or SearchConfig()
         mark = self.model.config.source_end_mark
         src = self._encode(sentences)
         for sentence, ids in zip(sentences, src, strict=True):

@@ -1,7 +1,7 @@
 """Scores with their signatures, and whether two systems differ by more than chance."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -11,6 +11,7 @@ import numpy as np
 import sacrebleu
 from sacrebleu.metrics.base import Metric
 
+from repro.data.text import texts_in
 from repro.errors import InputError, did_you_mean
 from repro.metrics import Distinct, Rouge
 
@@ -188,9 +189,9 @@ def score_all(hyps: list[str], refs: list[str], target: str, task: str = "transl
         task: what the texts are, as a corpus says of itself.
 
     Raises:
-        InputError: nothing to score, or not as many references as hypotheses.
+        InputError: nothing to score, not texts, or not as many references as hypotheses.
     """
-    _check_lines(hyps, refs)
+    hyps, refs = _lines(hyps, refs)
     return [Score(metric.name, metric.score(hyps), metric.signature()) for metric in metrics_for(task, target, tuple(refs))]
 
 
@@ -203,8 +204,8 @@ def paired_bootstrap(
     two-sided: the share of resamples whose difference is at least as far from the mean difference as the true one is from zero.
     (sacreBLEU's own test counts one tail, so its p is about half of this one.) The resamples are the same for all metrics and calls.
     """
-    _check_lines(first, refs)
-    _check_lines(second, refs)
+    first, refs = _lines(first, refs)
+    second, _ = _lines(second, refs)
     random = np.random.default_rng(BOOTSTRAP_SEED)
     samples = random.integers(len(refs), size=(num_samples, len(refs)))
     metrics = [metric for metric in metrics_for(task, target, tuple(refs)) if isinstance(metric, CorpusMetric)]
@@ -240,8 +241,10 @@ def _moses(language: str):
     return lambda sentence: tokenizer.tokenize(sentence, escape=False, return_str=True)
 
 
-def _check_lines(hyps: list[str], refs: list[str]) -> None:
+def _lines(hyps: Iterable[str], refs: Iterable[str]) -> tuple[list[str], list[str]]:
+    hyps, refs = texts_in("hypotheses", hyps), texts_in("references", refs)
     if not refs:
         raise InputError("references", "there is nothing to score", "give at least one sentence")
     if len(hyps) != len(refs):
         raise InputError("hypotheses", f"{len(hyps):,} lines for {len(refs):,} references", "give one hypothesis per reference")
+    return hyps, refs

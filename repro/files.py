@@ -135,13 +135,25 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
             for file in files:
                 with open(file, "rb") as handle:
                     os.fsync(handle.fileno())
-            if path.is_dir():
-                shutil.rmtree(path)
-            path.unlink(missing_ok=True)
-            os.replace(temporary, path)
+            _swap(temporary, path)
             _sync_folder(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _swap(new: Path, path: Path) -> None:
+    """Rename a folder to a path. A folder that is there goes only when the new one is in its place; if that fails, it comes back."""
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return os.replace(new, path)
+    old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
+    os.replace(path, old)
+    try:
+        os.replace(new, path)
+    except BaseException:
+        os.replace(old, path)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def check_folder(path: Path) -> None:

@@ -55,33 +55,32 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
     bugs, stop_requests = [], []
 
     def pass_on(number: int, _frame: Any) -> None:
-        """Let every worker save and end; Ctrl-C reaches them by itself."""
+        """Let every worker save and end. Ctrl-C in a terminal reaches them by itself, too; the button of an editor does not."""
         stop_requests.append(number)
         for process in active_children():
             os.kill(process.pid, number)
 
-    before = signal.signal(signal.SIGTERM, pass_on)
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with ProcessPoolExecutor(jobs, get_context("spawn"), _start_worker, (threads,)) as pool:
             futures = {pool.submit(_do, work, task): index for index, task in enumerate(tasks)}
             for future in as_completed(futures):
                 error, index = future.exception(), futures[future]
-                if isinstance(error, Stopped | KeyboardInterrupt):
+                if isinstance(error, Stopped):
                     pool.shutdown(wait=True, cancel_futures=True)
                 elif error and not isinstance(error, BrokenProcessPool):
                     bugs.append(error)  # of one piece; the others end and are told
                     continue
                 outcomes[index] = future.result()
                 ended(len(outcomes), len(tasks), outcomes[index])
-    except KeyboardInterrupt as error:  # the workers had it, too, and have saved
-        raise Stopped(128 + signal.SIGINT, 0) from error
     except BrokenProcessPool as error:
         if stop_requests:  # a worker that was still starting could not save anything
             raise Stopped(128 + stop_requests[0], 0) from error
         mend = "use fewer jobs if memory ran out; the same command goes on where they were"
         raise MachineError("--jobs", "a worker process was killed", mend) from error
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if stop_requests:  # it came when the last pieces were as good as done
         raise Stopped(128 + stop_requests[0], 0)
     if bugs:

@@ -143,8 +143,8 @@ def conditions_of(config: RunConfig) -> list[str]:
         return [f"train.cut_from={config.train.cut_from}"]
     if config.train.start_from:
         sites = config.model.gated_sites
+        usual = replace(usual, model=replace(usual.model, gated_sites=sites, gate_init=GATE_INIT if sites else None))
         usual = trained_on(usual, "", sites, **({"gate_rate": GATE_RATE} if sites else {}))
-        usual = replace(usual, model=replace(usual.model, gate_init=GATE_INIT if sites else None))
     apart = {"source", "target", "seed", *STRUCTURE, *SYSTEMS.get(system_of(config.model), {})}
     return [
         f"{part.name}.{option.name}={value}"
@@ -181,6 +181,8 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
     """
     if scale not in SCALES:
         raise InputError("--scale", f"unknown scale '{scale}'", did_you_mean(scale, SCALES))
+    if isinstance(overrides, str):
+        raise InputError(overrides, "is one text, not a list of settings", f'write ("{overrides}",)')
     if variant not in SYSTEMS:
         raise InputError("--variant", f"unknown variant '{variant}'", did_you_mean(variant, SYSTEMS))
     config = SCALES[scale]

@@ -50,6 +50,26 @@ def test_factors_act_on_their_heads_only(site, layer):
     torch.testing.assert_close(seen[1], seen[0] * torch.tensor(factors, dtype=torch.double)[:, None])
 
 
+def test_a_parameter_as_factors_does_not_become_one_of_the_model():
+    model = small()
+    names = [name for name, _ in model.named_parameters()]
+    factors = torch.nn.Parameter(torch.ones(SMALL["num_heads"]))
+    with scaled_heads(model, {("cross", 0): factors}):
+        assert [name for name, _ in model.named_parameters()] == names
+        model.attentions()["cross"][0].head_scale.sum().backward()
+    assert factors.grad.tolist() == [1.0] * SMALL["num_heads"]
+    with scaled_heads(model, {("cross", 0): [0.0] * SMALL["num_heads"]}):  # it can be laid over again
+        pass
+
+
+def test_heads_of_a_model_in_8_bits_can_be_masked(translator):
+    small = translator.quantized()
+    whole = small.translate(SENTENCES[:2])
+    with scaled_heads(small.model, {("encoder_self", 0): [0.0] * SMALL["num_heads"]}):
+        assert small.translate(SENTENCES[:2]) != whole
+    assert small.translate(SENTENCES[:2]) == whole
+
+
 def test_factors_lie_on_top_of_others_and_a_tensor_keeps_its_gradient():
     model = small()
     scale = torch.tensor([1.0, 0.0, 3.0, 1.0])

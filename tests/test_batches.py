@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.data.batches import EncodedPairs, cut_by_tokens, pad
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
+from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.errors import DamagedFileError, InputError
 
 TEXTS = ["the unhappy dog sleeps", "der unglückliche Hund schläft", "dogs and houses", "Hunde und Häuser"] * 10
@@ -31,6 +31,12 @@ def test_sentences_come_back_from_their_ids(subwords):
 
 def test_the_same_text_gives_the_same_model(subwords):
     assert Subwords.fit(TEXTS, 60).model == subwords.model
+
+
+def test_long_lines_are_read_too():
+    """Sentencepiece leaves out what is longer than 4,192 bytes, unless it is told otherwise."""
+    long = " ".join(["tapir"] * 900)
+    assert UNK_ID not in Subwords.fit(["a house"] * 9 + [long], 17).encode(["tapir"])[0]
 
 
 @pytest.mark.parametrize("end_mark", [True, False])

@@ -55,6 +55,8 @@ def test_a_sentence_goes_through_all_models(translator, gated):
 
 
 def test_no_models_is_a_mistake(translator):
+    with pytest.raises(InputError, match="models: have a label twice"):  # one of them would not be shown
+        Pruning([("8 heads", translator), ("8 heads", translator)], SENTENCE)
     for make in (lambda: Pruning([], SENTENCE), lambda: Comparison({}, SENTENCE)):
         with pytest.raises(InputError, match="models: there is none"):
             make()

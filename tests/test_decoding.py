@@ -3,6 +3,8 @@
 import itertools
 from typing import NamedTuple
 
+import datasets
+import numpy as np
 import pytest
 import torch
 
@@ -261,10 +263,14 @@ def test_length_penalties(penalty, expected):
     assert SearchConfig(alpha=0.5, penalty=penalty).rank(torch.tensor(-6.0), 8) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("options", [{"beam": 0}, {"alpha": -1.0}, {"penalty": "best"}, {"batch_size": 0}])
+@pytest.mark.parametrize("options", [{"beam": 0}, {"alpha": -1.0}, {"penalty": "best"}, {"batch_size": 0}, {"beam": 4.0}, {"beam": "4"}])
 def test_impossible_searches_are_refused(options):
-    with pytest.raises(InputError, match="search: "):
+    with pytest.raises(InputError, match=r"search(\.\w+)?: "):
         SearchConfig(**options)
+
+
+def test_a_whole_number_is_a_strength_of_the_penalty():
+    assert repr(SearchConfig(alpha=1)) == repr(SearchConfig())
 
 
 def test_the_translator_keeps_order_and_blank_lines_and_reads_marks_as_text():
@@ -279,6 +285,21 @@ def test_the_translator_keeps_order_and_blank_lines_and_reads_marks_as_text():
     found = translator.translate(lines, SearchConfig(beam=2, extra_tokens=3, batch_size=2))
     assert len(found) == len(lines) and found[1] == found[2] == ""
     assert found == [translator.translate([line], SearchConfig(beam=2, extra_tokens=3))[0] for line in lines]
+
+
+def test_texts_come_in_any_row_and_what_is_no_text_is_named():
+    """As a notebook has them: a tuple, an array, a column of a table, a generator."""
+    texts = ["a small house", "a tree"]
+    subwords = Subwords.fit(texts * 5, 20)
+    translator = Translator(Transformer(small().config, len(subwords), PAD_ID), subwords)
+    expected = translator.translate(texts)
+    column = datasets.Dataset.from_dict({"en": texts})["en"]
+    for row in (tuple(texts), np.array(texts), iter(texts), column):
+        assert translator.translate(row) == expected
+    with pytest.raises(InputError, match=r"sentences: are one text, not a list\. Fix: write \[text\]"):
+        translator.translate("a tree")
+    with pytest.raises(InputError, match=r"sentences\[1\]: is of the type NoneType, not a text\. Fix: give a list of str"):
+        translator.translate(["a tree", None])
 
 
 def test_a_book_on_one_line_is_refused_by_name(monkeypatch):

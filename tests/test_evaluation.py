@@ -141,3 +141,11 @@ def test_the_bootstrap_is_deterministic():
 def test_nothing_or_unequal_lines_are_refused(hyps, refs, message):
     with pytest.raises(InputError, match=message):
         score_all(hyps, refs, "de")
+
+
+def test_a_text_in_the_place_of_a_list_is_refused():
+    """Its letters would be scored one by one."""
+    with pytest.raises(InputError, match="hypotheses: are one text, not a list"):
+        score_all("ein Haus", ["ein Haus"], "de")
+    with pytest.raises(InputError, match="references: are one text, not a list"):
+        paired_bootstrap(["ein Haus"], ["ein Haus"], "ein Haus", "de")

@@ -295,3 +295,16 @@ def test_no_gain_is_not_that_of_attention_dropout_unless_there_is_one(refs, ever
     records = [score_record(Arm("ran-d"), gain), score_record(BASE, base), score_record(Arm("base-attention-dropout"), control)]
     records.append(score_record(BASE, damaged(refs, 4, 2), 2))  # so that it is known how much seeds matter
     assert verdict_on("Z-10", records).status == status
+
+
+def test_a_trial_of_another_size_says_nothing_of_how_much_seeds_matter(refs):
+    """It may lie in the same folder: five updates of training, or a model half as wide."""
+    records = [score_record(BASE, damaged(refs, 4), 1), score_record(BASE, damaged(refs, 5), 2), score_record(HARD, damaged(refs, 3))]
+    terms = [(1.0, HARD), (-1.0, BASE)]
+    before = Evidence("smoke", records).contrast(terms)
+    for override in ("train.max_updates=5", "model.embed_dim=32", "model.ffn_dim=64", "data.vocab_size=500"):
+        trial = Arm("base", (override,))
+        beside = [score_record(trial, refs, 1), score_record(trial, damaged(refs, 1), 2)]
+        assert Evidence("smoke", [*records, *beside]).contrast(terms) == before, override
+    ours = [score_record(Arm("base", ("model.num_heads=8",)), lines, seed) for seed, lines in enumerate((refs, damaged(refs, 1)), 1)]
+    assert Evidence("smoke", [*records, *ours]).contrast(terms).high > before.high

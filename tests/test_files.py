@@ -63,6 +63,25 @@ def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
     assert (path / "a").read_text() == "old" and os.listdir(tmp_path) == ["folder"]
 
 
+def test_a_folder_that_cannot_be_renamed_into_place_leaves_the_old_one(tmp_path, monkeypatch):
+    path, replace = tmp_path / "folder", os.replace
+    write_folder(path, lambda folder: (folder / "a").write_text("old"))
+
+    def refuse(source, target):
+        if (Path(source) / "a").exists() and (Path(source) / "a").read_text() == "new":
+            raise OSError(errno.EIO, "Input/output error")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(MachineError):
+        write_folder(path, lambda folder: (folder / "a").write_text("new"))
+    check_folder(path)
+    assert (path / "a").read_text() == "old" and os.listdir(tmp_path) == ["folder"]
+    monkeypatch.setattr(os, "replace", replace)
+    write_folder(path, lambda folder: (folder / "a").write_text("new"))
+    assert (path / "a").read_text() == "new" and os.listdir(tmp_path) == ["folder"]
+
+
 def test_every_cut_and_every_changed_bit_is_found(tmp_path):
     path = tmp_path / "final"
     save_tensors(path, {"model": {"weight": torch.arange(30.0)}}, {"update": 3})

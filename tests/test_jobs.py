@@ -110,7 +110,7 @@ def test_no_jobs_are_refused():
         run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 
-def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM) -> str:
+def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM, send=os.kill) -> str:
     """Stop `repro run` while the first of three runs trains, which must have saved, and the others not begun; return what it said."""
     command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1", *options, "--results", str(results)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -118,10 +118,7 @@ def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM) 
     while process.poll() is None and not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
         time.sleep(0.2)
     time.sleep(1)
-    if number == signal.SIGINT:  # Ctrl-C in a terminal reaches all processes of a command
-        os.killpg(process.pid, number)
-    else:
-        os.kill(process.pid, number)
+    send(process.pid, number)
     _, message = process.communicate(timeout=120)
     assert process.returncode == 128 + number, message
     (folder,) = root.iterdir()
@@ -129,9 +126,10 @@ def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM) 
     return message
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, number):
-    assert stop_three_runs(root, tmp_path_factory.mktemp("results"), number=number).splitlines() == [
+@pytest.mark.parametrize(("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.kill), (signal.SIGINT, os.killpg)])
+def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, number, send):
+    """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the first."""
+    assert stop_three_runs(root, tmp_path_factory.mktemp("results"), number=number, send=send).splitlines() == [
         "3 runs to train, 0 to measure; time not known yet",
         "stopped; the same command goes on where the runs were",
     ]

@@ -76,6 +76,11 @@ def test_maps_are_of_our_sentence_and_the_models_own_translation(run, translator
             np.testing.assert_allclose(layer, weights[0], atol=0.51e-4)
 
 
+def test_maps_of_a_lower_case_corpus_are_of_the_sentence_in_lower_case(run, monkeypatch):
+    monkeypatch.setattr(measures, "prepare_lines", lambda name, lines: [line.lower() for line in lines if name == "minigerman"])
+    assert measure_maps(run)["source"][0] == "▁the"
+
+
 def test_a_share_off_the_diagonal_is_that_of_the_sentence_by_itself(run, translator, monkeypatch):
     """A token counts by its weights averaged over all heads and layers; the end mark is none."""
     monkeypatch.setattr(measures, "BATCH", 3)  # the last batch is smaller

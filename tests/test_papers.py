@@ -1,10 +1,10 @@
 """The papers as code: what is printed, what is planned, and what stands in tables."""
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
-from paper_records import BASE, HARD, bleu, damaged, score_record
+from paper_records import BASE, HARD, bleu, damaged, score_record, speed_records
 
 from repro.attention import build_weights
 from repro.errors import InputError, MachineError
@@ -149,7 +149,8 @@ def test_what_claims_ask_of_models_is_measured_for_every_seed_and_maps_are_drawn
 def test_each_seed_is_pruned_in_a_sitting_of_its_own(evidence):
     """So the record of one is kept before the next begins."""
     experiment = Experiment("x", "X", "x", (PRUNED,), lambda _: "", measures={"pruning": (PRUNED,)})
-    done = {"kind": "pruning", "config_digest": PRUNED.config("smoke", 2).digest()}
+    config = PRUNED.config("smoke", 2)
+    done = {"kind": "pruning", "config": asdict(config), "config_digest": config.digest()}
     sittings = plan([experiment], Evidence("smoke", [done]), seeds=3).sittings
     assert [(kind, [config.train.seed for config in configs]) for kind, configs in sittings] == [("pruning", [1]), ("pruning", [3])]
 
@@ -157,6 +158,20 @@ def test_each_seed_is_pruned_in_a_sitting_of_its_own(evidence):
 def test_a_sitting_is_measured_as_a_whole(evidence):
     experiment = Experiment("x", "X", "x", (BASE, HARD), lambda _: "", measures={"speed": (BASE, HARD)})
     assert [(kind, len(configs)) for kind, configs in plan([experiment], evidence, 1).sittings] == [("speed", 2)]
+
+
+def test_a_sitting_takes_in_the_runs_of_the_one_before(evidence):
+    """Its records replace those of the same models, so what those were compared with would be left behind."""
+    ran = Arm("ran-all")
+    one = Experiment("x", "X", "x", (BASE, HARD), lambda _: "", measures={"speed": (BASE, HARD)})
+    other = Experiment("y", "Y", "y", (BASE, ran), lambda _: "", measures={"speed": (BASE, ran)})
+    config = {arm: {"config": asdict(arm.config("smoke")), "split": "test"} for arm in (BASE, HARD)}
+    before = [record | config[arm] for record, arm in zip(speed_records(base=[1.0], hc_sa=[2.0]), (BASE, HARD), strict=True)]
+    assert plan([one], Evidence("smoke", before), 1).sittings == []
+    ((kind, configs),) = plan([other], Evidence("smoke", before), 1).sittings
+    assert (kind, configs) == ("speed", [arm.config("smoke") for arm in (BASE, ran, HARD)])
+    apart = [*before[:1], before[1] | {"sitting": ["another"]}]
+    assert [len(configs) for _, configs in plan([one], Evidence("smoke", apart), 1).sittings] == [2]
 
 
 def test_two_arms_that_are_one_model_are_measured_once(evidence):

@@ -65,14 +65,15 @@ def scaled_heads(model: Transformer, factors: Mapping[tuple[str, int], Sequence[
     Raises:
         InputError: a site or layer that the model does not have, not one factor a head, or a factor that is not finite.
     """
-    laid = []
+    laid, like = [], next(model.parameters())  # an 8-bit projection has no weights to ask
     for (site, layer), row in factors.items():
         attention = attention_at(model, site, layer)
-        row = torch.as_tensor(row, dtype=attention.out_proj.weight.dtype, device=attention.out_proj.weight.device)
+        row = torch.as_tensor(row, dtype=like.dtype, device=like.device)
         if row.shape != (attention.weights.num_heads,) or not row.isfinite().all():
             what = f"{row.tolist()} is not one finite factor for each of {attention.weights.num_heads} heads"
             raise InputError(f"{site} layer {layer}", what, "give 0 to mask a head, 1 to leave it alone")
-        laid.append((attention, row if attention.head_scale is None else row * attention.head_scale))
+        # A view: a Parameter itself would become one of the model's.
+        laid.append((attention, row.view_as(row) if attention.head_scale is None else row * attention.head_scale))
     before = [attention.head_scale for attention, _ in laid]
     try:
         for attention, row in laid:

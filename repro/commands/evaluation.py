@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_report, damage_named, no_progress, search_options
+from repro.commands.options import RESULTS, SCALE, check_report, check_translates, check_unused, damage_named, no_progress, search_options
 from repro.errors import InputError
 from repro.files import check_writable
 
@@ -77,7 +77,9 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     results of a scale, as Markdown and as one page of HTML beside it.
     """
     if not runs:
+        check_unused(["split"], "is for a report on RUNS: the papers' test set is that of the scale")
         return _report_on_papers(scale, results, out)
+    check_unused(["scale", "results"], "is for the report on the papers: RUNS have their own")
     from repro.runs import Run
 
     found = [Run.find(run) for run in runs]
@@ -99,10 +101,9 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     from repro.papers.evidence import Evidence
     from repro.papers.report import sections, write
     from repro.records import load_records
-    from repro.scales import resolve
 
     check_report(out)
-    resolve(scale)  # refuses one that there is not
+    check_translates(scale)
     if not results.is_dir():
         raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")
     with damage_named(results):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from repro.errors import DamagedFileError, InputError
 from repro.files import check_writable
@@ -41,6 +42,30 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
         if key in keys[:place]:
             raise InputError(settings[place], f"'{key}' is given more than once", "give it once")
     return tuple(settings)
+
+
+def check_translates(scale: str) -> None:
+    """Refuse a scale that there is not, or one of summaries or replies, which the papers' tables and claims, in BLEU, are not about."""
+    from repro.data.corpora import task_of
+    from repro.scales import SCALES, resolve
+
+    if (task := task_of(resolve(scale).data.corpus)) != "translation":
+        others = ", ".join(name for name, config in SCALES.items() if task_of(config.data.corpus) == "translation")
+        what = f"is for {task}, and the papers' experiments and claims are on translation"
+        raise InputError(f"--scale {scale}", what, f"use one of {others}")
+
+
+def check_unused(names: Sequence[str], why: str) -> None:
+    """Refuse options of the running command that were given and would do nothing.
+
+    Args:
+        names: of its parameters.
+        why: in words.
+    """
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise InputError(f"--{name}", why, "leave it out")
 
 
 @contextmanager

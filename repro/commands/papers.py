@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_report, damage_named, given_once
+from repro.commands.options import RESULTS, SCALE, check_report, check_translates, damage_named, given_once
 from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
 from repro.files import check_writable
 
@@ -62,6 +62,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
             raise InputError(name, "is no paper, experiment or system", mend)
     systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
     chosen = [found for name in dict.fromkeys(names) if name not in SYSTEMS and name not in settings for found in find_experiments(name)]
+    if chosen:
+        check_translates(scale)
     if settings and (chosen or not systems):
         raise InputError(" ".join(settings), "is for systems; an experiment has its own settings", "name systems alone, such as base")
     if seeded := [setting for setting in settings if setting.startswith("train.seed=")]:
@@ -145,6 +147,7 @@ def claims(paper, scale, results, discard) -> None:
     from repro.records import load_records
 
     judged = claims_of(paper)
+    check_translates(scale)
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
         verdicts = update(results, scale, judged, evidence, discard)

@@ -8,6 +8,7 @@ import sentencepiece
 from repro.errors import DamagedFileError, InputError
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
+USUAL_BYTES = 4192  # sentencepiece leaves longer sentences out without a word, unless it is told how long they are
 
 
 class Subwords:
@@ -48,6 +49,7 @@ class Subwords:
                 unk_id=UNK_ID,
                 bos_id=BOS_ID,
                 eos_id=EOS_ID,
+                max_sentence_length=max([USUAL_BYTES, *(len(sentence.encode()) for sentence in sentences)]),
                 num_threads=1,
                 minloglevel=2,
             )

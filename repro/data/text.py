@@ -9,7 +9,7 @@ import gzip
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -76,6 +76,21 @@ class Fault:
     reason: str
     column: int
     code_point: str
+
+
+def texts_in(where: str, texts: Iterable[str]) -> list[str]:
+    """Return texts as a list.
+
+    Raises:
+        InputError: a single text, whose letters would be taken for texts, or something else than texts.
+    """
+    if isinstance(texts, str):
+        raise InputError(where, "are one text, not a list", "write [text]")
+    found = list(texts)
+    for place, text in enumerate(found):
+        if not isinstance(text, str):
+            raise InputError(f"{where}[{place}]", f"is of the type {type(text).__name__}, not a text", "give a list of str")
+    return found
 
 
 def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:

@@ -5,7 +5,7 @@ from functools import cache
 
 from repro.config import RunConfig
 from repro.data.corpora import load_once
-from repro.scales import SCALES, resolve
+from repro.scales import SCALES, conditions_of, resolve
 
 SMOKE_REVERSE = "train.max_updates=350"  # half as long, so that every experiment of the five papers fits into 40 minutes on two cores
 
@@ -42,6 +42,15 @@ class Arm:
         conditions += [f"{self.part:.0%} of the data"] if self.part < 1 else []
         conditions += ["other direction"] if self.reverse else []
         return f"{self.system} ({', '.join(conditions)})" if conditions else self.system
+
+
+def is_of_the_size(config: RunConfig) -> bool:
+    """Whether a run has the width, the vocabulary and the schedule of its corpus's scale, as all arms have, whatever else is varied.
+
+    A trial that is shorter or smaller may lie beside them in the results; how much its seeds matter says nothing of theirs.
+    """
+    size = ("train.", "model.embed_dim=", "model.ffn_dim=", "data.vocab_size=")
+    return not any(condition.startswith(size) and condition != SMOKE_REVERSE for condition in conditions_of(config))
 
 
 @cache  # claims ask for the same few thousands of times

@@ -1,7 +1,7 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ from repro.config import RunConfig, from_dict
 from repro.data.corpora import load_pairs
 from repro.errors import ReproError
 from repro.evaluation import metrics_for
-from repro.papers.arms import Arm
+from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
 from repro.record_fields import kind_of
@@ -34,7 +34,7 @@ class Evidence:
 
     Args:
         scale: its name.
-        records: of any kind and scale; those that belong to no arm asked for are never looked at.
+        records: of any kind and scale. Those of no arm that is asked for tell at most how much seeds matter: see `is_of_the_size`.
         split: the test set that scores are taken from.
     """
 
@@ -58,6 +58,10 @@ class Evidence:
         return [
             record for record in found if record["config"]["data"]["corpus"] == corpus and record.get("split", self.split) == self.split
         ]
+
+    def _of_the_size(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
+        found = ((record, from_dict(RunConfig, record["config"])) for record in self.all(kind))
+        return ((record, config) for record, config in found if is_of_the_size(config))
 
     def one(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> Record:
         """Return the only such record.
@@ -155,8 +159,8 @@ class Evidence:
         direction = (data.source, data.target)
         if direction not in self._several:
             systems = defaultdict(list)
-            for record in self.all("scores"):
-                if (record["config"]["data"]["source"], record["config"]["data"]["target"]) == direction:
+            for record, config in self._of_the_size("scores"):
+                if (config.data.source, config.data.target) == direction:
                     systems[label_of(record)].append(tuple(record["hypotheses"]))
             several = {label: lists for label, lists in systems.items() if len(lists) > 1}
             refs = tuple(self.pairs(like)[1]) if several else ()
@@ -271,8 +275,7 @@ class Evidence:
     def _mask_noise(self, like: Arm, sentences: Sequence[int] | None) -> SeedNoise | None:
         """Return how far another seed moves what a mask costs: pooled from all heads of all models of this direction with several seeds."""
         data, models = like.config(self.scale).data, defaultdict(list)
-        for record in self.all("masks"):
-            config = from_dict(RunConfig, record["config"])
+        for record, config in self._of_the_size("masks"):
             if (config.data.source, config.data.target) == (data.source, data.target):
                 pairs = ((_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(like, record, head)) for head in record["masks"])
                 models[system_of(config.model), *conditions_of(config)].append([whole - masked for whole, masked in pairs])

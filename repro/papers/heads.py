@@ -54,7 +54,7 @@ def local_share(evidence: Evidence, arm: Arm) -> Interval | Exact:
     def of_seed(seed: int) -> Exact:
         distances = np.concatenate([numbers(evidence, arm, site, "distance", seed).ravel() for site in ("encoder_self", "decoder_self")])
         known = distances[np.isfinite(distances)]
-        return Exact(float((known <= 3).mean()), f"{len(known)} heads")
+        return Exact(float((known <= 3).mean()), f"{len(known)} heads", step=1 / len(known))
 
     return over_models(evidence, (arm,), of_seed, 0.0, 1.0)
 

@@ -13,7 +13,7 @@ from repro.analysis.head_records import describe_heads
 from repro.analysis.rows import off_diagonal
 from repro.analysis.weights import collect_weights
 from repro.data.batches import EncodedPairs, mark_source, pad
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_corpus, prepare_lines
 from repro.data.subwords import BOS_ID
 from repro.decoding import Translator
 from repro.papers.pruned import measure_pruning
@@ -36,7 +36,7 @@ SENTENCES = {
 def measure_maps(run: Run) -> dict[str, Any]:
     """Return the weights of every head on one sentence and the model's own translation of it."""
     translator = Translator.from_run(run, "cpu")
-    sentence = SENTENCES[run.config.data.source]
+    (sentence,) = prepare_lines(run.config.data.corpus, [SENTENCES[run.config.data.source]])
     translation = translator.translate([sentence])[0]
     src = mark_source(translator.subwords.encode([sentence])[0], run.config.model.source_end_mark)
     tgt = [BOS_ID, *translator.subwords.encode([translation])[0]]

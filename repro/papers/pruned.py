@@ -155,7 +155,7 @@ def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], i
     def of_seed(seed: int) -> Exact:
         series = sweeps(evidence)[seed]["all"]
         point = point_near(series, share)
-        return Exact(number(point), _size(point, series))
+        return Exact(number(point), _size(point, series), step=1)
 
     return over_models(evidence, (PRUNED,), of_seed, kinds=("pruning",))
 
@@ -184,7 +184,7 @@ def survival_difference(evidence: Evidence) -> Interval | Exact:
         positional = np.array([["positional" in names for names in layer] for layer in roles])
         if not positional.any() or positional.all():
             raise Undefined("every head is positional" if positional.any() else "no head is positional")
-        return Exact(float(kept[positional].mean() - kept[~positional].mean()), _size(point, series))
+        return Exact(float(kept[positional].mean() - kept[~positional].mean()), _size(point, series), step=1 / kept.size)
 
     return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from repro.config import RunConfig
+from repro.config import RunConfig, from_dict
 from repro.errors import ReproError
 from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_evaluate
 from repro.papers import Experiment
@@ -82,11 +82,20 @@ def plan(
     for kind, measured in kinds.items():
         for seed in range(1, seeds + 1 if kind in EVERY_SEED else 2):
             absent = [arm for arm in measured if not evidence.find(kind, arm, seed)]
-            if kind in JOINT_MEASURES and absent:
-                sittings.append((kind, [arm.config(scale, seed) for arm in measured]))
-            elif kind in MEASURES:
+            if kind in JOINT_MEASURES:
+                sittings += _sitting(evidence, kind, list(measured), seed)
+            else:
                 measures += [(config, kind) for config in _each_once(arm.config(scale, seed) for arm in absent)]
     return Plan(unscored(evidence.split), further, measures, sittings)
+
+
+def _sitting(evidence: Evidence, kind: str, arms: list[Arm], seed: int) -> list[tuple[str, list[RunConfig]]]:
+    """Return the sitting that is missing, if one is, with the runs of earlier ones: it replaces records which those are compared with."""
+    records = [evidence.find(kind, arm, seed) for arm in arms]
+    if all(records) and len({tuple(record.get("sitting", ())) for found in records for record in found}) == 1:
+        return []
+    earlier = [from_dict(RunConfig, record["config"]) for record in evidence.all(kind) if "sitting" in record]
+    return [(kind, _each_once([*(arm.config(evidence.scale, seed) for arm in arms), *earlier]))]
 
 
 def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | None:

@@ -21,7 +21,7 @@ def count_of_positional(evidence: Evidence) -> Interval | Exact:
 
     def of_seed(seed: int) -> Exact:
         found = positional(evidence, seed)
-        return Exact(float(found.sum()), f"of {found.size} heads")
+        return Exact(float(found.sum()), f"of {found.size} heads", step=1)
 
     return over_models(evidence, (PRUNED,), of_seed, least=0.0)
 

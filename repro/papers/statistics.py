@@ -131,10 +131,17 @@ class Interval:
 
 @dataclass(frozen=True)
 class Exact:
-    """A number of one training run without an interval, and what it was taken from, such as `9 of 16 heads`."""
+    """A number of one training run without an interval.
+
+    Args:
+        value: the number.
+        over: what it was taken from, such as `9 of 16 heads`.
+        step: by how much two such numbers differ at least, if they do: 1 of a count. 0 = by as little as you like.
+    """
 
     value: float
     over: str
+    step: float = 0.0
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -189,6 +196,9 @@ def over_seeds(found: Sequence[Interval | Exact], least: float = -math.inf, most
     That of the seeds is Student's, from these alone. The two are put together as those of `estimate` are. A number of a single seed stays
     as it is, and says that it is one's.
 
+    Counts of few seeds are often equal, which does not mean that another seed would count the same: a number that comes in steps varies at
+    least as much as rounding to a step does (Sheppard's correction, a twelfth of the step squared).
+
     Args:
         found: one a seed.
         least, most: no such number lies beyond them: a share 0 and 1.
@@ -196,7 +206,8 @@ def over_seeds(found: Sequence[Interval | Exact], least: float = -math.inf, most
     if len(found) == 1:
         return found[0] if isinstance(found[0], Exact) else replace(found[0], over=f"{found[0].over}, {ONE_SEED}")
     values = np.array([one.value for one in found])
-    middle, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
+    step = max(one.step if isinstance(one, Exact) else 0.0 for one in found)
+    middle, error = values.mean(), math.sqrt(max(values.var(ddof=1), step**2 / 12) / len(values))
     half = stats.t.isf((1 - LEVEL) / 2, len(values) - 1) * error
     low, high = (math.hypot(half, np.mean(values - [one.bounds[end] for one in found])) for end in (0, 1))
     over = " or ".join(dict.fromkeys(one.over for one in found))

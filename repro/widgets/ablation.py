@@ -86,6 +86,8 @@ class Pruning(Touchable):
         if not models:
             raise InputError("models", "there is none", "give (label, translator) pairs")
         self.models, self.search = dict(models), search
+        if len(self.models) < len(models):
+            raise InputError("models", "have a label twice", "give each a label of its own, such as its penalty")
         self.sentence, self.words = sentence_field(sentence), Words()
         self.level = ipywidgets.SelectionSlider(options=list(self.models), description="model", layout={"width": "min(560px, 98%)"})
         self.heads = HeadGrid(mode="show")
