@@ -28,10 +28,11 @@ def encoder_table(evidence: Evidence) -> str:
     rows = []
     for seed, series in _series(evidence, "encoder"):
         control = control_of(evidence, series)
-        rows.append([str(seed), f"all {series['heads']}, trained on", "", "", _gain(evidence, control, seed).cell()])
-        for point in series["points"]:
-            kept, penalty = f"{point['heads']} of {series['heads']}", f"{point['penalty']:g}"
-            rows.append([str(seed), kept, penalty, *_changes(evidence, control, point, seed)])
+        pruned = [
+            [str(seed), f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, control, p, seed)]
+            for p in series["points"]
+        ]
+        rows += [[str(seed), f"all {series['heads']}, trained on", "", "", _gain(evidence, control, seed).cell()], *pruned]
     return "\n\n".join(
         [
             explained(table(["seed", "encoder heads kept", "penalty", *CHANGES], rows)),
