@@ -15,6 +15,8 @@ from command_line import ended
 from repro.data.corpora import load_pairs
 from repro.files import write_json
 from repro.papers.arms import Arm
+from repro.papers.pruned import PRUNED
+from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.verdicts import load
 from repro.records import load_records, publish
 from repro.scales import run_name
@@ -46,6 +48,16 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert "time not known yet" in ended(capsys, *command)[2], "no record is of a GPU"
     assert not (tmp_path / "runs").exists()
+
+
+def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch):
+    """Six and five pruned models, two that are trained on whole and one shape from scratch, half as long each as the model before."""
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    config = PRUNED.config("smoke")
+    one, with_pruning = Plan([config], [], [], []), Plan([config], [], [], [("pruning", [config])])
+    minutes = estimate_minutes(one, results, 1)
+    assert minutes > 0 and estimate_minutes(with_pruning, results, 1) == pytest.approx((1 + 14 / 2) * minutes)
 
 
 def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, monkeypatch):

@@ -23,6 +23,7 @@ PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the p
 SERIES = {"encoder": ("encoder_self",), "all": SITES}
 SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about: at most so many, but at least one
 MAX_RUNS = {"encoder": 6, "all": 5}
+TRAININGS = sum(MAX_RUNS.values()) + len(SERIES) + 1  # of half the length, for one model at most: with controls and a shape from scratch
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
 

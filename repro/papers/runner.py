@@ -17,6 +17,7 @@ from repro.papers import Experiment
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES
+from repro.papers.pruned import TRAININGS
 from repro.records import describe_run, load_records, publish
 from repro.runs import is_trained
 from repro.scales import resolve
@@ -99,7 +100,7 @@ def _sitting(evidence: Evidence, kind: str, arms: list[Arm], seed: int) -> list[
 
 
 def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | None:
-    """Return how long the trainings of a plan will take, from runs of the same shape and length; None where there are none.
+    """Return how long the trainings of a plan will take, pruning included, from runs of its shape and length; None where there are none.
 
     Only runs on a GPU tell for a machine with one, and only others for a machine without.
     """
@@ -108,10 +109,12 @@ def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | N
     for record in (record for record in load_records(evidence_folder) if record["provenance"]["device"] == device):
         past.setdefault(_shape(record["config"]), []).append(record["training"]["seconds"] + record["decoding"]["seconds"])
     workers = [0.0] * jobs
-    for config in [*found.trainings, *found.trained_again()]:
+    whole = [(config, 1.0) for config in [*found.trainings, *found.trained_again()]]
+    pruned = [config for kind, configs in found.sittings if kind == "pruning" for config in configs]
+    for config, length in whole + [(config, 0.5) for config in pruned for _ in range(TRAININGS)]:
         if (shape := _shape(asdict(config))) not in past:
             return None
-        heapq.heapreplace(workers, workers[0] + mean(past[shape]))  # whoever is free first takes the next
+        heapq.heapreplace(workers, workers[0] + length * mean(past[shape]))  # whoever is free first takes the next
     return max(workers) / 60
 
 
