@@ -21,6 +21,7 @@ TOLERANCE = 1e-5
 ROUNDED = 2e-3
 SECONDS = 20  # for a call on a small input
 NEARLY = "nearly right, but not to five digits: is a constant rounded, or something small where 0 should be?"
+NO_MASK = "the places are right, but a mask is made of True and False (bool), which `masked_fill` asks for; yours has numbers"
 NO_GRADIENT = "the numbers are right, but no gradient can flow back through them; use torch functions on tensors, no floats, no `detach`"
 
 
@@ -80,6 +81,8 @@ class Exercise:
         if found is None:
             return "returns nothing; is there a `return`?"
         if _equal(found, expected):
+            if _is_mask(expected) and not _is_mask(found):
+                return NO_MASK
             return NO_GRADIENT if _has_gradient(expected) and not _has_gradient(found) else None
         if isinstance(expected, torch.Tensor) and not isinstance(found, torch.Tensor) and _equal(_as_tensor(found), expected):
             return f"the numbers are right, but a tensor is expected; yours is a {type(found).__name__}"
@@ -145,6 +148,10 @@ def _numbers(value: torch.Tensor) -> np.ndarray:
     if value.is_complex():
         raise TypeError("numbers have an imaginary part")
     return value.detach().to(torch.float64 if value.is_floating_point() else torch.int64).cpu().numpy()
+
+
+def _is_mask(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
 
 
 def _has_gradient(value: Any) -> bool:

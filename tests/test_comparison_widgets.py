@@ -79,6 +79,8 @@ CLAIM = {"id": "a1", "paper": "Nobody 2020", "statement": "<b>bold</b> & more", 
 
 def test_the_claims_table_is_text():
     table = ClaimsTable([CLAIM, {**CLAIM, "id": "a2", "unknown": 1}])
+    failed = ClaimsTable([{**CLAIM, "verdict": "who knows"}, CLAIM, {**CLAIM, "id": "a2", "verdict": "not reproduced"}]).static()
+    assert failed.index("not reproduced") < failed.index("partly") < failed.index("who knows")
     assert table.table.claims == [CLAIM, {**CLAIM, "id": "a2"}]
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in table.static() and "<b>" not in table.static()
     assert ">2 &lt; 3<br>4 &amp; 5</td>" in ClaimsTable([{**CLAIM, "evidence": "2 < 3\n4 & 5"}]).static()

@@ -232,7 +232,8 @@ def test_kept_heads_hold_the_counts():
     assert encoder.x.tolist() == cross.x.tolist() == [8, 4] and (encoder.y.tolist(), cross.y.tolist()) == ([4, 1], [4, 3])
     layers = plots.heads_kept_by_layer({"cross": np.array([[4, 2], [4, 3]])}, ["8", "5"])
     assert layers.data[0].z.tolist() == [[4, 2], [4, 3]] and layers.layout.xaxis.ticktext == ("8", "5")
-    pairs = plots.heads_kept_by_layer({"cross": np.array([[4, 2], [4, 3]])}, ["8", "5"], ["0 and 1", "2 and 3"])
+    pairs = plots.heads_kept_by_layer({"cross": np.array([[4, 2], [4, 3]])}, ["8", "5"], ["0 and 1", "2 and 3"], "heads kept here")
+    assert (layers.layout.xaxis.title.text, pairs.layout.xaxis.title.text) == ("model: heads kept in all", "model: heads kept here")
     assert (layers.layout.yaxis.ticktext, pairs.layout.yaxis.ticktext) == (("0", "1"), ("0 and 1", "2 and 3"))
 
 

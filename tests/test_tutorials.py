@@ -200,6 +200,13 @@ def test_a_right_answer_is_said_to_be_right_and_used(capsys):
     assert scaled.or_definition(answer) is answer
 
 
+def test_a_mask_of_numbers_is_not_right():
+    task = exercises_of(ROOT / "04_mixed_heads")["local_mask"]
+    for kind in (torch.Tensor.int, torch.Tensor.float):
+        said = task.problem(lambda length, window, kind=kind: kind(task.definition(length, window)))
+        assert said.startswith("the places are right, but a mask is made of True and False")
+
+
 def test_an_answer_that_no_gradient_can_flow_through_is_not_right():
     task = exercises_of(ROOT / "07_pruning_heads")["chance_open"]
     said = task.problem(lambda log_alpha: task.definition(log_alpha).detach())

@@ -267,7 +267,7 @@ PAPER = Paper(
     EXPERIMENTS,
     CLAIMS,
     (
-        Deviation("norm", "after the residual", "before the sublayer, for all systems alike: it learns in half the updates at these sizes"),
+        Deviation("norm", "after the residual", "before the sublayer, for all systems alike"),
         Deviation("source end mark", "none", "one, for all systems alike"),
         Deviation(
             "hc-all", "length ratio and floor in the text; neither in effect in the released code", "the text; `hc-all-code` is the code's"
@@ -285,7 +285,11 @@ PAPER = Paper(
             "LingEval97",
             "generated from our corpora, with the same kinds of error; some need other words or texts than these corpora have",
         ),
-        Deviation("depth (Figure 3)", "four depths with and without feed-forward sublayers", "the depth of the scale"),
+        Deviation(
+            "depth (Figure 3)",
+            "several depths (how many, only the figure says), with and without feed-forward sublayers",
+            "the depth of the scale",
+        ),
         Deviation(
             "speed (claim Y-12, Tables 3 and 7)",
             "on one GPU, sentences as long as they are, 256 in a batch, mean of five runs; CPUs may gain more, says the paper",

@@ -72,15 +72,18 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
     return figure.update_yaxes(rangemode="tozero").update_yaxes(title_text="heads kept at the site", col=1)
 
 
-def heads_kept_by_layer(sites: Mapping[str, np.ndarray], models: Sequence[str], layers: Sequence[str] | None = None) -> go.Figure:
+def heads_kept_by_layer(
+    sites: Mapping[str, np.ndarray], models: Sequence[str], layers: Sequence[str] | None = None, counted: str = "heads kept in all"
+) -> go.Figure:
     """Draw how many heads each layer keeps as pruning goes on, a panel each site. Voita et al. 2019, Figure 10.
 
     Args:
         sites: heads kept, `(num_rows, num_models)`.
         models: labels of the models, for example all heads kept.
         layers: labels of the rows, which may stand for several layers each; default: a row is a layer, from 0.
+        counted: what the labels of the models count.
     """
     matrices = [Matrix(name, kept, layers or [str(i) for i in range(len(kept))], models) for name, kept in sites.items()]
     largest = max(np.nanmax(kept) for kept in sites.values())
     form = {"value_format": ".0f", "text_format": ".0f", "num_columns": 2}
-    return heatmaps(matrices, "layer", "model: heads kept in all", "heads kept in the layer", (0, float(largest)), **form)
+    return heatmaps(matrices, "layer", f"model: {counted}", "heads kept in the layer", (0, float(largest)), **form)

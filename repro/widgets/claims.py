@@ -6,6 +6,7 @@ import anywidget
 import traitlets
 
 from repro.errors import InputError
+from repro.papers.claims import STATUSES
 from repro.plots import escape
 from repro.widgets.parts import Touchable, module, style
 
@@ -14,10 +15,11 @@ LONG = ("statement", "evidence")  # may break into lines
 
 
 class Table(anywidget.AnyWidget):
-    """Rows that a click on a heading sorts. `verdicts` are those shown; none = all."""
+    """Rows that a click on a heading sorts. `verdicts` are those shown, none = all, and `order` is the one that sorting follows."""
 
     _esm, _css = module("claims"), style("claims")
     columns = traitlets.List(list(COLUMNS)).tag(sync=True)
+    order = traitlets.List(list(STATUSES)).tag(sync=True)
     claims = traitlets.List().tag(sync=True)
     verdicts = traitlets.List().tag(sync=True)
 
@@ -38,11 +40,13 @@ class ClaimsTable(Touchable):
         for number, claim in enumerate(claims):
             if missing := [column for column in COLUMNS if not isinstance(claim.get(column), str)]:
                 raise InputError(f"claim {number}", f"has no text for {', '.join(missing)}", f"give {', '.join(COLUMNS)}")
-        self.table = Table(claims=[{column: claim[column] for column in COLUMNS} for claim in claims])
+        order = {verdict: place for place, verdict in enumerate(STATUSES)}
+        ordered = sorted(claims, key=lambda claim: order.get(claim["verdict"], len(order)))
+        self.table = Table(claims=[{column: claim[column] for column in COLUMNS} for claim in ordered])
         super().__init__([self.table])
 
     def static(self) -> str:
-        """Return all claims."""
+        """Return all claims, in the order of the live table."""
         heading = "".join(f"<th {_style(column)}>{column}</th>" for column in COLUMNS)
         rows = ("".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS) for claim in self.table.claims)
         return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"

@@ -143,7 +143,7 @@ def block_future(scores):
 
 
 @exercise(
-    cases=[(SQUARE, 3), (SQUARE[:1], 4), (-200 * SQUARE[1:], 4)],
+    cases=[(SQUARE, 3), (SQUARE[:1], 4), (-200 * SQUARE[1:], 4), (SCORES, 4)],
     hint="Query 0 sees key 0 only and gives it 1; query 1 shares 1 between keys 0 and 1 by exp(score); every row sums to one.",
 )
 def layer_weights(scores, length):
@@ -160,6 +160,13 @@ def layer_weights(scores, length):
 def zero_is_no_mask(scores, length):
     """You set the scores of the future to 0. That is a score like any other, exp(0) = 1: what is to get no weight needs minus infinity."""
     return scores[:, :length, :length].tril().softmax(dim=-1)
+
+
+@layer_weights.mistake
+def masked_by_value(scores, length):
+    """You masked whatever score is 0. A score that may be seen can be 0, too: mask by place, with True above the diagonal."""
+    cut = scores[:, :length, :length].tril()
+    return cut.masked_fill(cut == 0, -math.inf).softmax(dim=-1)
 
 
 @layer_weights.mistake

@@ -150,7 +150,7 @@ def is_equivalent(differences, margin, quantile):
 
 @is_equivalent.mistake
 def divided_by_all(differences, margin, quantile):
-    """Your standard deviation divides by n, as `np.std` does unless told otherwise. For a sample it is n - 1: `ddof=1`."""
+    """Perhaps your standard deviation divides by n, as `np.std` does unless told otherwise? For a sample it is n - 1: `ddof=1`."""
     half = quantile * deviation(differences, lost=0) / math.sqrt(len(differences))
     return abs(mean(differences)) + half < margin
 
@@ -213,7 +213,7 @@ def ninety_five_percent(differences, margin, quantile):
 
 @is_equivalent.mistake
 def normal_quantile(differences, margin, quantile):
-    """You took a quantile of the normal distribution. With few seeds, Student's t is much wider: use `quantile`."""
+    """Perhaps you took a quantile of the normal distribution? With few seeds, Student's t is much wider: use `quantile`."""
     return (
         abs(mean(differences)) + stats.norm.ppf(0.95) * deviation(differences) / math.sqrt(len(differences))
         < margin

@@ -1,7 +1,6 @@
 // A table of claims: a click on a heading sorts, a click on a verdict filters, and so does what is typed.
 
 const LONG = ["statement", "evidence"]; // columns that may break into lines
-const ORDER = ["not reproduced", "partly", "undecided", "not run", "reproduced"];
 
 function render({ model, el }) {
   el.classList.add("rp");
@@ -15,10 +14,11 @@ function render({ model, el }) {
   const table = add(el, "table", "rp-claims");
   const count = add(el, "div", "rp-hint");
   count.setAttribute("role", "status");
+  const placeOf = (verdict) => model.get("order").indexOf(verdict);
   let sorted = { column: "verdict", down: true };
 
   const rank = (claim, column) => {
-    const place = column === "verdict" ? ORDER.indexOf(claim[column]) : -1;
+    const place = column === "verdict" ? placeOf(claim[column]) : -1;
     return place >= 0 ? String(place) : claim[column];
   };
 
@@ -61,7 +61,7 @@ function render({ model, el }) {
   function drawFilters() {
     bar.querySelectorAll("button").forEach((button) => button.remove());
     const present = [...new Set(model.get("claims").map((claim) => claim.verdict))];
-    present.sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
+    present.sort((a, b) => placeOf(a) - placeOf(b));
     for (const verdict of present) {
       const number = model.get("claims").filter((claim) => claim.verdict === verdict).length;
       const button = make("button", "rp-verdict", `${verdict} ${number}`);
