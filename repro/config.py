@@ -239,7 +239,7 @@ def _check_effect(model: ModelConfig, train: TrainConfig) -> None:
     """Refuse options that would do nothing, and yet name another run. A model that was cut out keeps those of its training."""
     if train.cut_from is not None:
         return
-    usual = {"model.gate_init": (model.gate_init, ModelConfig.gate_init)}
+    usual = {f"model.{name}": (getattr(model, name), getattr(ModelConfig, name)) for name in ("gate_init", "gate_rule")}
     usual |= {f"train.{name}": (getattr(train, name), getattr(TrainConfig, name)) for name in ("gate_penalty", "gate_rate")}
     for option, (value, default) in usual.items():
         if value != default and not model.gated_sites:

@@ -160,7 +160,8 @@ def save_pruned(run: Run, rule: str | None = None) -> Run:
 def from_scratch_config(pruned: Run) -> RunConfig:
     """Return the configuration of a run of the pruned model's shape that begins with random numbers (the controls of Table 2).
 
-    It is trained as the base was, for as many updates as training and pruning had together.
+    It is trained as the base was, for as many updates as training and pruning had together; a model that was pruned, cut, and pruned again
+    has a base at the other end of all that.
 
     Args:
         pruned: what `save_pruned` returned.
@@ -170,7 +171,9 @@ def from_scratch_config(pruned: Run) -> RunConfig:
     """
     if pruned.config.train.cut_from is None or pruned.config.train.start_from is None:
         raise InputError(str(pruned.path), "was not pruned from a trained run", "give a run made by `save_pruned`")
-    base = Run(pruned.path.parent / pruned.config.train.start_from).config
+    base, updates = pruned.config, pruned.config.train.max_updates
+    while base.train.start_from is not None:
+        base = Run(pruned.path.parent / base.train.start_from).config
+        updates += base.train.max_updates
     as_built = {name: getattr(base.model, name) for name in ("gated_sites", "gate_rule", "gate_init")}
-    updates = base.train.max_updates + pruned.config.train.max_updates
     return replace(base, model=replace(pruned.config.model, **as_built), train=replace(base.train, max_updates=updates))

@@ -90,13 +90,11 @@ def threads_of(run: Run) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def prepare(
-    run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.device, allow_inexact: bool
-) -> tuple[EncodedPairs, EncodedPairs]:
-    """Return the training and dev pairs as ids, after noting from what the run is made, or that it may go on with what is here.
+def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.device, allow_inexact: bool) -> dict[str, EncodedPairs]:
+    """Return the pairs of train, of dev, and of test where there is one, as ids.
 
-    Subwords are fitted on the training split, or taken from the start, once a run. What an earlier start left that ended before
-    the first checkpoint counts for nothing.
+    Before that it is noted from what the run is made, or that it may go on with what is here. Subwords are fitted on the
+    training split, or taken from the start, once a run. What a start left that ended before the first checkpoint counts for nothing.
 
     Raises:
         InputError: a split is missing or empty, no training pair is short enough, or a resume would not be exact.
@@ -106,7 +104,8 @@ def prepare(
     texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
     new = provenance(device, torch.get_num_threads(), corpus.fingerprint)
-    if run.checkpoints():
+    goes_on = bool(run.checkpoints())
+    if goes_on:
         _check_provenance(run, new, allow_inexact)
         run.check_files()
     else:
@@ -119,10 +118,13 @@ def prepare(
     if left_out := len(sources) - len(train_pairs):
         what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
         print(f"{run.path}: {what}; they are left out", file=sys.stderr)
-    write_json(run.lengths_path, train_pairs.num_tokens())
-    hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
-    write_json(run.provenance_path, run.provenance() | {"files": hashes})
-    return train_pairs, _encode(subwords, *dev, run.config.model.source_end_mark, None)
+    if not goes_on:  # what the model was built with stays, whatever text it goes on with
+        write_json(run.lengths_path, train_pairs.num_tokens())
+        hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
+        write_json(run.provenance_path, run.provenance() | {"files": hashes})
+    held_out = {"dev": dev} | ({"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {})
+    end_mark = run.config.model.source_end_mark
+    return {"train": train_pairs} | {split: _encode(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()}
 
 
 def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[str], list[str]]:
@@ -157,11 +159,11 @@ def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> Non
 
 
 def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
-    """Refuse sentences that the model's attention is not defined for, before the hours are spent."""
+    """Refuse sentences that the model's attention is not defined for, before the hours are spent; of the test set, too."""
     for side, sites in {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}.items():
         limit = model.max_len(*sites)
         for name, pairs in splits.items():
-            longest = max(map(len, pairs.src)) if side == "source" else max(map(len, pairs.tgt)) + 1
+            longest = max(map(len, pairs.src), default=0) if side == "source" else max(map(len, pairs.tgt), default=0) + 1
             if limit is not None and longest > limit:
                 what = f"a {side} sentence of {name} has {longest} tokens with its mark, but an attention is defined for {limit}"
                 raise InputError(name, what, f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'")

@@ -29,7 +29,7 @@ from torch import Tensor
 
 from repro.attention.gates import EPSILON, TEMPERATURE, HardConcrete
 from repro.attention.multihead import MultiHeadAttention
-from repro.config import SITES, RunConfig
+from repro.config import SITES, ModelConfig, RunConfig, TrainConfig
 from repro.errors import InputError, did_you_mean
 from repro.runs import Run
 from repro.scales import GATE_INIT, GATE_RATE, trained_on
@@ -87,10 +87,17 @@ def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
     A base that has not converged gains by training on alone; what pruning costs is the difference to this run.
 
     Args:
-        base: a finished run.
+        base: a finished run without gates; one that was cut out has none.
         sites: where the pruning runs have gates; with the encoder's alone, the decoder is frozen here too.
+
+    Raises:
+        InputError: the run has gates, which would go on shutting heads.
     """
-    return trained_on(base.config, base.path.name, sites)
+    if base.config.model.gated_sites:
+        raise InputError(base.path.name, "has gates, which would go on shutting heads", "give the run that `save_pruned` cuts out of it")
+    without = {name: getattr(ModelConfig, name) for name in ("gate_rule", "gate_init")}
+    train = {name: getattr(TrainConfig, name) for name in ("gate_penalty", "gate_rate")}
+    return trained_on(replace(base.config, model=replace(base.config.model, **without)), base.path.name, sites, **train)
 
 
 @torch.no_grad()

@@ -195,12 +195,16 @@ class Run:
         """Own the run while the block lasts; the kernel frees the lock when the process dies.
 
         Raises:
-            BusyError: another process owns it.
+            BusyError: another process owns it, or has just taken its folder away, since it could not start it.
             MachineError: the disk refuses.
         """
         path = self.path / ".lock"
+        removed = BusyError(str(self.path), "was removed by another process just now", "start the same command again")
         with refusals(path):
-            file = open(path, "ab+", buffering=0)  # what a full disk does not take must not be tried again when the file is closed
+            try:
+                file = open(path, "ab+", buffering=0)  # what a full disk does not take must not be tried again when the file is closed
+            except FileNotFoundError as error:
+                raise removed from error
         with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -208,6 +212,8 @@ class Run:
                 file.seek(0)
                 owner = file.read().decode(errors="replace") or "another process"
                 raise BusyError(str(self.path), f"is in use by {owner}", "wait for it or stop it") from error
+            if not os.fstat(file.fileno()).st_nlink:  # removed since it was opened: whoever makes the folder anew has another lock
+                raise removed
             with refusals(path):
                 file.truncate(0)
                 file.write(f"process {os.getpid()} on {platform.node()} since {now()}".encode())

@@ -69,7 +69,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
         _heed(stop, run)
         start = find_start(run, corpus.fingerprint)
-        train_pairs, dev_pairs = prepare(run, corpus, start, device, allow_inexact)
+        pairs = prepare(run, corpus, start, device, allow_inexact)
         _heed(stop, run)
         torch.manual_seed(config.train.seed)
         model = new_model(run)[0].to(device)
@@ -77,10 +77,10 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
             load_start(model, start)
         if config.train.freeze_decoder:
             freeze_decoder(model)
-        check_lengths(model, {"train": train_pairs, "dev": dev_pairs})
+        check_lengths(model, pairs)
         optimizer = make_optimizer(model, config.train)
         progress = resume(run, model, optimizer)
-        progress = _loop(run, model, optimizer, progress, train_pairs, dev_pairs, stop, quiet)
+        progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], stop, quiet)
         finish(run, model, progress)
     return run
 

@@ -266,6 +266,7 @@ def test_a_site_without_sense_is_refused_with_its_reason(variant, site):
         ("mixed(types='GX')", "encoder_self", "types 'GX'"),
         ("recurrent(max_len=0)", "decoder_self", "max_len is 0"),
         ("synthesizer(rank=0)", "decoder_self", "rank is 0"),
+        ("synthesizer(init='ones', rank=4)", "encoder_self", "columns of factors start equal and learn alike: rank 4 stays 1"),
         ("none; 3: dot-product", "cross", "'3: dot-product' names no layer. Fix: write first:, last: or a number from 1 to 2"),
         ("none; dot-product", "cross", "'dot-product' names no layer"),
     ],

@@ -146,5 +146,9 @@ def test_cutting_keeps_order_and_budget(lengths, budget):
         assert len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= budget
 
 
+def test_rows_without_a_token_have_a_place_to_look_at():
+    assert pad([[], []]).tolist() == [[PAD_ID], [PAD_ID]]
+
+
 def test_padding_is_on_the_right():
     assert pad([[1], [2, 3]]).tolist() == [[1, PAD_ID], [2, 3]]

@@ -48,6 +48,7 @@ MISTAKES = [
     ),
     (["train", "train.gate_penalty=0.1"], "error: train.gate_penalty: does nothing without gates. Fix: set model.gated_sites, or leave it"),
     (["train", "train.gate_rate=3"], "error: train.gate_rate: does nothing without gates. Fix: "),
+    (["train", "model.gate_rule=soft"], "error: model.gate_rule: does nothing without gates. Fix: "),
     (["train", "model.gate_init=1"], "error: model.gate_init: does nothing without gates. Fix: "),
     (["train", "train.freeze_decoder=true"], "error: train.freeze_decoder: would leave the decoder at random. Fix: set train.start_from"),
     (

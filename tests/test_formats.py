@@ -126,6 +126,17 @@ def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
     assert corpus["train"].place(2, "en") == "train.tags.de-en.en:6"
 
 
+def test_facts_about_a_talk_may_be_longer_than_a_sentence(tmp_path) -> None:
+    folder = write_wit3(tmp_path)
+    for path in folder.iterdir():
+        path.write_text(path.read_text().replace("<url>", f"<description>{'x' * 300}</description>\n<url>"))
+    (folder / "IWSLT16.TED.tst2012.de-en.de.xml").write_text(SEGMENTS.format("Hund") + f"<description>{'y' * 300}</description>\n")
+    (folder / "train.tags.de-en.de").write_text((folder / "train.tags.de-en.de").read_text().replace("de 2", "Wort " * 60))
+    corpus = load_corpus(f"local-allow-leaks:{folder}", "de", "en", max_chars=200)
+    assert corpus.pairs("train", "de", "en") == (["de 1", "de 3"], ["en 1", "en 3"])
+    assert corpus.dropped == {"too long": 1} and len(corpus.pairs("tst2012", "de", "en")[0]) == 2
+
+
 @pytest.mark.parametrize("pair", ["en-pt-br", "pt-br-en"])
 def test_the_languages_of_a_wit3_archive_may_have_regions(tmp_path, pair) -> None:
     for language in ("en", "pt-br"):

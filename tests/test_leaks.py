@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_files import DE, EN, message, write_corpus
 
+from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_corpus
 from repro.data.leaks import leak_free_split
 from repro.data.text import normalise
@@ -91,6 +92,12 @@ def test_a_stock_phrase_stays_in_train() -> None:
 def test_a_group_of_four_may_be_held_out_and_one_of_five_may_not(size, held_out) -> None:
     split = leak_free_split({"en": ["Come on!"] * size, "de": [f"d {i}" for i in range(size)]}, 0, 1)
     assert (len(split["test"]), len(split["train"])) == ((size, 0) if held_out else (0, size))
+
+
+def test_each_direction_is_cut_by_itself() -> None:  # `repro data tatoeba` says so: records of both directions rest on it
+    en, de = [f"e {i}" for i in range(60)], [f"d {i}" for i in range(60)]
+    assert leak_free_split({"en": en, "de": de}, 7, 11)["test"] != leak_free_split({"de": de, "en": en}, 7, 11)["test"]
+    assert "Each direction is cut by itself" in CORPORA["tatoeba"].about
 
 
 def test_leak_free_split_does_not_depend_on_order() -> None:

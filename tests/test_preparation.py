@@ -90,6 +90,33 @@ def test_a_finished_run_of_a_text_that_has_changed_is_refused(tmp_path, corpus):
     assert train(own(corpus), tmp_path / "runs", quiet=True, allow_inexact=True).path == run.path
 
 
+def test_a_run_that_goes_on_with_another_text_keeps_its_lengths(tmp_path, corpus, monkeypatch):
+    config = own(corpus, "model.cross=gaussian", "train.max_updates=8")
+    stop_after(monkeypatch, 4)
+    with pytest.raises(Stopped):
+        train(config, tmp_path / "runs", quiet=True)
+    monkeypatch.undo()
+    run = Run.create(config, tmp_path / "runs")
+    before = run.lengths_path.read_bytes()
+    source = corpus / "train.de"
+    source.write_text(source.read_text().replace("xthe", "xthe xvery xmuch"))
+    assert train(config, tmp_path / "runs", quiet=True, allow_inexact=True).is_finished
+    assert run.lengths_path.read_bytes() == before and new_model(run)  # they are gamma of the cross attention
+
+
+@pytest.mark.parametrize("language, side", [("en", "source"), ("de", "target")])
+def test_a_test_set_that_no_model_of_this_shape_can_read_is_refused_before_training(tmp_path, corpus, language, side):
+    with (corpus / f"test.{language}").open("a") as file:
+        file.write("dog " * 90 + "\n")
+    with (corpus / f"test.{'de' if language == 'en' else 'en'}").open("a") as file:
+        file.write("a cat\n")
+    site = "encoder_self" if side == "source" else "decoder_self"
+    with pytest.raises(
+        InputError, match=f"test: a {side} sentence of test has .* but an attention is defined for 40. Fix: raise its max_len"
+    ):
+        train(own(corpus, f"model.{site}=recurrent(max_len=40)"), tmp_path / "runs", quiet=True)
+
+
 @pytest.mark.parametrize("mistake", ["model.encoder_self=dot-product(heads=7)", "model.encoder_self=recurrent(max_len=3)"])
 def test_a_mistake_leaves_no_run_behind(tmp_path, mistake):
     config = tiny(mistake)  # what is refused here could leave nothing

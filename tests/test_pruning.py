@@ -240,6 +240,19 @@ def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, prun
         from_scratch_config(base)
 
 
+def test_a_model_that_is_pruned_again_has_its_controls(base, pruning):
+    once = save_pruned(pruning, "soft")
+    whole = load_state(once.path / "final")["parameters"]
+    twice = save_pruned(train(pruning_config(once, 0.3, max_updates=2, gate_rule="soft"), base.path.parent, quiet=True))
+    assert load_state(twice.path / "final")["parameters"] <= whole
+    scratch, control = from_scratch_config(twice), continued_config(once)
+    assert scratch.train == replace(base.config.train, max_updates=16 + 12 + 2)
+    assert train(control, base.path.parent, quiet=True).is_finished
+    assert (control.model.gate_rule, control.train.start_from, control.train.gate_rate) == ("sign", once.path.name, 1.0)
+    with pytest.raises(InputError, match=f"{pruning.path.name}: has gates, which would go on shutting heads. Fix: give the run that"):
+        continued_config(pruning)
+
+
 def test_a_point_counts_heads_by_site_and_layer(pruning, monkeypatch):
     record = {"scores": [{"name": "chrF", "value": 3.0}, {"name": "BLEU", "value": 7.5}]}
     monkeypatch.setattr(pruning_sweep, "evaluate_run", lambda run, split: record if (run, split) == (pruning, "dev") else None)

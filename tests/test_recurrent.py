@@ -109,6 +109,15 @@ def test_at_inference_the_recurrence_runs_once_and_again_when_a_parameter_change
     assert layers[0].recurrence.first_scores.grad is not None
 
 
+def test_scores_of_one_precision_do_not_serve_another():
+    layer = stack()[2]
+    with torch.no_grad():
+        exact = weigh(layer, 4)
+        with torch.autocast("cpu", torch.bfloat16):
+            rounded = weigh(layer, 4)
+        assert not torch.equal(rounded.float(), exact) and torch.equal(weigh(layer, 4), exact)
+
+
 @pytest.mark.parametrize("variant", ["recurrent", "synthesizer"])
 @pytest.mark.parametrize("has_gradient", [True, False])
 def test_a_sentence_beyond_the_matrix_is_refused_or_clamped(variant, has_gradient):

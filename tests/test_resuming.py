@@ -1,8 +1,10 @@
 """Runs in use, stopped, killed and damaged: a run that goes on ends the same, and nothing of it is lost."""
 
+import fcntl
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +29,19 @@ def test_a_run_in_use_is_refused_and_named(tmp_path):
     run = Run.create(tiny(), tmp_path)
     with run.lock(), pytest.raises(BusyError, match=f"is in use by process {os.getpid()} on "):
         train(tiny(), tmp_path, quiet=True)
+
+
+def test_a_run_that_another_process_took_away_is_no_ones(tmp_path, monkeypatch):
+    run, flock = Run.create(tiny(), tmp_path), fcntl.flock
+
+    def removed_meanwhile(*arguments):
+        shutil.rmtree(run.path)
+        flock(*arguments)
+
+    monkeypatch.setattr("repro.runs.fcntl.flock", removed_meanwhile)
+    for _ in ("between opening and locking", "before opening"):
+        with pytest.raises(BusyError, match="was removed by another process just now. Fix: start the same command again"), run.lock():
+            pytest.fail("owned what is gone")
 
 
 def test_a_lock_that_the_disk_refuses_is_named(tmp_path):

@@ -66,7 +66,9 @@ class Recurrence(nn.Module):
             for _ in range(depth):
                 scores = self.step(scores)
             return scores
-        state = tuple((parameter.data_ptr(), parameter._version) for parameter in self.parameters())
+        kind = self.first_scores.device.type  # under autocast the steps are made in lower precision
+        precision = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
+        state = (precision, *((parameter.data_ptr(), parameter._version) for parameter in self.parameters()))
         if self._kept[0] != state:
             self._kept = (state, {0: self.first_scores})
         kept = self._kept[1]

@@ -7,7 +7,8 @@ https://arxiv.org/abs/2005.00743. The baseline "Syn-R" of Zeng et al. 2021.
 
 Paper -> here: R -> `scores`, or `left` and `right`; M -> `max_len`; k -> `rank`. There is no 1 / sqrt(d_k).
 Settled here: from which distribution the random initial values come. `init="normal"` draws from N(0, 1/M), "uniform" is Xavier's, and
-"ones" (as in the code of Zeng et al.) starts from attention that is exactly uniform. For low rank the product has those values' scale.
+"ones" (as in the code of Zeng et al.) starts from attention that is exactly uniform. Of low rank, the product of two normal factors has the
+variance 1/M too, that of two uniform ones has not; "ones" has rank 1 for ever, since equal columns learn alike.
 Learned parameters in the weights: num_heads M^2 per layer, or 2 num_heads M k.
 """
 
@@ -43,7 +44,7 @@ class Synthesizer(AttentionWeights):
         names = ("scores",) if rank is None else ("left", "right")
         for name in names:
             values = torch.empty(num_heads, max_len, rank or max_len)
-            if init == "normal":  # the product of two factors has the variance 1/M too
+            if init == "normal":
                 nn.init.normal_(values, std=max_len**-0.5 if rank is None else (max_len * rank) ** -0.25)
             elif init == "uniform":
                 nn.init.xavier_uniform_(values)
@@ -75,9 +76,12 @@ def build(
         max_len, init, trainable, rank, beyond: see `Synthesizer`.
 
     Raises:
-        InputError: a size below 1.
+        InputError: a size below 1, or a rank that is never reached.
     """
     if max_len < 1 or (rank is not None and rank < 1):
         raise InputError(f"model.{stack.site}", f"max_len is {max_len} and rank is {rank}", "use 1 or more")
+    if init == "ones" and rank is not None and rank > 1:
+        what = f"init is 'ones', where columns of factors start equal and learn alike: rank {rank} stays 1"
+        raise InputError(f"model.{stack.site}", what, "use init='normal', or leave rank out")
     arguments = (stack.num_heads, stack.head_dim, max_len, init, trainable, rank, stack.dropout, beyond)
     return [Synthesizer(*arguments) for _ in range(stack.num_layers)]

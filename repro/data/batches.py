@@ -89,6 +89,6 @@ def cut_by_tokens(ordered: Sequence[int], lengths: Sequence[int], batch_tokens: 
 
 
 def pad(rows: Sequence[list[int]]) -> Tensor:
-    """Pad rows of ids on the right to one length: `(batch, max_len)`."""
-    width = max(map(len, rows))
+    """Pad rows of ids on the right to one length, at least 1: `(batch, max_len)`. Rows may be empty, and no attention has no key at all."""
+    width = max(1, *map(len, rows))
     return torch.tensor([row + [PAD_ID] * (width - len(row)) for row in rows], dtype=torch.long)

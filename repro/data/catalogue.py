@@ -151,7 +151,8 @@ CORPORA: dict[str, CorpusRecord] = {
     "tatoeba": CorpusRecord(
         languages=("en", "de"),
         about="Sentence pairs of volunteers, mostly short. Cut here, without leaks: pairs that share an English or a German sentence, also "
-        "through other pairs, are in the same split. The file grows with time: compare fingerprints before scores.",
+        "through other pairs, are in the same split. Each direction is cut by itself: what is test for one may be train for the other, so "
+        "score no round trip on it. The file grows with time: compare fingerprints before scores.",
         licence="CC BY 2.0 FR, by the contributors of tatoeba.org",
         citation="tatoeba.org, exported by https://www.manythings.org/anki",
         folder="tatoeba-deu-eng",

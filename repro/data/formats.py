@@ -199,10 +199,10 @@ def _wit3_split(match: re.Match[str]) -> str:
 
 def _read_tagged(path: Path, max_chars: int) -> TextLines:
     """Read training text: the sentences are the lines that do not start with ``<``; those are facts about the talk."""
-    lines = read_lines(path, max_chars)
+    lines = read_lines(path, MAX_COLUMNS * max_chars)  # facts about a talk may be longer than a sentence
     kept = [place for place, line in enumerate(lines.lines) if not line.startswith("<")]
     texts = [_unescape(lines.lines[place]) for place in kept]
-    return TextLines(path.name, texts, [place + 1 for place in kept], lines.too_long, lines.notes)
+    return _within(lines, texts, [place + 1 for place in kept], max_chars)
 
 
 def _read_segments(path: Path, max_chars: int) -> TextLines:
@@ -210,7 +210,7 @@ def _read_segments(path: Path, max_chars: int) -> TextLines:
 
     The files are read line by line, not by an XML parser: some archives hold a bare ``&``, and a parser would fetch entities.
     """
-    lines = read_lines(path, max_chars)
+    lines = read_lines(path, MAX_COLUMNS * max_chars)
     texts: list[str] = []
     numbers: list[int] = []
     for number, line in zip(lines.numbers, lines.lines, strict=True):
@@ -221,7 +221,14 @@ def _read_segments(path: Path, max_chars: int) -> TextLines:
             raise InputError(f"{path.name}:{number}", "has a <seg> that does not end on its line", "take the file from the archive again")
         texts.append(_unescape(match[2]) if match else "")
         numbers.append(number)
-    return TextLines(path.name, texts, numbers, lines.too_long, lines.notes)
+    return _within(lines, texts, numbers, max_chars)
+
+
+def _within(lines: TextLines, texts: list[str], numbers: list[int], max_chars: int) -> TextLines:
+    """Return the sentences of a file, with those that are too long marked so and empty."""
+    too_long = {number: len(text) for number, text in zip(numbers, texts, strict=True) if len(text) > max_chars}
+    texts = ["" if number in too_long else text for number, text in zip(numbers, texts, strict=True)]
+    return TextLines(lines.name, texts, numbers, too_long | lines.too_long, lines.notes)
 
 
 def _unescape(text: str) -> str:

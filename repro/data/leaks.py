@@ -96,8 +96,9 @@ def leak_free_split(columns: Columns, num_dev: int, num_test: int) -> dict[str, 
     """Cut pairs into train, dev and test so that no sentence, normalised, of either language is in two of them.
 
     Pairs that share a side are joined into groups, through any number of steps, and a group is never cut. Groups go to test, then to
-    dev, in the order of a hash of their texts until the wanted number is reached, the rest to train: the result depends on nothing but
-    the texts, not even on their order. Each split is ordered by hash too, since files are often sorted by length.
+    dev, in the order of a hash of their texts until the wanted number is reached, the rest to train: the result depends on the texts
+    and on which language comes first, not on the order of the pairs. So each direction has a split of its own, and what is test for one
+    may be train for the other. Each split is ordered by hash too, since files are often sorted by length.
 
     Returns:
         indices by split.
