@@ -101,6 +101,8 @@ MISTAKES = [
     (["run", "base", "--jobs", "0"], "error: --jobs: must be at least 1, found 0. Fix: use 1 or more"),
     (["run", "base", "--seeds", "10"], "error: --seeds: must be from 1 to 9, found 10. Fix: "),
     (["report"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
+    (["results", "."], "error: .: holds no result record. Fix: name the folder that `repro run` made"),
+    (["results", ".", "--update"], "error: .: holds no result record. Fix: name the folder that `repro run` made"),
     (["evaluate", "a\nb\x1b[2J"], "error: a\\u000ab\\u001b[2J: "),
     (["claims"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
 ]

@@ -14,7 +14,7 @@ from repro.papers.statistics import (
     Undefined,
     median,
 )
-from repro.papers.verdicts import counts, judge, load, side_by_side, update, verdict_table
+from repro.papers.verdicts import claims_of, counts, judge, load, side_by_side, update, verdict_table
 
 
 def holding(value: bool) -> Check:
@@ -82,6 +82,16 @@ def test_a_verdict_follows_its_evidence(tmp_path, evidence):
     for found, status in ((Evidence("smoke", []), "not run"), (evidence, "reproduced")):
         update(tmp_path, "smoke", [claim], found)
         assert load(tmp_path, "smoke")["T-01"]["status"] == status
+
+
+def test_only_what_is_judged_again_can_be_discarded(tmp_path, evidence):
+    update(tmp_path, "smoke", [claim for claim in claims_of("cui2019") if claim.name == "M-02"], evidence)
+    update(tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
+    with pytest.raises(InputError, match="--discard: unknown claim 'M-02'"):
+        update(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["M-02"])
+    assert "T-01" in load(tmp_path, "smoke")
+    update(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["T-01"])  # of no paper: nothing else would ever take it away
+    assert "M-02" in load(tmp_path, "smoke") and "T-01" not in load(tmp_path, "smoke")
 
 
 def test_only_what_is_there_can_be_discarded(tmp_path, evidence):

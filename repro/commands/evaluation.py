@@ -1,5 +1,6 @@
 """Score, compare, report."""
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -83,6 +84,8 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     from repro.runs import Run
 
     found = [Run.find(run) for run in runs]
+    if twice := [run for run, times in Counter(run.path.resolve() for run in found).items() if times > 1]:
+        raise InputError(twice[0].name, "is named twice, and would count as two seeds", "name each run once")
     check_report(out)
 
     from repro.files import write_atomic
@@ -117,13 +120,13 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 @click.option("--update", is_flag=True, help="Write FOLDER/README.md, and verdicts and coverage in the README beside FOLDER.")
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
-    if update:
-        from repro.papers.summary import update_pages
-
-        with damage_named(folder):
-            return click.echo("\n".join(map(str, update_pages(folder))))
+    from repro.papers.summary import update_pages
     from repro.records import load_records
     from repro.report import render_results
 
     with damage_named(folder):
+        if not load_records(folder, None):  # pages would be written empty
+            raise InputError(str(folder), "holds no result record", "name the folder that `repro run` made")
+        if update:
+            return click.echo("\n".join(map(str, update_pages(folder))))
         click.echo(render_results(load_records(folder)), nl=False)

@@ -39,7 +39,7 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
         scale: its name.
         claims: which.
         evidence: of that scale.
-        discard: claims whose stored verdict is thrown away first.
+        discard: claims whose stored verdict is thrown away first: of `claims`, or of a claim that no paper has any more.
 
     Raises:
         InputError: a claim's test is another one than that of its stored verdict; no such folder, or no such claim to discard.
@@ -51,7 +51,8 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
 
 
 def _update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str]) -> list[Verdict]:
-    known = sorted({*load(folder, scale), *(claim.name for claim in claims)})
+    judged, of_papers = {claim.name for claim in claims}, {claim.name for claim in claims_of()}
+    known = sorted(judged | (load(folder, scale).keys() - of_papers))  # another paper's verdict would not be judged again
     for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
     stored = {name: verdict for name, verdict in load(folder, scale).items() if name not in set(discard)}
