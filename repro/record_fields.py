@@ -80,9 +80,44 @@ class _Contrastive(_Described):
     results: list[dict[str, Any]]
 
 
+class _Measured(TypedDict):
+    sentences: int
+    relevance_sentences: int
+    most_frequent: int
+    parses: str | None
+
+
+class _HeadsOfSite(TypedDict):
+    """What is known of the heads of a site, each a row a layer; see `HeadStatistics`."""
+
+    confidence: list[list[Any]]
+    offset: list[list[Any]]
+    distance: list[list[Any]]
+    offsets: list[list[Any]]
+    available: list[int]
+    main_offset: list[list[Any]]
+    positional: list[list[Any]]
+    rarest: list[list[Any]]
+    two_rarest: list[list[Any]]
+    entropy: list[list[Any]]
+    histogram: list[list[Any]]
+    divergence: list[list[Any]]
+    relevance: list[list[Any]]
+    relevance_alphabeta: list[list[Any]]
+    gradient: list[list[Any]]
+    roles: list[list[Any]]
+
+
+class _Sites(TypedDict):
+    encoder_self: _HeadsOfSite
+    decoder_self: _HeadsOfSite
+    cross: _HeadsOfSite
+
+
 class _Heads(_Described):
     split: str
-    sites: dict[str, dict[str, Any]]
+    measured: _Measured
+    sites: _Sites
     syntax: dict[str, Any] | None
 
 

@@ -12,6 +12,7 @@ from repro import pruning_sweep
 from repro.__main__ import main
 from repro.analysis.tables import render_heads
 from repro.data import catalogue, corpora, minigerman
+from repro.files import write_json
 from repro.records import load_record
 from repro.runs import Run
 from repro.scales import resolve
@@ -62,19 +63,21 @@ def run(capsys, *arguments: str) -> str:
 
 
 def test_heads_prints_the_tables_of_the_record_and_keeps_it_and_its_pictures(capsys, trained, folder):
-    page = run(capsys, "heads", "base", "--limit", "4", "--record", "records", "--figures", "pictures")
+    page = run(capsys, "heads", "base", "--record", "records", "--figures", "pictures")
     name = next(trained.iterdir()).name
     tables, (kept, *pictures) = page[: page.rindex("|\n") + 2], page[page.rindex("|\n") + 2 :].split("\n")
     record = load_record(folder / kept)
     assert kept == f"records/minigerman.en-de/heads/{name}.json"
-    assert tables == render_heads(record) and tables.startswith(f"# Heads of {name}\n") and "4 sentences of dev" in tables
-    assert (record["kind"], record["measured"]["sentences"]) == ("heads", 4)
+    assert tables == render_heads(record) and tables.startswith(f"# Heads of {name}\n") and "6 sentences of dev" in tables
+    assert (record["kind"], record["measured"]["sentences"]) == ("heads", 6)
     assert sorted(filter(None, pictures)) == sorted(str(path.relative_to(folder)) for path in (folder / "pictures").iterdir())
+    record["measured"]["sentences"] = 4
+    write_json(folder / kept, record)
     with pytest.raises(SystemExit) as stopped:  # it took as long, though: what was found is printed
-        main(["heads", "base", "--limit", "5", "--record", "records"])
+        main(["heads", "base", "--record", "records"])
     captured = capsys.readouterr()
-    assert stopped.value.code == 2 and "5 sentences of dev" in captured.out and load_record(folder / kept) == record
-    assert captured.err.startswith(f"error: {kept}: was measured on 4 sentences of dev, this on 5 sentences of dev. Fix: record it below")
+    assert stopped.value.code == 2 and "6 sentences of dev" in captured.out and load_record(folder / kept) == record
+    assert captured.err.startswith(f"error: {kept}: was measured on 4 sentences of dev, this on 6 sentences of dev. Fix: record it below")
     assert len(list(filter(None, pictures))) == 5 and all(path.read_bytes().startswith(PNG) for path in (folder / "pictures").iterdir())
 
 
@@ -109,6 +112,8 @@ MISTAKES = [
         ["heads", "base", "--limit", "0"],
         "error: minigerman dev: limit 0 of 6 sentences, ",
     ),
+    (["heads", "base", "--limit", "4", "--record", "records"], "error: --record: is of all sentences of dev, as tables and claims want it"),
+    (["heads", "base", "--split", "test", "--record", "records"], "error: --record: is of all sentences of dev, as tables and claims"),
     (["heads", "base", "--split", "tset"], "error: minigerman: has no split 'tset'. Fix: did you mean 'test'?"),
     (["heads", "hc-sa"], "is not finished. Fix: start its `repro train` command again; it resumes"),
     (["prune", "nothing", "--heads", "4"], "error: nothing: no such run in "),

@@ -190,6 +190,9 @@ DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r.update(search={"beem": 3}), "search: unknown key 'beem'. Fix: upgrade repro if a newer version wrote it"),
     ("scores", lambda r: r["config"]["model"].update(newopt=1), "config.model: unknown key 'newopt'. Fix: upgrade repro if"),
     ("masks", lambda r: r["masks"]["1"].pop("changed"), "masks.1.changed is missing"),
+    ("heads", without("measured"), "measured is missing"),
+    ("heads", lambda r: r["sites"].pop("cross"), "sites.cross is missing"),
+    ("heads", lambda r: r["sites"]["cross"].pop("roles"), "sites.cross.roles is missing"),
     ("heads", lambda r: r.update(syntax=5), "syntax wants an object, found 5"),
 ]
 

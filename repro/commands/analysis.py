@@ -13,13 +13,15 @@ from repro.files import check_writable
 @click.argument("run")
 @click.option("--split", default="dev", show_default=True)
 @click.option("--limit", type=int, help="Only the first sentences.")
-@click.option("--record", type=click.Path(path_type=Path), help="Also write the record below this folder.")
+@click.option("--record", type=click.Path(path_type=Path), help="Also write the record below this folder; of all of dev.")
 @click.option("--figures", type=click.Path(path_type=Path), help="Also draw them as pictures into this folder.")
 def heads(run: str, split: str, limit: int | None, record: Path | None, figures: Path | None) -> None:
     """Say what every head of RUN does: relevance, confidence, where it points, which grammatical relations it follows."""
     from repro.runs import Run
 
     found = Run.find(run)
+    if record and (limit is not None or split != "dev"):  # whatever tables and claims read would be taken for all of it
+        raise InputError("--record", "is of all sentences of dev, as tables and claims want it", "leave --limit and --split out, or it")
     for folder in filter(None, (record, figures)):
         check_writable(folder)
 

@@ -10,6 +10,7 @@ from repro.config import SITES
 from repro.papers.evidence import Record
 
 SLACK = 0.001  # of the sum of a row of rounded weights
+NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")  # of a site in a head record: all else has rows of heads by layer
 
 
 def check_training(record: Record) -> Iterator[str]:
@@ -20,6 +21,16 @@ def check_training(record: Record) -> Iterator[str]:
         yield f"update {update} is none of a training of {schedule['max_updates']} with a look every {every}"
     if training["averaged"] != (expected := min(schedule["average"], math.ceil(update / every))):
         yield f"averaged checkpoints: stored {training['averaged']}, derived {expected}"
+
+
+def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:
+    """Yield what of a site in a head record is not of so many heads by layer; rows are as long as that of the layer with most heads."""
+    known = [sum(value is not None for value in row) for row in found["confidence"]]
+    if known != heads:
+        yield f"{site}: has {known} heads by layer, not {heads}"
+    for name, rows in found.items():
+        if name not in NOT_BY_HEAD and (sizes := [len(row) for row in rows]) != [max(heads)] * len(heads):
+            yield f"{site} {name}: has rows of {sizes} heads, not of {max(heads)} in {len(heads)} layers"
 
 
 def check_maps(record: Record) -> Iterator[str]:

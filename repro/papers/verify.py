@@ -8,6 +8,7 @@ By kind of record, and from what:
     contrastive    accuracies; pairs, types and distances        cross entropies of single pairs; the suite
     heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
                    shares of a layer                             sum to one
+                   which heads there are; that all of dev count  the configuration; the corpus
     masks          that a translation is changed by the mask     translations of the same model without it, as many as were scored
                    which heads are masked                        the configuration
     pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
@@ -38,7 +39,7 @@ from repro.data.subwords import PAD_ID
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
 from repro.papers.evidence import Evidence, NotMeasured, Record
-from repro.papers.plausible import check_kept, check_maps, check_off_diagonal, check_speed, check_training
+from repro.papers.plausible import check_heads_there, check_kept, check_maps, check_off_diagonal, check_speed, check_training
 from repro.papers.pruned import NO_CONTROL, SERIES, shape_of, tried_penalties
 from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
@@ -197,20 +198,27 @@ def _check_heads(record: Record, _: Scores) -> Iterator[str]:
         margins, differences = _margins(record["syntax"])
         syntactic = (margins >= MARGIN).any(axis=(0, 1))
         yield from differences
-    for site, found in record["sites"].items():
-        if not found["confidence"][0]:
-            continue  # no layer has a head here
-        statistics = HeadStatistics(**{field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)})
-        for name in ("main_offset", "positional"):
-            if not _agree(_numbers(found[name]), getattr(statistics, name)):
-                yield f"{site} {name}: is not what the counts by offset give"
-        roles = [[list(head) for head in layer] for layer in head_roles(statistics, syntactic if site == "encoder_self" else None)]
-        yield from _unequal(f"{site} roles", found["roles"], roles)
-        for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
-            for layer, row in enumerate(found[name]):
-                whole = np.nansum(_numbers(row) ** power)
-                if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:  # 0: nothing depends on the layer
-                    yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
+    for site, heads in shape_of(record["config"]["model"]).items():
+        yield from check_heads_there(site, record["sites"][site], heads)
+        if max(heads):
+            yield from _check_site(site, record["sites"][site], syntactic if site == "encoder_self" else None)
+    yield from _unequal("split", record["split"], "dev")
+    _check_at_hand(record)
+    yield from _unequal("sentences", record["measured"]["sentences"], len(load_once(*_pair(record).values())["dev"]))
+
+
+def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Iterator[str]:
+    statistics = HeadStatistics(**{field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)})
+    for name in ("main_offset", "positional"):
+        if not _agree(_numbers(found[name]), getattr(statistics, name)):
+            yield f"{site} {name}: is not what the counts by offset give"
+    roles = [[list(head) for head in layer] for layer in head_roles(statistics, syntactic)]
+    yield from _unequal(f"{site} roles", found["roles"], roles)
+    for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
+        for layer, row in enumerate(found[name]):
+            whole = np.nansum(_numbers(row) ** power)
+            if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:  # 0: nothing depends on the layer
+                yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
 
 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
