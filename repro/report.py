@@ -222,11 +222,10 @@ def energy_note(records: list[dict[str, Any]]) -> str:
 
 def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
     """Return a table of the paired differences of every record to the first."""
-    rows = []
-    first = records[0]
-    for second in records[1:]:
-        for comparison in compare_records(first, second, refs):
-            rows.append([f"{label_of(second)} - {label_of(first)}", comparison.metric, *describe(comparison)])
+    rows, names = [], names_of(records)
+    for name, record in zip(names[1:], records[1:], strict=True):
+        for comparison in compare_records(records[0], record, refs):
+            rows.append([f"{name} - {names[0]}", comparison.metric, *describe(comparison)])
     samples = f"Paired bootstrap (Koehn 2004), {comparison.num_samples:,} resamples; one training run each says nothing about other seeds."
     return table(["systems", "metric", "difference", "95 % interval", "p"], rows) + "\n\n" + samples
 
@@ -235,6 +234,12 @@ def label_of(record: dict[str, Any]) -> str:
     """Return the system of a record, with what is unusual for its corpus and what is unusual in its search."""
     conditions = conditions_of(from_dict(RunConfig, record["config"])) + search_of(record)
     return f"{record['system']} ({', '.join(conditions)})" if conditions else record["system"]
+
+
+def names_of(records: list[dict[str, Any]]) -> list[str]:
+    """Return the labels of records, with the seed where another has the same label."""
+    labels = [label_of(record) for record in records]
+    return [f"{label}, seed {record['seed']}" if labels.count(label) > 1 else label for label, record in zip(labels, records, strict=True)]
 
 
 def describe(comparison: Comparison) -> list[str]:
@@ -261,11 +266,11 @@ def _signatures(records: list[dict[str, Any]]) -> str:
 
 def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str], num_examples: int = 5) -> str:
     """Show the first sentences of the split, indented so that nothing in them is read as markup."""
-    blocks = []
+    names, blocks = ["source", "reference", *names_of(records)], []
+    width = max(map(len, names))
     for index in range(min(num_examples, len(refs))):
-        lines = [("source", sources[index]), ("reference", refs[index])]
-        lines += [(record["system"], record["hypotheses"][index]) for record in records]
-        blocks.append("\n".join(f"    {label:<10} {text}" for label, text in lines))
+        texts = [sources[index], refs[index], *(record["hypotheses"][index] for record in records)]
+        blocks.append("\n".join(f"    {name:<{width}} {text}" for name, text in zip(names, texts, strict=True)))
     return "\n\n".join(blocks)
 
 

@@ -57,6 +57,13 @@ def speed_records(**speeds: list[float]) -> list[dict]:
     ]
 
 
+def heads_about(arm: Arm, **sites: dict) -> dict:
+    """Return what tables read of a head record of nine sentences."""
+    config = arm.config("smoke")
+    described = {"kind": "heads", "seed": 1, "split": "dev", "config": asdict(config), "config_digest": config.digest()}
+    return described | {"measured": {"sentences": 9, "parses": "gold trees"}, "sites": sites, "syntax": None}
+
+
 def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> dict:
     """Return two layers of encoder heads; one to three of the second layer look to an offset, if it is not 0."""
     positional = [[0.0] * heads, [1.0 if offset and head < 3 else 0.0 for head in range(heads)]]

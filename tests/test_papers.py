@@ -4,7 +4,7 @@ import re
 from dataclasses import asdict, replace
 
 import pytest
-from paper_records import BASE, HARD, bleu, damaged, score_record, speed_records
+from paper_records import BASE, HARD, bleu, damaged, heads_about, score_record, speed_records
 
 from repro.attention import build_weights
 from repro.errors import InputError, MachineError
@@ -197,8 +197,8 @@ def test_an_unknown_name_is_answered_with_the_nearest(name, message):
 def test_the_printed_shares_of_rare_words_are_written_once():
     """They are printed in sentences, `66% of cases`, so the number is shown, not the sentence with another sign behind it."""
     site = {"roles": [[["unknown"]]], "relevance": [[1.0]], "rarest": [[0.25]], "two_rarest": [[0.5]]}
-    record = {"kind": "heads", "config_digest": Arm("base").config("smoke").digest(), "sites": {"encoder_self": site}}
-    text = rare_table(Evidence("smoke", [record]), Arm("base"))
+    text = rare_table(Evidence("smoke", [heads_about(Arm("base"), encoder_self=site)]), Arm("base"))
+    assert text.startswith("Measured on minigerman, en to de, 9 sentences of dev, training seed 1.\n\n")
     assert "| 0.0 | 1 | 25% | 50% |" in text
     assert [line.split(" | ")[-1] for line in text.split("\n")[-3:]] == ["66 % |", "83 % |", "50 % |"]
 

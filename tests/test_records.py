@@ -126,6 +126,15 @@ def test_another_search_has_a_file_and_a_label_of_its_own_and_no_say_in_claims(t
         Evidence("smoke", [greedy]).scores(arm, usual["seed"])
 
 
+def test_a_report_tells_seeds_of_one_system_apart():
+    found = {(label_of(r), r["seed"]): r for r in load_records(RESULTS / "minigerman.en-de") if r["split"] == "test"}
+    chosen = [found["base", 1], found["base", 2], found["mma", 1]]
+    text = render(chosen)
+    assert "| base, seed 2 - base, seed 1 | BLEU |" in text and "| mma - base, seed 1 | BLEU |" in text
+    block = text[text.index("## Examples") :].split("\n\n")[1]
+    assert [line[4:17].strip() for line in block.split("\n")] == ["source", "reference", "base, seed 1", "base, seed 2", "mma"]
+
+
 def test_a_label_leaves_out_what_pruning_implies_and_names_what_it_does_not():
     usual = SCALES["smoke"]
     base = replace(usual, model=replace(usual.model, num_heads=8))

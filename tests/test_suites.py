@@ -130,7 +130,10 @@ def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     other = " (other direction)" if scale == "multi30k" else ""
     assert "| word_sense | 100 | 50.0 | 80.0 (71 to 87) | 80.0 (71 to 87) | 50.0 (40 to 60) | 50.0 (40 to 60) |" in table6.render(evidence)
     assert f"| pairs | by chance | 8L{other} | 7Ftoken+1L{other} |" in table6.render(evidence)
-    assert "| 2 | 100 | 90.0 (" in figure3.render(evidence) and list(figure3.figures(evidence))
+    assert "| 2 | 100 | 90.0 (" in figure3.render(evidence)
+    (figure,) = figure3.figures(evidence).values()
+    arms = [f"{system} (other direction)" if scale == "tatoeba" else system for system in ("8L", "7Ftoken+1L")]
+    assert [trace.name for trace in figure.data] == [*arms, *(f"{arm}, head 8 masked" for arm in arms)]
 
 
 def verdict_on(name: str, records: list[dict]) -> str:
@@ -185,4 +188,7 @@ def test_a_type_that_no_suite_has_is_named():
 def test_other_languages_say_why_there_is_no_verdict():
     (claim,) = [claim for claim in claims_of("raganato2020") if claim.name == "R-08"]
     verdict = claim.judge(Evidence("enja", []))
-    assert (verdict.status, verdict.reason) == ("not run", "cannot be tested at enja: contrastive pairs are English and German")
+    assert (verdict.status, verdict.reason) == (
+        "not run",
+        "cannot be tested at enja: contrastive pairs are of cased English and German text",
+    )

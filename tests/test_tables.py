@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from paper_records import damaged, score_record, speed_records
+from paper_records import damaged, heads_about, score_record, speed_records
 
+from repro.analysis.syntax import DIRECTIONS, RELATIONS
 from repro.data.corpora import load_corpus
 from repro.papers import find_experiments
 from repro.papers.arms import Arm
@@ -114,11 +115,31 @@ def test_differences_by_length_need_the_first_system_and_one_more(evidence):
 
 def test_every_measure_shows_the_arms_that_have_it(evidence):
     heads = {site: {"entropy": [[0.5], [0.25]], "divergence": [[0, 0.1], [0.1, 0]]} for site in ("encoder_self", "decoder_self")}
-    found = Evidence("smoke", [about(HARD, "heads", sites=heads), *speed_records(hc_sa=[1.0, 2.0])])
-    headers = {make(found, (BASE, HARD)).split("\n")[0] for make in (entropy_table, divergence_table)}
+    found = Evidence("smoke", [heads_about(HARD, **heads), *speed_records(hc_sa=[1.0, 2.0])])
+    texts = [make(found, (BASE, HARD)).split("\n") for make in (entropy_table, divergence_table)]
+    assert {lines[0] for lines in texts} == {"Measured on minigerman, en to de, 9 sentences of dev, training seed 1."}
+    headers = {lines[2] for lines in texts}
     assert headers == {"| mean entropy, nats | hc-sa |", "| divergence of neighbouring layers, nats | hc-sa |"}
     assert "| hc-sa | 2 | 1.00 |" in speed_table(found, (BASE, HARD))
     assert {trace.name for trace in entropy_figure(found, (BASE, HARD))["Entropy, encoder_self"].data} == {"hc-sa"}
+
+
+def test_a_part_without_records_does_not_hide_the_others(evidence):
+    text = text_of("you2020.table3", evidence)
+    assert "Speed here" not in text and "Not run: speed of base, hc-sa, sh-x, base/-sa, sh-x/-sa, not measured at smoke." in text
+    assert "Table 3:\n\n| system | ours: BLEU |" in text
+    assert "Not run: heads of base (model.num_heads=8), seed 1" in (rare := text_of("voita2019.figure5", evidence))
+    assert "| printed | corpus | share |" in rare and "\n\nNo figure: heads of base (model.num_heads=8), seed 1" in rare
+    assert "| printed | corpus | best head, % |" in text_of("voita2019.table1", evidence)
+    assert "| 23.6 |" in text_of("zeng2021.figure3", evidence)
+
+
+def test_relations_between_words_far_apart_are_counted():
+    heads = {relation: {direction: [[0.5]] for direction in DIRECTIONS} for relation in RELATIONS}
+    positions = {relation: {} for relation in RELATIONS} | {"nsubj": {"-17": 2, "-6": 1, "-5": 4, "3": 8, "6": 16, "12": 32}}
+    syntax = {"accuracy": heads, "margin": heads, "baseline": dict.fromkeys(RELATIONS, 0.5), "positions": positions, "num_skipped": 0}
+    found = Evidence("smoke", [heads_about(PRUNED, encoder_self={"confidence": [[0.5]]}) | {"syntax": syntax}])
+    assert "| nsubj | 3 | 4 | 0 | 0 | 0 | 0 | 0 | 0 | 8 | 0 | 0 | 48 |" in relations_table(found, "voita2019", "Table 1", PRUNED)
 
 
 @pytest.mark.parametrize(

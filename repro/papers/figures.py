@@ -19,7 +19,7 @@ from repro.papers.bins import Key
 from repro.papers.evidence import Evidence, Record
 from repro.papers.heads import numbers
 from repro.papers.statistics import Estimate
-from repro.papers.suites import accuracies_by_distance, seeds_said
+from repro.papers.suites import distances_by_system
 from repro.plots import Measured
 
 Figures = dict[str, Figure]
@@ -126,6 +126,12 @@ def relevance_figures(evidence: Evidence, arm: Arm) -> Figures:
     return {name: figure for name, figure in head_figures(record).items() if name != "Distance"}
 
 
+def rare_words_figure(evidence: Evidence, arm: Arm) -> Figures:
+    """Draw for every encoder head how often it looks at rare words (Voita et al. 2019, section 5.3)."""
+    share = {"encoder_self": numbers(evidence, arm, "encoder_self", "two_rarest")}
+    return {f"Queries that point to one of the two rarest tokens, {arm}": plots.head_values(share, "share of queries", (0, 1))}
+
+
 def head_figures(record: Record) -> Figures:
     """Draw what the heads of one record do: relevance, confidence, roles, and how far they look."""
     sites = record["sites"]
@@ -159,13 +165,13 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
     return plots.speed_by_length(lines, "milliseconds")
 
 
-def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm]) -> Figures:
-    """Draw the accuracy on one type of contrastive pair by distance."""
-    by_arm = {seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in evidence.having("contrastive", arms)}
-    labels = list(next(iter(by_arm.values())))
+def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> Figures:
+    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked in all encoder layers."""
+    by_system = distances_by_system(evidence, error, arms, masked)
+    labels = list(next(iter(by_system.values())))
     systems = {
         name: Measured(*([100 * getattr(found[label], end) for label in labels] for end in ("value", "low", "high")))
-        for name, found in by_arm.items()
+        for name, found in by_system.items()
     }
     return {f"Accuracy on {error} by distance": plots.accuracy_by_distance(labels, systems)}
 

@@ -1,6 +1,7 @@
 """Tables on what heads do, from records of the kind `heads`; several models side by side."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -10,7 +11,10 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.papers.statistics import Exact, Interval, Undefined, over_seeds
+from repro.papers.tables import what_there_is
 from repro.report import table
+
+OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")  # 0 would relate a word to itself
 
 
 def numbers(evidence: Evidence, arm: Arm, site: str, name: str, seed: int = 1) -> np.ndarray:
@@ -78,7 +82,7 @@ def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     for site in ("encoder_self", "decoder_self"):
         entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
         rows += [[f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)] for layer in range(len(entropies[0]))]
-    return table(["mean entropy, nats", *(str(arm) for arm in arms)], rows)
+    return _of_sentences(evidence, arms[0], table(["mean entropy, nats", *(str(arm) for arm in arms)], rows))
 
 
 def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
@@ -87,43 +91,52 @@ def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     for site in ("encoder_self", "decoder_self"):
         means = [np.diagonal(numbers(evidence, arm, site, "divergence"), offset=1).mean() for arm in arms]
         rows.append([site, *(f"{mean:.3f}" for mean in means)])
-    return table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows)
+    return _of_sentences(evidence, arms[0], table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows))
+
+
+def _of_sentences(evidence: Evidence, arm: Arm, text: str) -> str:
+    """Return a text below what says on which sentences an arm was measured, and so the others beside it."""
+    return f"{sentences_measured(evidence.one('heads', arm))}\n\n{text}"
 
 
 def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
     """Return the best encoder head for each relation, how far the related words are apart, and the printed numbers (their Table 1)."""
+    cells = printed(paper, place)
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    found = {(cell.row, cell.dataset, cell.column): f"{cell.value:g}" for cell in cells}
+    pairs = dict.fromkeys((relation, corpus) for relation, corpus, _ in found)
+    theirs = [[*pair, *(found.get((*pair, column), "-") for column in columns)] for pair in pairs]
+    printed_cells = [lambda: table(["printed", "corpus", *(f"{column}, %" for column in columns)], theirs)] if cells else []
+    return what_there_is(lambda: _our_relations(evidence, arm), *printed_cells)
+
+
+def _our_relations(evidence: Evidence, arm: Arm) -> str:
     record = evidence.one("heads", arm)
     if record["syntax"] is None:
         what = f"no parses of '{record['config']['data']['source']}' were at hand"
         raise NotMeasured(f"relations of {arm}", what, "use a scale whose source is English")
-    positions = [
-        [relation, *(str(counts.get(str(offset), 0)) for offset in range(-5, 6))]
-        for relation, counts in record["syntax"]["positions"].items()
-    ]
-    parts = [
-        f"{sentences_measured(record)} Parses: {record['measured']['parses']}.",
-        syntax_table(record),
-        table(["dependent after head, words", *(f"{offset:+d}" if offset else "0" for offset in range(-5, 6))], positions),
-    ]
-    if cells := printed(paper, place):
-        columns = list(dict.fromkeys(cell.column for cell in cells))
-        found = {(cell.row, cell.dataset, cell.column): f"{cell.value:g}" for cell in cells}
-        pairs = dict.fromkeys((relation, corpus) for relation, corpus, _ in found)
-        theirs = [[*pair, *(found.get((*pair, column), "-") for column in columns)] for pair in pairs]
-        parts.append(table(["printed", "corpus", *(f"{column}, %" for column in columns)], theirs))
-    return "\n\n".join(parts)
+    positions = []
+    for relation, counts in record["syntax"]["positions"].items():
+        totals = Counter()
+        for offset, count in counts.items():
+            totals["-6 or less" if int(offset) < -5 else "+6 or more" if int(offset) > 5 else f"{int(offset):+d}"] += count
+        positions.append([relation, *(str(totals[name]) for name in OFFSETS)])
+    counted = table(["dependent after head, words", *OFFSETS], positions)
+    return "\n\n".join([f"{sentences_measured(record)} Parses: {record['measured']['parses']}.", syntax_table(record), counted])
 
 
 def rare_table(evidence: Evidence, arm: Arm) -> str:
     """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer, and the printed numbers."""
-    site = evidence.one("heads", arm)["sites"]["encoder_self"]
-    rows = []
-    for head in range(len(site["roles"][0])):
-        relevance, *shares = (site[name][0][head] for name in ("relevance", "rarest", "two_rarest"))
-        rows.append([f"0.{head}", _written(relevance, ".3g"), *(_written(share, ".0%") for share in shares)])
     theirs = [[cell.row, cell.dataset, f"{cell.value:g} %"] for cell in printed("voita2019", "text §5.3")]
-    return table(["layer.head", "relevance", "rarest", "two rarest"], rows) + "\n\n" + table(["printed", "corpus", "share"], theirs)
+    return what_there_is(lambda: _our_rare(evidence, arm), lambda: table(["printed", "corpus", "share"], theirs))
 
 
-def _written(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
+def _our_rare(evidence: Evidence, arm: Arm) -> str:
+    columns = {"relevance": ".3g", "rarest": ".0%", "two_rarest": ".0%"}
+    by_head = np.stack([numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1)
+    rows = [[f"0.{head}", *map(_written, values, columns.values())] for head, values in enumerate(by_head)]
+    return _of_sentences(evidence, arm, table(["layer.head", "relevance", "rarest", "two rarest"], rows))
+
+
+def _written(value: float, form: str) -> str:
+    return "" if np.isnan(value) else format(value, form)

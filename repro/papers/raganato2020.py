@@ -165,7 +165,7 @@ EXPERIMENTS = (
         BOTH_DEPTHS,
         lambda e: accuracy_by_distance_table(e, AGREEMENT, _both_depths_with(e, AGREEMENT), masked=HEAD_8),
         measures={"contrastive": BOTH_DEPTHS},
-        figures=lambda e: accuracy_figure(e, AGREEMENT, _both_depths_with(e, AGREEMENT)),
+        figures=lambda e: accuracy_figure(e, AGREEMENT, _both_depths_with(e, AGREEMENT), masked=HEAD_8),
         scales=SCALES_WITH_SUITES,
         elsewhere=ELSEWHERE,
     ),

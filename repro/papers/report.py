@@ -52,7 +52,8 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
     if not experiment.runs_at(evidence.scale):
         return Section(f"{title}Not at {evidence.scale}: {experiment.elsewhere}.", {}, name)
     try:
-        text, figures = experiment.render(evidence), experiment.figures(evidence) if experiment.figures else {}
+        text = experiment.render(evidence)
+        drawn, figures = _drawn(experiment, evidence)
     except NotMeasured as first:
         return Section(title + status_line(first), {}, name)
     except MachineError as absent:  # a corpus without which nothing can be resampled
@@ -63,7 +64,15 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
         rest = ["what needs a part of the corpus, of which only the corpus tells the size"]
     if rest:
         text += f"\n\nStill to run, with `repro run {name} --scale {evidence.scale}`: {'; '.join(rest)}."
-    return Section(title + text, figures, name)
+    return Section(title + text + drawn, figures, name)
+
+
+def _drawn(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, Any]]:
+    """Return the figures of an experiment, or what is missing for them: its tables may need other records."""
+    try:
+        return "", experiment.figures(evidence) if experiment.figures else {}
+    except NotMeasured as error:
+        return f"\n\nNo figure: {error.where}, {error.what}.", {}
 
 
 def experiments_sections(chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence) -> list[Section]:

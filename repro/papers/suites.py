@@ -25,7 +25,7 @@ from repro.runs import Run
 
 ITEMS_PER_TYPE, SUITE_SEED = 200, 1
 SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
-ELSEWHERE = "contrastive pairs are English and German"
+ELSEWHERE = "contrastive pairs are of cased English and German text"
 
 
 @lru_cache(maxsize=4)  # verification asks for it for every record
@@ -144,7 +144,7 @@ def accuracy_by_type_table(
     arms = evidence.having("contrastive", arms)
     columns = {seeds_said(evidence, arm): _accuracies(evidence, arm) for arm in arms}
     if masked:
-        columns |= {f"{arm}, head {masked} masked": _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
+        columns |= {seeds_said(evidence, arm, masked): _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
     by_chance = chances(_result(evidence, arms[0], None))
     cells = {(cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)}
     theirs = list(dict.fromkeys(column for _, column in cells))
@@ -158,14 +158,7 @@ def accuracy_by_type_table(
 
 def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> str:
     """Return the accuracy on a type of error by distance, with 95 % intervals."""
-    arms = evidence.having("contrastive", arms)
-    columns = {seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
-    if masked:
-        columns |= {
-            f"{arm}, head {masked} masked": accuracies_by_distance(evidence, error, arm, masked)
-            for arm in arms
-            if _has(evidence, arm, masked)
-        }
+    columns = distances_by_system(evidence, error, arms, masked)
     bins = list(next(iter(columns.values())))
     rows = []
     for name in bins:
@@ -174,10 +167,22 @@ def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Ar
     return table(["distance, words", "pairs", *columns], rows)
 
 
-def seeds_said(evidence: Evidence, arm: Arm) -> str:
-    """Return the name of an arm, with how many seeds its accuracies are means over where these are several."""
-    count = len(_results(evidence, arm))
-    return f"{arm}, {count} seeds" if count > 1 else str(arm)
+def distances_by_system(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> dict[str, dict[str, Accuracy]]:
+    """Return the accuracies of `accuracies_by_distance` of the arms that were measured, by `seeds_said`; then those with a head masked.
+
+    Raises:
+        NotMeasured: no arm was, or the suite has no such errors, or does not know their distance.
+    """
+    arms = evidence.having("contrastive", arms)
+    found = {seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
+    with_mask = [arm for arm in arms if masked and _has(evidence, arm, masked)]
+    return found | {seeds_said(evidence, arm, masked): accuracies_by_distance(evidence, error, arm, masked) for arm in with_mask}
+
+
+def seeds_said(evidence: Evidence, arm: Arm, masked: str | None = None) -> str:
+    """Return the name of an arm, with the head that is masked, and how many seeds its accuracies are means over where these are several."""
+    name, count = f"{arm}, head {masked} masked" if masked else str(arm), len(_results(evidence, arm, masked))
+    return f"{name}, {count} seeds" if count > 1 else name
 
 
 def _results(evidence: Evidence, arm: Arm, masked: str | None = None) -> list[dict[str, Any]]:

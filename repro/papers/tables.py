@@ -1,7 +1,7 @@
 """Tables of an experiment: what the paper printed beside what was found here, as Markdown."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -141,6 +141,17 @@ def explained(text: str) -> str:
 def status_line(error: NotMeasured) -> str:
     """Return what stands where a table cannot be drawn yet."""
     return f"Not run: {error.where}, {error.what}."
+
+
+def what_there_is(*parts: Callable[[], str]) -> str:
+    """Return the parts of an experiment one below the other; one whose records are missing says so, and does not hide the others."""
+    texts = []
+    for part in parts:
+        try:
+            texts.append(part())
+        except NotMeasured as error:
+            texts.append(status_line(error))
+    return "\n\n".join(texts)
 
 
 def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:

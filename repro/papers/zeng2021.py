@@ -16,7 +16,7 @@ from repro.papers.heads import divergence_table, entropy_table, maps_text, numbe
 from repro.papers.printed import printed, remarks
 from repro.papers.speed import BATCH, STEPS, speed_ratio, speed_table
 from repro.papers.statistics import Exact, Interval
-from repro.papers.tables import Row, length_table, printed_table, score_table
+from repro.papers.tables import Row, length_table, printed_table, score_table, what_there_is
 from repro.report import means_table, scores_table
 
 NAME = "zeng2021"
@@ -91,12 +91,10 @@ EXPERIMENTS = (
         "Figure 3",
         "Decoding speed",
         (BASE, RAN_ALL),
-        lambda e: "\n\n".join(
-            [
-                speed_table(e, (BASE, RAN_ALL)),
-                printed_table([cell for side in ("left", "right") for cell in printed(NAME, f"Figure 3 {side}")]),
-                printed_table(remarks(NAME, "Figure 3")),
-            ]
+        lambda e: what_there_is(
+            lambda: speed_table(e, (BASE, RAN_ALL)),
+            lambda: printed_table([cell for side in ("left", "right") for cell in printed(NAME, f"Figure 3 {side}")]),
+            lambda: printed_table(remarks(NAME, "Figure 3")),
         ),
         measures={"speed": (BASE, RAN_ALL)},
     ),
@@ -132,7 +130,7 @@ EXPERIMENTS = (
         "Figure 7",
         "How alike layers are",
         LOOKED_AT,
-        lambda e: f"{divergence_table(e, LOOKED_AT)}\n\n{printed_table(remarks(NAME, 'Figure 7'))}",
+        lambda e: what_there_is(lambda: divergence_table(e, LOOKED_AT), lambda: printed_table(remarks(NAME, "Figure 7"))),
         measures={"heads": LOOKED_AT},
         figures=lambda e: divergence_figures(e, LOOKED_AT),
     ),
