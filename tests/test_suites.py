@@ -11,7 +11,14 @@ from repro.papers import find_experiments
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.raganato2020 import BOTH_WAYS, LEARNED, TOKEN
-from repro.papers.suites import accuracies_by_distance, accuracy_difference, arm_with, suite_of
+from repro.papers.suites import (
+    accuracies_by_distance,
+    accuracy_by_distance_table,
+    accuracy_by_type_table,
+    accuracy_difference,
+    arm_with,
+    suite_of,
+)
 from repro.papers.verdicts import claims_of
 from repro.runs import Run
 from repro.scales import resolve
@@ -76,7 +83,7 @@ def test_captions_are_tested_on_nearly_all_of_the_real_mucow(real_data, tmp_path
 
 
 def contrastive_record(
-    arm: Arm, scale: str, error: str, right: int, masked_right: int, distance: int | None = None, suite: str = "0"
+    arm: Arm, scale: str, error: str, right: int, masked_right: int, distance: int | None = None, suite: str = "0", seed: int = 1
 ) -> dict:
     """Return a record about a hundred pairs of a type; with and without head 8 so many are decided right."""
 
@@ -92,7 +99,7 @@ def contrastive_record(
         found = {"masked": masked, "kind": "contrastive", "suite": about, "metric": METRIC, "seconds": 1.0, "items": items}
         return found | {"accuracy": _stored(found)}
 
-    config = arm.config(scale)
+    config = arm.config(scale, seed)
     return {
         "kind": "contrastive",
         "config": asdict(config),
@@ -183,6 +190,16 @@ def test_a_type_that_no_suite_has_is_named():
         accuracy_difference(evidence, "word_sense", TOKEN, TOKEN, masked="8")
     with pytest.raises(NotMeasured, match="mucow has none of word_sense with distances"):
         accuracies_by_distance(evidence, "word_sense", Arm(TOKEN.system, reverse=True))
+
+
+def test_columns_of_masked_heads_say_of_how_many_seeds_they_are():
+    records = [contrastive_record(TOKEN, "multi30k", "agreement", 90, 60, distance=2, seed=seed) for seed in (1, 2)]
+    evidence = Evidence("multi30k", records)
+    texts = [
+        accuracy_by_distance_table(evidence, "agreement", [TOKEN], masked="8"),
+        accuracy_by_type_table(evidence, "raganato2020", "Table 6", [TOKEN], masked="8"),
+    ]
+    assert all("| 7Ftoken+1L, 2 seeds | 7Ftoken+1L, head 8 masked, 2 seeds |" in text for text in texts)
 
 
 def test_other_languages_say_why_there_is_no_verdict():
