@@ -30,6 +30,7 @@ class _Provenance(TypedDict):
     threads: int
     processor: str
     commit: str
+    started: str
 
 
 class _Described(TypedDict):

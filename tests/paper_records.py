@@ -76,13 +76,18 @@ def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> di
         "relevance": rising,
         "two_rarest": [[0.1] * (heads - 1) + [0.159], [0.0] * heads],
     }
-    return {"kind": "heads", "config_digest": PRUNED.config("smoke").digest(), "sites": {"encoder_self": site}}
+    return of_one_training("heads") | {"sites": {"encoder_self": site}}
 
 
 def pruning_record(kept: list[list[int]]) -> dict:
     point = {"heads": sum(map(len, kept)), "kept_heads": {"encoder_self": kept}}
     series = {"encoder": {"heads": 16, "points": [point]}}
-    return {"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}
+    return of_one_training("pruning") | {"series": series}
+
+
+def of_one_training(kind: str) -> dict:
+    """Return how a record of the model with eight heads begins."""
+    return {"kind": kind, "config_digest": PRUNED.config("smoke").digest(), "provenance": {"started": "today"}}
 
 
 def verdict_on(name: str, records: list[dict]) -> Verdict:

@@ -4,17 +4,28 @@ import re
 from dataclasses import asdict, replace
 
 import pytest
-from paper_records import BASE, HARD, bleu, damaged, heads_about, score_record, speed_records
+from paper_records import (
+    BASE,
+    HARD,
+    bleu,
+    damaged,
+    heads_about,
+    heads_record,
+    of_one_training,
+    pruning_record,
+    score_record,
+    speed_records,
+)
 
 from repro.attention import build_weights
 from repro.errors import InputError, MachineError
 from repro.papers import PAPERS, Experiment, arms, find_experiments, load_paper
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import rare_table
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import printed
-from repro.papers.pruned import PRUNED
+from repro.papers.pruned import PRUNED, survival_difference
 from repro.papers.pruning_tables import curve_figure, roles_table
 from repro.papers.report import experiment_section, status_of
 from repro.papers.runner import plan
@@ -204,29 +215,37 @@ def test_the_printed_shares_of_rare_words_are_written_once():
 
 
 def test_the_page_says_that_no_head_meets_a_criterion():
-    prune = PRUNED.config("smoke").digest()
-
     def text(role: str) -> str:
-        heads = {"kind": "heads", "config_digest": prune, "sites": {"encoder_self": {"roles": [[[role], ["unknown"]]]}}}
+        heads = of_one_training("heads") | {"sites": {"encoder_self": {"roles": [[[role], ["unknown"]]]}}}
         series = {"encoder": {"heads": 2, "points": [{"heads": 1, "kept_heads": {"encoder_self": [[1]]}}]}}
-        return roles_table(Evidence("smoke", [heads, {"kind": "pruning", "config_digest": prune, "series": series}]))
+        return roles_table(Evidence("smoke", [heads, of_one_training("pruning") | {"series": series}]))
 
     assert "\n\nOurs: no head meets the criterion of any role.\n\n" in text("unknown")
     assert "no head meets" not in text("rare") and "| 1 | 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
 
 
 def test_pruned_models_with_as_many_heads_are_told_apart():
-    heads = {
-        "kind": "heads",
-        "config_digest": PRUNED.config("smoke").digest(),
-        "sites": {"encoder_self": {"roles": [[["rare"], ["unknown"]]]}},
-    }
+    heads = of_one_training("heads") | {"sites": {"encoder_self": {"roles": [[["rare"], ["unknown"]]]}}}
     points = [
         {"heads": len(kept), "penalty": penalty, "kept_heads": {"encoder_self": [kept]}} for penalty, kept in ((0.1, [0]), (0.2, [1]))
     ]
     series = {"encoder": {"heads": 2, "points": points}}
-    text = roles_table(Evidence("smoke", [heads, {"kind": "pruning", "config_digest": heads["config_digest"], "series": series}]))
+    text = roles_table(Evidence("smoke", [heads, of_one_training("pruning") | {"series": series}]))
     assert "| 1, penalty 0.1 | 0 | 0 | 1 | 0 | 0 |" in text and "| 1, penalty 0.2 | 0 | 0 | 0 | 0 | 1 |" in text
+
+
+def test_roles_of_one_training_say_nothing_of_heads_kept_in_another():
+    heads = heads_record(offset=1) | {"provenance": {"started": "yesterday"}}
+    other = Evidence("smoke", [heads, pruning_record([[0], [0, 1]])])
+    for number in (roles_table, survival_difference):
+        with pytest.raises(NotMeasured, match=r"heads and pruning of base \(model.num_heads=8\), seed 1: are of two trainings"):
+            number(other)
+    second = {"config_digest": PRUNED.config("smoke", 2).digest()}
+    both = Evidence(
+        "smoke", [heads, *(r | second for r in (heads_record(offset=1), pruning_record([[0], [0, 1]]))), pruning_record([[], []])]
+    )
+    assert both.shared_seeds(["heads", "pruning"], (PRUNED,)) == [2] and both.shared_seeds(["heads"], (PRUNED,)) == [1, 2]
+    assert survival_difference(both).value == pytest.approx(2 / 3 - 1 / 13)
 
 
 def test_the_curve_of_pruning_tells_heads_and_scores(refs):

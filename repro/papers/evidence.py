@@ -105,8 +105,16 @@ class Evidence:
         return self._seeds("scores", self.scored([arm])[0], split=self.split)
 
     def shared_seeds(self, kinds: Sequence[str], arms: Sequence[Arm], **values: Any) -> list[int]:
-        """Return the seeds for which each of the arms has such records; the first where there is none, for `one` to say so."""
-        return sorted(set.intersection(*(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms))) or [1]
+        """Return the seeds for which each of the arms has such records, of one training; the first where there is none: others say so."""
+        several = set.intersection(*(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms))
+        return [seed for seed in sorted(several) if all(self.are_of_one_training(kinds, arm, seed) for arm in arms)] or [1]
+
+    def are_of_one_training(self, kinds: Sequence[str], arm: Arm, seed: int) -> bool:
+        """Whether the records of some kinds were made of the same training of a run, by when it began.
+
+        A run that is not on the machine is trained again for a further measure. On another processor its heads become others.
+        """
+        return len(kinds) == 1 or len({self.one(kind, arm, seed)["provenance"]["started"] for kind in kinds}) == 1
 
     def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
         return [seed for seed in range(1, MAX_SEEDS + 1) if self.find(kind, arm, seed, **values)]

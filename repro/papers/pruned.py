@@ -24,6 +24,7 @@ SERIES = {"encoder": ("encoder_self",), "all": SITES}
 SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about: at most so many, but at least one
 MAX_RUNS = {"encoder": 6, "all": 5}
 TRAININGS = sum(MAX_RUNS.values()) + len(SERIES) + 1  # of half the length, for one model at most: with controls and a shape from scratch
+NOT_OF_ONE = "delete both records and run it again"
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
 
@@ -226,8 +227,15 @@ def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
 
 
 def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
-    """Return the roles that each encoder head had before pruning, by layer."""
-    return evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
+    """Return the roles that each encoder head had before pruning, by layer.
+
+    Raises:
+        NotMeasured: there is no such record, or it is of another training than the one that was pruned.
+    """
+    roles = evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
+    if not evidence.are_of_one_training(("heads", "pruning"), PRUNED, seed):
+        raise NotMeasured(f"heads and pruning of {PRUNED}, seed {seed}", "are of two trainings", NOT_OF_ONE)
+    return roles
 
 
 def _mask(kept: list[list[int]], roles: list[list[Any]]) -> np.ndarray:
