@@ -138,7 +138,8 @@ def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     assert "| word_sense | 100 | 50.0 | 80.0 (71 to 87) | 80.0 (71 to 87) | 50.0 (40 to 60) | 50.0 (40 to 60) |" in table6.render(evidence)
     assert f"| pairs | by chance | 8L{other} | 7Ftoken+1L{other} |" in table6.render(evidence)
     assert "| 2 | 100 | 90.0 (" in figure3.render(evidence)
-    (figure,) = figure3.figures(evidence).values()
+    ((title, figure),) = figure3.figures(evidence).items()
+    assert title == "Accuracy on subj_verb_agreement by distance, all decoder layers"
     arms = [f"{system} (other direction)" if scale == "tatoeba" else system for system in ("8L", "7Ftoken+1L")]
     assert [trace.name for trace in figure.data] == [*arms, *(f"{arm}, head 8 masked" for arm in arms)]
 
@@ -190,6 +191,15 @@ def test_a_type_that_no_suite_has_is_named():
         accuracy_difference(evidence, "word_sense", TOKEN, TOKEN, masked="8")
     with pytest.raises(NotMeasured, match="mucow has none of word_sense with distances"):
         accuracies_by_distance(evidence, "word_sense", Arm(TOKEN.system, reverse=True))
+
+
+def test_agreement_is_drawn_for_each_depth_that_was_measured():
+    arms = [Arm(system, overrides) for system in ("8L", "7Ftoken+1L") for overrides in ((), ("model.decoder_layers=1",))]
+    evidence = Evidence("multi30k", [contrastive_record(arm, "multi30k", "subj_verb_agreement", 90, 60, distance=2) for arm in arms])
+    ((_, figure3),) = find_experiments("raganato2020.figure3")
+    deep, shallow = figure3.figures(evidence).values()
+    assert [trace.name for trace in deep.data] == ["8L", "7Ftoken+1L", "8L, head 8 masked", "7Ftoken+1L, head 8 masked"]
+    assert len(shallow.data) == 4 and all("(model.decoder_layers=1)" in trace.name for trace in shallow.data)
 
 
 def test_columns_of_masked_heads_say_of_how_many_seeds_they_are():

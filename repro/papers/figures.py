@@ -165,15 +165,20 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
     return plots.speed_by_length(lines, "milliseconds")
 
 
-def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> Figures:
-    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked in all encoder layers."""
+def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None, where: str = "") -> Figures:
+    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked in all encoder layers.
+
+    Args:
+        evidence, error, arms, masked: see `distances_by_system`.
+        where: added to the title.
+    """
     by_system = distances_by_system(evidence, error, arms, masked)
     labels = list(next(iter(by_system.values())))
     systems = {
         name: Measured(*([100 * getattr(found[label], end) for label in labels] for end in ("value", "low", "high")))
         for name, found in by_system.items()
     }
-    return {f"Accuracy on {error} by distance": plots.accuracy_by_distance(labels, systems)}
+    return {f"Accuracy on {error} by distance{where}": plots.accuracy_by_distance(labels, systems)}
 
 
 def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:

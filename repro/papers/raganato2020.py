@@ -13,7 +13,7 @@ from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, reference_length
 from repro.papers.claims import Check, Claim, Contrast, better, not_worse
 from repro.papers.evidence import Evidence
-from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, masked_length_figure, pattern_figure
+from repro.papers.figures import PATTERNS_EXPLAINED, Figures, accuracy_figure, masked_length_figure, pattern_figure
 from repro.papers.statistics import Estimate, Interval
 from repro.papers.suites import (
     ELSEWHERE,
@@ -75,6 +75,16 @@ def _both_depths_with(evidence: Evidence, error: str) -> list[Arm]:
     """Return the two with all decoder layers and with one; what was not measured is left out of a table."""
     two = _two_with(evidence, error)
     return [*two, *(replace(arm, overrides=SHALLOW) for arm in two)]
+
+
+def _agreement_figures(evidence: Evidence) -> Figures:
+    """Draw a figure for each depth of the decoder that was measured: one with the curves of both cannot be read."""
+    both = _both_depths_with(evidence, AGREEMENT)
+    figures: Figures = {}
+    for where, arms in ((", all decoder layers", both[:2]), (", one decoder layer", both[2:])):
+        if any(evidence.find("contrastive", arm) for arm in arms):
+            figures |= accuracy_figure(evidence, AGREEMENT, arms, HEAD_8, where)
+    return figures
 
 
 def _sense_drop(evidence: Evidence) -> Interval:
@@ -165,7 +175,7 @@ EXPERIMENTS = (
         BOTH_DEPTHS,
         lambda e: accuracy_by_distance_table(e, AGREEMENT, _both_depths_with(e, AGREEMENT), masked=HEAD_8),
         measures={"contrastive": BOTH_DEPTHS},
-        figures=lambda e: accuracy_figure(e, AGREEMENT, _both_depths_with(e, AGREEMENT), masked=HEAD_8),
+        figures=_agreement_figures,
         scales=SCALES_WITH_SUITES,
         elsewhere=ELSEWHERE,
     ),
