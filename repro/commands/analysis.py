@@ -20,8 +20,9 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     from repro.runs import Run
 
     found = Run.find(run)
-    if record and (limit is not None or split != "dev"):  # whatever tables and claims read would be taken for all of it
-        raise InputError("--record", "is of all sentences of dev, as tables and claims want it", "leave --limit and --split out, or it")
+    if record and (limit is not None or split != "dev"):  # tables and claims would take a part for all of dev
+        what = "is of all sentences of dev, as tables and claims want it"
+        raise InputError("--record", what, "leave out --limit and --split, or leave out --record")
     for folder in filter(None, (record, figures)):
         check_writable(folder)
 

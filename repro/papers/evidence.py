@@ -105,7 +105,10 @@ class Evidence:
         return self._seeds("scores", self.scored([arm])[0], split=self.split)
 
     def shared_seeds(self, kinds: Sequence[str], arms: Sequence[Arm], **values: Any) -> list[int]:
-        """Return the seeds for which each of the arms has such records, of one training; the first where there is none: others say so."""
+        """Return the seeds for which each of the arms has such records, of one training.
+
+        Where there is none it is the first seed: who asks for its records then says what is missing.
+        """
         several = set.intersection(*(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms))
         return [seed for seed in sorted(several) if all(self.are_of_one_training(kinds, arm, seed) for arm in arms)] or [1]
 
