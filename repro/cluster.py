@@ -100,7 +100,7 @@ def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ende
     """Yield what ends on the cluster, each as it does.
 
     The driver is a process of its own: Ray ends the whole process, without an exception, where a part of Ray is missing. All that
-    is seen of it then is that less was yielded.
+    is seen of it then is that less was yielded. One that is asked to stop and dies of it has stopped.
     """
     context = get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
@@ -108,7 +108,13 @@ def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ende
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # for the driver, too, until it can bear them
     driver.start()
     outbox.close()
-    with _on_stop(lambda number: os.kill(driver.pid, number)):
+    stop_requests: list[int] = []
+
+    def pass_on(number: int) -> None:
+        stop_requests.append(number)
+        os.kill(driver.pid, number)
+
+    with _on_stop(pass_on):
         try:
             while True:
                 ended = inbox.recv()
@@ -116,7 +122,8 @@ def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ende
                     raise ended
                 yield ended
         except EOFError:
-            pass
+            if stop_requests:
+                raise Stopped(128 + stop_requests[0], 0) from None
         except BaseException:  # the caller's, too
             driver.terminate()  # workers save and end
             raise
@@ -149,13 +156,13 @@ def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list
     try:
         while pending:
             done, _ = ray.wait(list(pending), timeout=1)
+            places = {ref: pending.pop(ref) for ref in done}  # Ray ends the process if what has just ended is canceled
             if not parent_process().is_alive():
                 stop_requests.append(signal.SIGTERM)
             if stop_requests:
                 raise Stopped(128 + stop_requests[0], 0)
-            for ref in done:
-                outbox.send((pending[ref], _result(ray, ref)))
-                del pending[ref]
+            for ref, place in places.items():
+                outbox.send((place, _result(ray, ref)))
             if pending and not _lives(ray):
                 mend = "the same command goes on where the runs were, once those that train on have ended"
                 raise MachineError("--cluster", "all its machines are lost", mend)

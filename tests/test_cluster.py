@@ -2,16 +2,19 @@
 
 import importlib.util
 import os
+import signal
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
-from dying_drivers import dies, dies_once
+from dying_drivers import dies, dies_once, dies_when_stopped
 from test_jobs import stop_three_runs
 from tiny_runs import tiny
 
+from repro import cluster
 from repro.cluster import DRIVERS, Share, do_piece, folders_here, run_all_on_cluster, share_of
-from repro.errors import InputError, MachineError
+from repro.errors import InputError, MachineError, Stopped
 from repro.jobs import train_and_evaluate
 from repro.runs import Run
 
@@ -79,6 +82,45 @@ def test_what_a_driver_left_when_it_died_another_does(tmp_path, monkeypatch):
     with pytest.raises(MachineError, match=f"--cluster: Ray ended {DRIVERS} times before the work. Fix: Ray's logs tell why"):
         run_all_on_cluster(str(told), tasks, print, 1, lambda *end: None)
     assert told.read_text() == "3 " + "2 " * (DRIVERS - 1)
+
+
+@needs_ray
+def test_no_other_driver_goes_on_after_one_that_was_asked_to_stop(tmp_path, monkeypatch):
+    """Ray can end the process while pieces of work are canceled."""
+    told = tmp_path / "told"
+    told.write_text("")
+    monkeypatch.setattr("repro.cluster._drive", dies_when_stopped)
+    with pytest.raises(Stopped) as stop:
+        run_all_on_cluster(str(told), [("a",), ("b",), ("c",)], print, 1, lambda *end: None)
+    assert stop.value.exit_code == 128 + signal.SIGTERM
+    assert told.read_text() == "3 "
+
+
+def test_what_has_ended_is_never_canceled(monkeypatch):
+    """Ray ends its process, without an exception, where that happens in the same moment."""
+    monkeypatch.setattr(cluster, "parent_process", lambda: SimpleNamespace(is_alive=lambda: True))
+    left, canceled = ["first", "second", "third"], []
+
+    def get(ref):
+        if ref == "second":
+            raise AttributeError("a fault of the program")
+        return {"run": ref}
+
+    ray = SimpleNamespace(
+        nodes=lambda: [{"Alive": True, "Resources": {"CPU": 1}}],
+        remote=lambda **share: lambda work: SimpleNamespace(remote=lambda work, task, *rest: task[0]),
+        wait=lambda refs, timeout, num_returns=1: (refs[:num_returns], refs[num_returns:]),
+        get=get,
+        cancel=canceled.append,
+        exceptions=SimpleNamespace(RayTaskError=ZeroDivisionError, RayError=ZeroDivisionError),
+    )
+    sent = []
+    with pytest.raises(AttributeError, match="a fault of the program"):
+        cluster._hand_out(ray, [(name,) for name in left], print, 1, [], SimpleNamespace(send=sent.append))
+    assert (sent, canceled) == ([(0, {"run": "first"})], ["third"])
+    with pytest.raises(Stopped):
+        cluster._hand_out(ray, [(name,) for name in left], print, 1, [signal.SIGTERM], SimpleNamespace(send=sent.append))
+    assert canceled == ["third", "second", "third"]
 
 
 @needs_ray
