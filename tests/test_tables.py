@@ -84,6 +84,7 @@ def test_the_table_on_word_sense_holds_nothing_else():
 def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
     halves = [0.0] * 500 + [0.5] * 500
     shares = about(BASE, "off_diagonal", split="test", shares={"encoder_self": halves, "decoder_self": halves[::-1]})
+    shares["provenance"] = evidence.scores(BASE)["provenance"]
     scored = [record for arm in (BASE, HARD) for record in evidence.find("scores", arm)]
     tables = text_of("you2020.figure6", Evidence("smoke", [*scored, shares])).split("\n\n")
     assert [part for part in tables if part.endswith(":")] == ["en to de:", "en to de:"]
@@ -92,6 +93,11 @@ def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
         f"| tokens off the diagonal, {site} | sentences | base | hc-sa |" for site in ("encoder_self", "decoder_self")
     )
     assert encoder[2].partition("|")[2] != decoder[2].partition("|")[2]
+    whose = "Sentences are sorted by the weights of base, seed 1"
+    assert tables.count(f"{whose}.") == 2
+    shares["provenance"] = shares["provenance"] | {"started": "2026-11-02T00:00:00+00:00"}
+    other = text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
+    assert other.count(f"{whose}, in another training than the one that is scored.") == 2
 
 
 # Arms that have not been run

@@ -112,12 +112,12 @@ class Evidence:
         several = set.intersection(*(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms))
         return [seed for seed in sorted(several) if all(self.are_of_one_training(kinds, arm, seed) for arm in arms)] or [1]
 
-    def are_of_one_training(self, kinds: Sequence[str], arm: Arm, seed: int) -> bool:
+    def are_of_one_training(self, kinds: Sequence[str], arm: Arm, seed: int, **values: Any) -> bool:
         """Whether the records of some kinds were made of the same training of a run, by when it began.
 
         A run that is not on the machine is trained again for a further measure. On another processor its heads become others.
         """
-        return len(kinds) == 1 or len({self.one(kind, arm, seed)["provenance"]["started"] for kind in kinds}) == 1
+        return len(kinds) == 1 or len({self.one(kind, arm, seed, **values)["provenance"]["started"] for kind in kinds}) == 1
 
     def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
         return [seed for seed in range(1, MAX_SEEDS + 1) if self.find(kind, arm, seed, **values)]

@@ -106,14 +106,18 @@ def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key
 
 def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:
     """Return BLEU of each arm by the share of tokens for which the attention of the first is strongest two or more positions away."""
-    shares = evidence.one("off_diagonal", arms[0], split=evidence.split)["shares"][site]
+    first = arms[0]
+    shares = evidence.one("off_diagonal", first, split=evidence.split)["shares"][site]
     edges, arms = equal_parts(shares, 5), evidence.scored(arms)
     body = []
     for low, high in pairwise(edges):
         inside = [i for i, share in enumerate(shares) if low <= share < high]
         scores = [f"{evidence.contrast([(1.0, arm)], inside).mean:.2f}" for arm in arms]
         body.append([f"{100 * low:.0f} to {100 * min(high, 1):.0f} %", str(len(inside)), *scores])
-    return table([f"tokens off the diagonal, {site}", "sentences", *(str(arm) for arm in arms)], body)
+    sorted_by = f"Sentences are sorted by the weights of {first}, seed 1"
+    if not evidence.are_of_one_training(("off_diagonal", "scores"), first, 1, split=evidence.split):
+        sorted_by += ", in another training than the one that is scored"
+    return f"{table([f'tokens off the diagonal, {site}', 'sentences', *(str(arm) for arm in arms)], body)}\n\n{sorted_by}."
 
 
 def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:

@@ -293,5 +293,6 @@ PAPER = Paper(
         Deviation(
             "summarisation, dialogue", "CNN/DailyMail, Persona-Chat", "generated tasks at smoke; the corpora have scales of their own"
         ),
+        Deviation("Figure 1", "a diagram of one head of self-attention", "notebook 01 builds it in code; there is nothing to measure"),
     ),
 )
