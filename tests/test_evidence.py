@@ -241,7 +241,8 @@ def test_which_heads_go_first_is_read_off_the_models_nearest_a_half_and_a_quarte
         {"heads": heads, "kept_heads": kept, "almost_binary": share}
         for heads, kept, share in ((12, near_half, 0.8), (5, near_quarter, 0.9), (24, near_half | {"cross": [[]] * 3}, 1.0))
     ]
-    series = {"all": {"heads": 24, "points": points}, "encoder": {"heads": 8, "points": [{"almost_binary": 0.1}]}}
+    encoder = [{"heads": 2, "almost_binary": 0.1}, {"heads": 0, "almost_binary": 1.0}]
+    series = {"all": {"heads": 24, "points": points}, "encoder": {"heads": 8, "points": encoder}}
     found = Evidence("smoke", [{"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}])
     numbers = [number(found) for number in (encoder_goes_first, cross_goes_last, low_minus_high("decoder_self"), low_minus_high("cross"))]
     assert [number.value for number in numbers] == [2, 2, 1, -2]

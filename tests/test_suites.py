@@ -165,8 +165,8 @@ def test_equal_is_what_lies_wholly_within_the_margins(right, status):
 def many_times(result: dict, times: int) -> dict:
     """Return a result on a suite in which every pair stands so many times."""
     items = result["items"]
-    of = {"names": items["type"]["names"], "of": items["type"]["of"] * times}
-    return result | {"items": items | {"type": of, **{side: items[side] * times for side in ("reference", "contrastive")}}}
+    groups = {name: {"names": items[name]["names"], "of": items[name]["of"] * times} for name in ("type", "origin")}
+    return result | {"items": items | groups | {side: items[side] * times for side in ("distance", "reference", "contrastive")}}
 
 
 def test_only_pairs_of_the_type_are_compared():
@@ -175,6 +175,19 @@ def test_only_pairs_of_the_type_are_compared():
         result["items"]["type"] = {"names": ["other", "word_sense"], "of": [1] * 80 + [0] * 20}
     found = accuracy_difference(Evidence("smoke", [record]), "word_sense", TOKEN, TOKEN, masked="8")
     assert (found.value, found.over) == (37.5, "80 pairs, en-de, one seed alone, 100.0 % right, 50.0 % by chance")
+
+
+@pytest.mark.parametrize(("scale", "pairs", "drop"), [("multi30k", 80, 37.5), ("tatoeba", 50, 0.0)])
+def test_of_mucow_the_parts_that_the_paper_reports_count_without_the_corpus_trained_on(scale, pairs, drop):
+    """Of a hundred pairs 50 are of TED, 30 of Tatoeba, 20 of subtitles; without head 8 the first 50 are right, with it the first 80."""
+    token = next(arm for arm in BOTH_WAYS if arm.system == TOKEN.system and arm.config(scale).data.target == "en")
+    record = contrastive_record(token, scale, "word_sense", 80, 50)
+    for result in record["results"]:
+        result["items"]["origin"] = {"names": ["ted", "opensubs", "tatoeba"], "of": [0] * 50 + [2] * 30 + [1] * 20}
+    evidence = Evidence(scale, [record])
+    found = accuracy_difference(evidence, "word_sense", token, token, masked="8")
+    assert (found.value, found.over.split(",")[0]) == (drop, f"{pairs} pairs")
+    assert f"| word_sense | {pairs} |" in accuracy_by_type_table(evidence, "raganato2020", "Table 4", [token])
 
 
 def test_pairs_of_two_suites_are_not_compared():

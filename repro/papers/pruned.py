@@ -163,10 +163,13 @@ def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], i
 
 
 def binary_share(evidence: Evidence) -> Interval | Exact:
-    """Return the mean share of nearly binary gates over all models that were pruned from one, over seeds."""
+    """Return the mean share of nearly binary gates over the models with a head left that were pruned from one, over seeds.
+
+    Where every head is gone, every gate is shut, which tells nothing; the papers' sparsest model has one.
+    """
 
     def of_seed(seed: int) -> Exact:
-        shares = [point["almost_binary"] for name in SERIES for point in sweeps(evidence)[seed][name]["points"]]
+        shares = [point["almost_binary"] for name in SERIES for point in sweeps(evidence)[seed][name]["points"] if point["heads"]]
         return Exact(float(np.mean(shares)), f"{len(shares)} pruned models")
 
     return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))

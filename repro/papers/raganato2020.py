@@ -300,7 +300,8 @@ PAPER = Paper(
         Deviation(
             "word sense",
             "ContraWSD; mean of MuCoW's TED and Tatoeba parts",
-            "all parts of MuCoW without what is in the training data, wrong senses put into the reference; generated pairs at smoke",
+            "pairs of those two parts together, without what is in the training data; wrong senses put into the reference; generated "
+            "pairs at smoke",
         ),
         Deviation("word sense (claim R-08)", "millions of training pairs", "fewer pairs, which teach few senses: see its evidence"),
         Deviation("bins of claim R-10", "bins of ten words", "five bins of equal size; the figure has bins of ten words"),

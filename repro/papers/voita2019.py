@@ -174,7 +174,11 @@ CLAIMS = (
         "an observation",
         (
             Check(
-                "share of gates that are open or shut with a probability above 0.9", p.binary_share, (PRUNED,), ("pruning",), at_least=0.9
+                "share of gates that are open or shut with a probability above 0.9, in models with a head left",
+                p.binary_share,
+                (PRUNED,),
+                ("pruning",),
+                at_least=0.9,
             ),
         ),
     ),
