@@ -138,6 +138,8 @@ def deviation(numbers, lost=1):
         (np.array([0.3, -0.3, 0.0, 0.1, -0.1]), 0.12, 2.132),
         (np.array([2.0, -2.0, 0.0]), 4.0, 2.920),
         (np.array([0.9, -0.2, 0.1, 0.0, -0.3, 0.2]), 0.7, 2.015),
+        (np.array([0.9, -0.2, 0.1, 0.0, -0.3, 0.2]), 0.55, 2.015),  # 2.920, that of three seeds, would say no
+        (np.array([0.0, 0.0, 0.0, 0.0, 1.0]), 0.5, 2.132),  # the median would say yes
     ],
     hint="Write down mean - quantile * error and mean + quantile * error. Both must lie between -margin and +margin.",
 )
