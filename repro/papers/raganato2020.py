@@ -236,7 +236,7 @@ CLAIMS = (
         "a consistent drop",
         (
             Check(
-                "accuracy on word sense minus that with head 8 masked, on the same pairs, points",
+                "accuracy on word sense (of MuCoW the parts that the paper reports) minus that with head 8 masked, same pairs, points",
                 _sense_drop,
                 (TOKEN, TOKEN_BACK),
                 ("contrastive",),
