@@ -95,7 +95,8 @@ def _end(error: Exception) -> NoReturn:
         sys.exit(error.exit_code)
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
-    click.echo(f"error: a bug in repro: {type(error).__name__}: {error}. The traceback is in {file.name}; please report it", err=True)
+    what = str(error).partition("\n")[0]  # C++ adds its stack
+    click.echo(f"error: a bug in repro: {type(error).__name__}: {what}. The traceback is in {file.name}; please report it", err=True)
     sys.exit(OUR_BUG)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from repro.errors import InputError, MachineError, Stopped
-from repro.jobs import Outcome, Work, outcome_of
+from repro.jobs import Outcome, Work, check_jobs, outcome_of
 from repro.runs import runs_root
 
 HERE = "local"  # the address of a cluster of this machine alone, which lasts as long as the command
@@ -75,12 +75,11 @@ def run_all_on_cluster(address: str, tasks: Tasks, work: Work, jobs: int, ended:
         For every task what `work` returned, or the error that ended it.
 
     Raises:
-        InputError: `jobs` is below 1, or no cluster answers.
+        InputError: `jobs` is out of range, or no cluster answers.
         MachineError: Ray is not installed, or workers or Ray itself died again and again.
         Stopped: a stop was asked for.
     """
-    if jobs < 1:
-        raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
+    check_jobs(jobs)
     if find_spec("ray") is None:
         raise MachineError("--cluster", "Ray is not installed", "pip install -e '.[cluster]'")
     outcomes: dict[int, Outcome] = {}

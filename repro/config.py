@@ -164,7 +164,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     for row in (t for t in allowed if typing.get_origin(t) is tuple):
         if isinstance(value, (list, tuple)):
             return tuple(typed(typing.get_args(row)[0], item, where) for item in value)
-    if type(value) is int and abs(value) >= 2**64:
+    if type(value) is int and abs(value) >= 2**63:
         raise InputError(where, f"is a number of {len(str(abs(value)))} digits", "use a smaller number")
     if float in allowed and type(value) is int and abs(value) < 2**63:
         value = float(value)

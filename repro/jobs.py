@@ -14,6 +14,8 @@ from typing import Any
 from repro.config import RunConfig
 from repro.errors import InputError, MachineError, ReproError, Stopped, known
 
+MAX_JOBS = 1000  # of one machine
+
 Outcome = dict[str, Any] | ReproError
 Work = Callable[..., dict[str, Any]]
 HandOut = Callable[[list[tuple[Any, ...]], Work, int, Callable[[int, int, Outcome], None]], list[Outcome]]
@@ -26,6 +28,12 @@ def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]
     from repro.training import train
 
     return evaluate_run(train(config, quiet=True), split)
+
+
+def check_jobs(jobs: int) -> None:
+    """Refuse a number of pieces of work at a time that is none, or that no machine can bear."""
+    if not 1 <= jobs <= MAX_JOBS:
+        raise InputError("--jobs", f"must be from 1 to {MAX_JOBS}, found {jobs}", "use 1 or more, at most one a processor")
 
 
 def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]) -> list[Outcome]:
@@ -43,11 +51,10 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
         For every task what `work` returned, or the error that ended it.
 
     Raises:
-        InputError: `jobs` is below 1.
+        InputError: `jobs` is out of range.
         Stopped: a stop was asked for.
     """
-    if jobs < 1:
-        raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
+    check_jobs(jobs)
     import torch
 
     threads = max(1, torch.get_num_threads() // jobs)  # of this process: OMP_NUM_THREADS counts

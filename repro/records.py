@@ -105,6 +105,11 @@ def _describe(run: Run, split: str, search: SearchConfig, refs: list[str], hyps:
     }
 
 
+def _refuse(constant: str) -> None:
+    """Refuse `NaN` and infinities, which are no JSON, and which no record was written with."""
+    raise ValueError(f"{constant} is no number")
+
+
 def load_record(path: Path) -> dict[str, Any]:
     """Read a record.
 
@@ -112,7 +117,7 @@ def load_record(path: Path) -> dict[str, Any]:
         DamagedFileError: the file is cut, edited into something else, or of a format this version does not know.
     """
     try:
-        record = json.loads(Path(path).read_bytes())
+        record = json.loads(Path(path).read_bytes(), parse_constant=_refuse)
     except (OSError, ValueError, RecursionError) as error:
         raise DamagedFileError(str(path), "is not a result record", MEND) from error
     version = record.get("format") if isinstance(record, dict) else None

@@ -39,11 +39,11 @@ def load_tensors(path: Path, name: str) -> dict[str, Any]:
         DamagedFileError: the file is not what was written.
     """
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from safetensors.torch import load
 
     check_folder(path)
     try:
-        return load_file(path / f"{name}.safetensors")
+        return load((path / f"{name}.safetensors").read_bytes())  # the library opens no path that is not UTF-8
     except (SafetensorError, OSError) as error:
         raise DamagedFileError(str(path / name), "is not a safetensors file", "train the run again; nothing else is ever loaded") from error
 

@@ -121,7 +121,7 @@ MISTAKES = [
     (["prune", "base", "--heads", "-1"], "error: --heads: found -1, where base-seed1-"),
     (["prune", "base", "--heads", "4", "--heads", "24"], "has 24 heads. Fix: use 0 to 23"),
     (["prune", "base", "--heads", "8", "--sites", "encoder"], "has 8 heads. Fix: use 0 to 7"),
-    (["prune", "base", "--heads", "4", "--jobs", "0"], "error: --jobs: must be at least 1, found 0. Fix: use 1 or more"),
+    (["prune", "base", "--heads", "4", "--jobs", "0"], "error: --jobs: must be from 1 to 1000, found 0. Fix: use 1 or more"),
     (["prune", "base", "--heads", "4", "--split", "tset"], "error: minigerman: has no split 'tset'. Fix: did you mean 'test'?"),
 ]
 

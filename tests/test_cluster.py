@@ -44,7 +44,7 @@ def test_machines_are_shared_evenly(machines, jobs, expected):
 
 
 def test_no_jobs_and_a_missing_package_are_refused(monkeypatch):
-    with pytest.raises(InputError, match=r"--jobs: must be at least 1, found 0\. Fix: use 1 or more"):
+    with pytest.raises(InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"):
         run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 0, lambda *end: None)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MachineError, match=r"--cluster: Ray is not installed\. Fix: pip install -e '\.\[cluster\]'"):

@@ -4,7 +4,7 @@ import pytest
 from own_files import DE, EN, message, write_corpus
 
 from repro.data.corpora import load_corpus
-from repro.errors import InputError, MachineError
+from repro.errors import MachineError
 
 
 @pytest.fixture
@@ -97,4 +97,4 @@ def test_what_is_on_no_hub_says_where_to_get_it(monkeypatch, tmp_path) -> None:
     mend = "Fix: get it from https://www.manythings.org/anki and set REPRO_DATA to the parent of tatoeba-deu-eng/"
     assert message(MachineError, "tatoeba") == f"tatoeba: needs REPRO_DATA, which is not set. {mend}"
     assert message(MachineError, "tatoeba", root=tmp_path) == f"tatoeba: is not in REPRO_DATA ({tmp_path}). {mend}"
-    assert message(InputError, "tatoeba", root=tmp_path / "no").startswith(f"REPRO_DATA: {tmp_path}/no is not a folder")
+    assert message(MachineError, "tatoeba", root=tmp_path / "no").startswith(f"REPRO_DATA: {tmp_path}/no is not a folder")

@@ -106,7 +106,7 @@ def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expec
 
 
 def test_no_jobs_are_refused():
-    with pytest.raises(InputError, match=r"--jobs: must be at least 1, found 0\. Fix: use 1 or more"):
+    with pytest.raises(InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"):
         run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 

@@ -155,6 +155,12 @@ def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, resu
     plan = ["run", "base", f"data.corpus=local:{tmp_path}", "--results", str(results), "--dry-run"]
     assert ended(capsys, *plan, "--split", "dev")[2].startswith("1 run to train, 1 to measure")
     assert ended(capsys, *plan, "--split", "challenge")[2].startswith(f"error: local:{tmp_path}: has no split 'challenge'. Fix: ")
+    for language in ("en", "de"):
+        (tmp_path / f"test.{language}").write_text("")
+    assert ended(capsys, *plan)[2].startswith(f"error: local:{tmp_path} test: is empty. Fix: put sentences there")
+    for language in ("en", "de"):
+        (tmp_path / f"test.{language}").unlink()
+    assert ended(capsys, *plan)[2].startswith(f"error: local:{tmp_path}: has no split 'test'. Fix: ")
 
 
 @pytest.mark.parametrize(

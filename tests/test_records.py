@@ -192,7 +192,7 @@ DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r.update(kind=[1]), r"kind wants text, found \[1\]"),
     ("scores", lambda r: r["hypotheses"].__setitem__(3, 5), r"hypotheses\[3\] wants text, found 5"),
     ("scores", lambda r: r["scores"][0].update(value="9"), r"scores\[0\].value wants a number, found '9'"),
-    ("scores", lambda r: r["scores"][0].update(value=float("nan")), r"scores\[0\].value wants a number, found nan"),
+    ("scores", lambda r: r["scores"][0].update(value=float("nan")), "is not a result record"),
     ("scores", lambda r: r.update(seed=True), "seed wants a whole number, found True"),
     ("scores", lambda r: r["training"].update(joules=5), "training.joules wants an object, found 5"),
     ("scores", lambda r: r.update(in_train={"pairs": 3}), "in_train has pairs, not pairs, en and de"),

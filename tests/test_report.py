@@ -37,6 +37,12 @@ def test_a_column_without_anything_is_set_left():
     assert table(["a", "b"], []).splitlines() == ["| a | b |", "| --- | --- |"]
 
 
+def test_the_title_of_a_page_is_text():
+    """It names what was typed, and a folder may have any name."""
+    page = as_html([Section("# One", {}, "one")], "data.corpus=local:t</title><script>")
+    assert "local:t&lt;/title&gt;&lt;script&gt;</title>" in page
+
+
 def test_the_page_aligns_as_markdown_says():
     html = as_html([Section("# T\n\n" + table(["system", "BLEU"], [["base", "30.3"]]), {}, "verdicts")], "t")
     body = html[html.index("</head>") :]

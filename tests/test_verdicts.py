@@ -101,6 +101,19 @@ def test_only_what_is_there_can_be_discarded(tmp_path, evidence):
         update(tmp_path / "nowhere", "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
 
 
+def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
+    """Else its test could be changed unseen while they are away."""
+    claim = claim_of(not_worse(HARD, BASE, 0.5))
+    (verdict,) = update(tmp_path, "smoke", [claim], evidence)
+    with pytest.raises(
+        InputError, match=f"T-01: was {verdict.status} at smoke, and now it is not run: .*Fix: restore its records, or give"
+    ):
+        update(tmp_path, "smoke", [claim], Evidence("smoke", []))
+    assert load(tmp_path, "smoke")["T-01"]["status"] == verdict.status
+    update(tmp_path, "smoke", [claim], Evidence("smoke", []), discard=["T-01"])
+    assert load(tmp_path, "smoke")["T-01"]["status"] == "not run"
+
+
 def test_a_margin_may_move_before_its_result(tmp_path, evidence):
     claim = claim_of(not_worse(Arm("sh-x"), BASE, 0.5))
     update(tmp_path, "smoke", [claim], evidence)

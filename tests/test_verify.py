@@ -185,6 +185,8 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("heads", lambda r: r["syntax"]["positions"]["dobj"].update({"5": 999}), "baseline of dobj: stored "),
     ("heads", lambda r: r["syntax"]["accuracy"]["amod"]["head to dependent"][0].__setitem__(0, 0.99), "margins of amod: are not those"),
     ("heads", lambda r: r["syntax"]["margin"]["amod"]["head to dependent"][0].__setitem__(0, 0.99), "margins of amod: are not those"),
+    ("heads", lambda r: r["syntax"]["positions"].pop("nsubj"), " is damaged (KeyError: 'nsubj')"),
+    ("heads", lambda r: r["sites"]["encoder_self"].update(divergence=[]), "encoder_self divergence: has rows of [] layers, not of 2"),
     ("pruning", lambda r: r["whole"]["cross"].__setitem__(0, 16), "heads before: stored "),
     ("pruning", lambda r: r["series"]["all"]["points"].append(point(r)), "models of series all: stored "),
     ("pruning", lambda r: r["series"]["all"]["points"].append(point(r, "encoder")), "gates of gated"),

@@ -68,6 +68,19 @@ def check_unused(names: Sequence[str], why: str) -> None:
             raise InputError(f"--{name}", why, "leave it out")
 
 
+def check_not_beside(name: str, keys: Sequence[str], settings: Sequence[str]) -> None:
+    """Refuse an option of the running command that was given beside a `key=value` setting of the same, which would win over it.
+
+    Args:
+        name: of the parameter.
+        keys: that say the same.
+        settings: that were given.
+    """
+    given = [setting for setting in settings if setting.partition("=")[0] in keys]
+    if given:
+        check_unused([name], f"is given beside {given[0]}, and one of the two is surely a mistake")
+
+
 @contextmanager
 def damage_named(results: Path) -> Iterator[None]:
     """Name the damaged record where one has kept the block from ending; where none is damaged, it is a mistake of ours and stays one.

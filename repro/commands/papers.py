@@ -47,6 +47,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     further test set or measure of it has the run trained again. KEY=VALUE changes an option for the systems, as in `repro train`.
     """
     from repro.data.corpora import load_pairs
+    from repro.jobs import check_jobs
     from repro.papers import PAPERS, find_experiments
     from repro.papers.arms import Arm
     from repro.papers.evidence import MAX_SEEDS, Evidence
@@ -70,11 +71,11 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         raise InputError(seeded[0], "would make one run of all seeds", "use --seeds, which trains with 1 .. N")
     if not 1 <= seeds <= MAX_SEEDS:
         raise InputError("--seeds", f"must be from 1 to {MAX_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
-    if jobs < 1:
-        raise InputError("--jobs", f"must be at least 1, found {jobs}", "use 1 or more")
+    check_jobs(jobs)
     data = resolve(scale, overrides=settings).data
-    for split in splits:
-        load_pairs(data.corpus, data.source, data.target, split)  # refused before hours of training, not after
+    for split in (*splits, *(["test"] if settings else [])):  # refused before hours of training, not after
+        if not load_pairs(data.corpus, data.source, data.target, split)[0]:
+            raise InputError(f"{data.corpus} {split}", "is empty", "put sentences there to score the systems on")
     known = of_this_text(load_records(results, None), data)
     missing = plan([experiment for _, experiment in chosen], Evidence(scale, known), seeds, systems, splits)
     if settings:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repro.commands.options import SCALE, given_once, no_progress, search_options
+from repro.commands.options import SCALE, check_not_beside, given_once, no_progress, search_options
 from repro.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     from repro.data.corpora import check_languages
     from repro.scales import resolve
 
+    check_not_beside("seed", ("train.seed",), overrides)
+    check_not_beside("direction", ("data.source", "data.target"), overrides)
     config = resolve(scale, variant, direction, seed, given_once(overrides))
     for site in SITES:
         num_layers = config.model.encoder_layers if site == "encoder_self" else config.model.decoder_layers

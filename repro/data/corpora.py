@@ -165,7 +165,7 @@ def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Pat
         return record.read(Path(), languages or record.languages, max_chars), False
     root = root or os.environ.get("REPRO_DATA")
     if root and not Path(root).is_dir():
-        raise InputError("REPRO_DATA", f"{root} is not a folder", "set it to the folder that holds the corpora, or unset it")
+        raise MachineError("REPRO_DATA", f"{root} is not a folder", "set it to the folder that holds the corpora, or unset it")
     if root and (Path(root) / record.folder).is_dir():
         return record.read(Path(root) / record.folder, languages or record.languages, max_chars), False
     if record.hub is None:

@@ -31,6 +31,8 @@ def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Ite
     for name, rows in found.items():
         if name not in NOT_BY_HEAD and (sizes := [len(row) for row in rows]) != [max(heads)] * len(heads):
             yield f"{site} {name}: has rows of {sizes} heads, not of {max(heads)} in {len(heads)} layers"
+    if (sizes := [len(row) for row in found["divergence"]]) != [len(heads)] * len(heads):
+        yield f"{site} divergence: has rows of {sizes} layers, not of {len(heads)}"
 
 
 def check_maps(record: Record) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The report of a scale: verdicts first, then every table and figure, printed beside ours; as Markdown and as one page of HTML."""
 
 from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,7 +138,7 @@ def as_html(parts: Sequence[Section], title: str) -> str:
             drawn = to_html(figure, include_plotlyjs=False, full_html=False, config={"displaylogo": False, "responsive": True})
             body.append(f"<figure><figcaption>{markdown.renderInline(name)}</figcaption>{drawn}</figure>")
         body.append("</section>")
-    return _PAGE.format(title=title, plotly=get_plotlyjs(), body="\n".join(body).replace("</h1>", contents, 1))
+    return _PAGE.format(title=escape(title), plotly=get_plotlyjs(), body="\n".join(body).replace("</h1>", contents, 1))
 
 
 def _contents(parts: Iterable[Section]) -> str:

@@ -42,7 +42,8 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
         discard: claims whose stored verdict is thrown away first: of `claims`, or of a claim that no paper has any more.
 
     Raises:
-        InputError: a claim's test is another one than that of its stored verdict; no such folder, or no such claim to discard.
+        InputError: a claim's test is another one than that of its stored verdict, or what that was judged by is gone; no such folder, or
+            no such claim to discard.
     """
     if not Path(folder).is_dir():
         raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
@@ -64,6 +65,10 @@ def _update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, d
                 claim.name, what, f"restore the test, or give the result up: repro claims --scale {scale} --discard {claim.name}"
             )
     found = judge(claims, evidence)
+    for name, verdict in found.items():
+        if verdict["status"] == NO_DATA and stored.get(name, verdict)["status"] != NO_DATA:
+            what = f"was {stored[name]['status']} at {scale}, and now it is not run: {verdict['reason']}"
+            raise InputError(name, what, f"restore its records, or give the result up: repro claims --scale {scale} --discard {name}")
     write_json(_path(folder, scale), {"format": FORMAT, "scale": scale, "verdicts": dict(sorted((stored | found).items()))})
     return [as_verdict(verdict) for verdict in found.values()]
 

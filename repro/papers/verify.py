@@ -32,7 +32,7 @@ import numpy as np
 from repro.analysis.ablation import heads_of
 from repro.analysis.head_records import DIGITS
 from repro.analysis.heads import HeadStatistics, head_roles
-from repro.analysis.syntax import MARGIN
+from repro.analysis.syntax import MARGIN, RELATIONS
 from repro.config import ModelConfig, RunConfig, from_dict
 from repro.data.corpora import load_once, own_folder
 from repro.data.subwords import PAD_ID
@@ -51,7 +51,7 @@ from repro.transformer import Transformer, count_parameters
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
 
-CUT_SHORT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+CUT_SHORT = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 """What comes of numbers deep in a record that are missing or of another type. `load_record` checks what all readers need, not every
 number: the rest is found here, where it must be named and must not keep the other records from being checked."""
 
@@ -224,7 +224,8 @@ def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
     """Return accuracies minus baselines, `(num_relations, num_directions, num_layers, num_heads)`, and what is stored otherwise."""
     margins, differences = [], []
-    for relation, positions in syntax["positions"].items():
+    for relation in RELATIONS:
+        positions = syntax["positions"][relation]
         total, most = sum(positions.values()), max(positions.values(), default=0)
         baseline = most / total if total else np.nan
         accuracies, stored = ([_numbers(rows) for rows in syntax[name][relation].values()] for name in ("accuracy", "margin"))
