@@ -203,6 +203,7 @@ DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
     ("heads", lambda r: r["sites"].pop("cross"), "sites.cross is missing"),
     ("heads", lambda r: r["sites"]["cross"].pop("roles"), "sites.cross.roles is missing"),
     ("heads", lambda r: r.update(syntax=5), "syntax wants an object, found 5"),
+    ("heads", lambda r: r["sites"]["cross"]["confidence"][0].__setitem__(0, float("nan")), "is not a result record"),
 ]
 
 
