@@ -34,8 +34,8 @@ IDENTITY = ("data_fingerprint", "device")
 is one more, but training sets it to what it was."""
 
 
-TOLD = ("processor", "commit")
-"""What reports say of every run."""
+TOLD = ("processor", "commit", "started")
+"""What reports say of every run, and when its training began, which tells two trainings of one run apart."""
 
 
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

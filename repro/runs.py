@@ -169,7 +169,8 @@ class Run:
         try:
             found = json.loads(self.provenance_path.read_bytes())
             threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list}
-            is_whole = found.keys() >= {*IDENTITY, *TOLD} and type(threads) is int and 0 < threads < 10_000 and "torch" in found["versions"]
+            texts = [*(found[key] for key in (*IDENTITY, *TOLD)), found["versions"]["torch"], *found["versions"].values()]
+            is_whole = type(threads) is int and 0 < threads < 10_000 and all(isinstance(text, str) for text in texts)
             if not is_whole or any(not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()):
                 raise ValueError("not a provenance")
         except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:

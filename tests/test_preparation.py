@@ -210,7 +210,19 @@ def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_o
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", "{}", "null", "[" * 100_000, {"threads": "x"}, {"versions": {}}, {"files": []}, {"commit": None}]
+    "content",
+    [
+        *("", "{", "[]", "{}", "null", "[" * 100_000),
+        *(
+            {"threads": "x"},
+            {"versions": {}},
+            {"versions": {"torch": 2}},
+            {"files": []},
+            {"commit": None},
+            {"started": None},
+            {"device": 5},
+        ),
+    ],
 )
 def test_a_damaged_provenance_is_named(tmp_path, stopped, content):
     if not isinstance(content, str):  # None takes the entry out
