@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from repro.checkpoints import load_parameters, new_model
 from repro.config import check_types
-from repro.data.batches import cut_by_tokens, mark_source, pad
+from repro.data.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.data.text import texts_in
 from repro.errors import InputError
@@ -22,7 +22,6 @@ from repro.tensors import load_tensors
 from repro.transformer import Transformer
 
 MAX_TOKENS = 100_000  # no translation is longer, whatever its source
-MAX_SOURCE = 2_000  # several times the longest sentence that any corpus here keeps; a book on one line would fill the memory
 NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 
@@ -256,8 +255,8 @@ class Translator:
         defined = self.model.max_len("encoder_self", "cross")
         if defined is not None and count > defined:
             raise InputError(where, f"has {count} tokens, but this model's attention is defined for {defined}", "split the sentence")
-        if count > MAX_SOURCE:
-            what = f"has {count:,} tokens, and attention takes memory with their square: the limit is {MAX_SOURCE:,}"
+        if count > MAX_SENTENCE:
+            what = f"has {count:,} tokens, and attention takes memory with their square: the limit is {MAX_SENTENCE:,}"
             raise InputError(where, what, "split the sentence")
 
     def search(self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True) -> list[Hypothesis]:

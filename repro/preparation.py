@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from repro.config import DataConfig
-from repro.data.batches import EncodedPairs
+from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import ParallelCorpus, load_corpus, own_folder
 from repro.data.subwords import Subwords
 from repro.errors import InputError, MachineError
@@ -159,7 +159,11 @@ def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> Non
 
 
 def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
-    """Refuse sentences that the model's attention is not defined for, before the hours are spent; of the test set, too."""
+    """Refuse sentences that the model cannot read, before the hours are spent; of the test set, too.
+
+    Raises:
+        InputError: an attention is not defined for so many tokens, or a held-out sentence would fill the memory.
+    """
     for side, sites in {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}.items():
         limit = model.max_len(*sites)
         for name, pairs in splits.items():
@@ -167,3 +171,6 @@ def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
             if limit is not None and longest > limit:
                 what = f"a {side} sentence of {name} has {longest} tokens with its mark, but an attention is defined for {limit}"
                 raise InputError(name, what, f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'")
+            if longest > MAX_SENTENCE and name != "train":  # of which data.max_tokens is the limit
+                what = f"a {side} sentence of {name} has {longest:,} tokens with its mark, and attention takes memory with their square"
+                raise InputError(name, what, f"split it, or leave it out: the limit is {MAX_SENTENCE:,}")

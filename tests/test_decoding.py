@@ -305,7 +305,7 @@ def test_texts_come_in_any_row_and_what_is_no_text_is_named():
 def test_a_book_on_one_line_is_refused_by_name(monkeypatch):
     subwords = Subwords.fit(["a b c d"] * 4, 12)
     translator = Translator(Transformer(small().config, len(subwords), PAD_ID), subwords)
-    monkeypatch.setattr("repro.decoding.MAX_SOURCE", 8)
+    monkeypatch.setattr("repro.decoding.MAX_SENTENCE", 8)
     assert translator.translate(["a b c d"])
     with pytest.raises(
         InputError, match=r"the sentence 'a b c d a b c d ...': has \d+ tokens, and .*: the limit is 8. Fix: split the sentence"

@@ -117,6 +117,17 @@ def test_a_test_set_that_no_model_of_this_shape_can_read_is_refused_before_train
         train(own(corpus, f"model.{site}=recurrent(max_len=40)"), tmp_path / "runs", quiet=True)
 
 
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_a_book_on_one_line_is_refused_before_training(tmp_path, corpus, split):
+    for language, line in {"en": "dog " * 2_100, "de": "ein Buch"}.items():
+        with (corpus / f"{split}.{language}").open("a") as file:
+            file.write(line + "\n")
+    expected = f"{split}: a source sentence of {split} has 2,.* tokens with its mark, .* Fix: split it, or leave it out: the limit is 2,000"
+    with pytest.raises(InputError, match=expected):
+        train(own(corpus), tmp_path / "runs", quiet=True)
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
 @pytest.mark.parametrize("mistake", ["model.encoder_self=dot-product(heads=7)", "model.encoder_self=recurrent(max_len=3)"])
 def test_a_mistake_leaves_no_run_behind(tmp_path, mistake):
     config = tiny(mistake)  # what is refused here could leave nothing

@@ -9,6 +9,8 @@ from torch import Tensor
 
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID
 
+MAX_SENTENCE = 2_000  # tokens; several times the longest that any corpus here keeps: a book on one line would fill the memory
+
 
 @dataclass(frozen=True)
 class Batch:
