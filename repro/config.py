@@ -161,6 +161,8 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         return value
     if choices and (isinstance(value, str) or len(allowed) == 1):
         raise InputError(where, f"unknown value '{value}'", did_you_mean(str(value), choices))
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InputError(where, f"holds what is no letter in {value!a:.80}", "use text in UTF-8; rename the folder if it is one")
     for row in (t for t in allowed if typing.get_origin(t) is tuple):
         if isinstance(value, (list, tuple)):
             return tuple(typed(typing.get_args(row)[0], item, where) for item in value)

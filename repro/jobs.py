@@ -3,9 +3,10 @@
 Small models cannot use many threads or a whole GPU, so two runs side by side end sooner than one after the other.
 """
 
+import contextlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
@@ -15,6 +16,7 @@ from repro.config import RunConfig
 from repro.errors import InputError, MachineError, ReproError, Stopped, known
 
 MAX_JOBS = 1000  # of one machine
+STOPS = (signal.SIGINT, signal.SIGTERM)
 
 Outcome = dict[str, Any] | ReproError
 Work = Callable[..., dict[str, Any]]
@@ -67,10 +69,11 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
         for process in active_children():
             os.kill(process.pid, number)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, pass_on) for number in STOPS}
     try:
         with ProcessPoolExecutor(jobs, get_context("spawn"), _start_worker, (threads,)) as pool:
-            futures = {pool.submit(_do, work, task): index for index, task in enumerate(tasks)}
+            with _held_back():
+                futures = {pool.submit(_do, work, task): index for index, task in enumerate(tasks)}
             for future in as_completed(futures):
                 error, index = future.exception(), futures[future]
                 if isinstance(error, Stopped):
@@ -99,12 +102,23 @@ _stop_requests: list[int] = []
 """In a worker: the signals that asked it to stop. Work that was already handed to it must not begin then."""
 
 
+@contextlib.contextmanager
+def _held_back() -> Iterator[None]:
+    """Let stop requests wait: those of a worker that starts in the meantime until it can heed them, ours until the block ends."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+
+
 def _start_worker(threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in STOPS:
         signal.signal(number, lambda number, _: _stop_requests.append(number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
 
 
 def _do(work: Work, task: tuple[Any, ...]) -> Outcome:

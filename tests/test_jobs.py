@@ -133,3 +133,17 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, n
         "3 runs to train, 0 to measure; time not known yet",
         "stopped; the same command goes on where the runs were",
     ]
+
+
+def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "--jobs", "2", "--results", str(tmp_path / "results")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path)
+    children = ["pgrep", "-P", str(process.pid), "-f", "spawn_main"]
+    while process.poll() is None and subprocess.run(children, stdout=subprocess.DEVNULL).returncode:
+        time.sleep(0.02)
+    time.sleep(0.5)  # both import torch, which takes longer
+    os.killpg(process.pid, signal.SIGINT)
+    _, message = process.communicate(timeout=120)
+    assert process.returncode == 128 + signal.SIGINT, message
+    assert message.splitlines()[1:] == ["stopped; the same command goes on where the runs were"]
+    assert not list(tmp_path.glob("runs/*/metrics.jsonl"))
