@@ -23,11 +23,17 @@ def sum_to_one(weights):
 
 
 @exercise(
-    cases=[(4, 4, 0.0), (3, 5, -1.0), (5, 3, 1.0)],
+    cases=[(4, 4, 0.0), (3, 5, -1.0), (5, 3, 1.0), (3, 4, 0.5)],
     hint="Work out one number on paper: with center 0, query 0 is at distance 0 from key 0, where the density is 1 / sqrt(2 pi) = 0.399.",
 )
 def gaussian_weights(query_len, key_len, center):
     return table(query_len, key_len, lambda i, j: density(j - (i + center)))
+
+
+@gaussian_weights.mistake
+def whole_center(query_len, key_len, center):
+    """You rounded the center down to a whole number of tokens. It may lie between two words."""
+    return gaussian_weights.definition(query_len, key_len, float(int(center)))
 
 
 @gaussian_weights.mistake

@@ -48,6 +48,11 @@ def interval(differences):
             np.array([[1, 1, 2], [2, 0, 0], [2, 2, 0], [0, 2, 1], [0, 2, 0]]),
         ),
         (np.array([1.0, 3.0]), np.array([5.0, 3.0]), np.array([[0, 0], [1, 1], [0, 1]])),
+        (
+            np.array([9.0, 1.0, 4.0]),
+            np.array([0.0, 4.0, 9.0]),
+            np.array([[1, 1, 2], [1, 2, 0], [1, 2, 2], [1, 1, 1], [1, 0, 2]]),
+        ),
     ],
     hint="Compare number by number: the difference, the two ends, p. The first one that is wrong says where to look.",
 )
@@ -112,6 +117,14 @@ def without_one(first, second, samples):
 
 
 @paired_bootstrap.mistake
+def around_the_median(first, second, samples):
+    """Your p counts differences far from their median. Asked is how far they are from their mean."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if abs(difference - percentile(differences, 50)) >= abs(observed))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
 def ninety_percent(first, second, samples):
     """You cut 5 % off on each side, which leaves 90 %. For 95 %, cut off 2.5 % on each side."""
     differences, _ = resampled(first, second, samples)
@@ -130,6 +143,7 @@ def deviation(numbers, lost=1):
         (np.array([-2.0, 1.5, -0.5, 1.2]), 1.0, 2.353),
         (np.array([1.9, 2.1, 2.0, 1.95, 2.05]), 0.7, 2.132),
         (np.array([0.6, -0.6, 0.0, 0.7, -0.5]), 1.0, 2.132),
+        (np.array([0.6, -0.6, 0.6]), 0.7, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.35, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.55, 2.920),
@@ -180,6 +194,13 @@ def variance(differences, margin, quantile):
 def mean_alone(differences, margin, quantile):
     """You looked at the mean alone. Seeds that scatter widely may have a mean near 0 by chance."""
     return abs(mean(differences)) < margin
+
+
+@is_equivalent.mistake
+def signs_lost(differences, margin, quantile):
+    """You dropped the signs of the differences. Seeds that disagree about the sign then look as if they agreed."""
+    sizes = [abs(difference) for difference in differences]
+    return mean(sizes) + quantile * deviation(sizes) / math.sqrt(len(sizes)) < margin
 
 
 @is_equivalent.mistake
