@@ -113,11 +113,14 @@ def render_results(records: list[dict[str, Any]]) -> str:
 
 
 def scores_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the scores of each record, and the perplexity of a subword on dev where the task is not translation."""
+    """Return a table of the scores of each record, and where the task is not translation the perplexity of a subword on dev.
+
+    That is of the best checkpoint, while the scores are those of the mean of the last ones.
+    """
     names = [score["name"] for score in records[0]["scores"]]
     rows = [[label_of(record), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in names)] for record in records]
     if task_of(records[0]["config"]["data"]["corpus"]) != "translation":
-        names.append("dev perplexity")
+        names.append("dev perplexity of the best checkpoint")
         rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
     return table(["system", "seed", *names], rows)
 

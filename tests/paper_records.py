@@ -24,7 +24,7 @@ def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) 
         "split": "test",
         "config": asdict(config),
         "config_digest": config.digest(),
-        "training": {"parameters": parameters, "seconds": 60.0, "update": 600, "target_tokens_per_second": 1000},
+        "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
         "search": asdict(SearchConfig()),
         "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
         "provenance": {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},

@@ -28,6 +28,7 @@ from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
 from repro.papers.raganato2020 import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
+from repro.papers.statistics import SeedNoise, Undefined
 
 
 def test_a_difference_over_seeds_is_that_of_the_scores(evidence, refs):
@@ -157,7 +158,7 @@ def test_two_losses_are_compared_on_the_same_sentences(refs, lost, status):
     assert verdict_on("R-06", one_each).status == "undecided"
 
 
-def test_what_a_mask_costs_borrows_the_seeds_of_all_heads_and_models(refs):
+def test_what_a_mask_costs_borrows_the_seeds_of_all_models_for_each_head_by_itself(refs):
     deep, shallow, other = TOKEN, Arm(TOKEN.system, SHALLOW), Arm(WORD.system)
     lost = {
         (deep, 1): {"7": 100, "8": 20},
@@ -171,10 +172,16 @@ def test_what_a_mask_costs_borrows_the_seeds_of_all_heads_and_models(refs):
         changed = {head: {"changed": dict.fromkeys(map(str, range(count)), "nichts")} for head, count in counts.items()}
         masks[model] = record | {"kind": "masks", "masks": changed}
     evidence = Evidence("smoke", [*scores, *masks.values()])
-    cells = [[lost[arm, seed][head] for seed in (1, 2)] for arm, head in ((deep, "7"), (deep, "8"), (shallow, "8"))]
-    costs = [[100 - bleu(["nichts"] * count + refs[count:], refs) for count in cell] for cell in cells]
-    noise = evidence._mask_noise(deep, None)
-    assert noise.variance == pytest.approx(np.var(costs, axis=1, ddof=1).mean()) and noise.degrees == 2  # a model each
+    noise = {}
+    for head, arms in {"7": [deep], "8": [deep, shallow]}.items():
+        cells = [[lost[arm, seed][head] for seed in (1, 2)] for arm in arms]
+        costs = [[100 - bleu(["nichts"] * count + refs[count:], refs) for count in cell] for cell in cells]
+        noise[head] = evidence._mask_noise(deep, head, None)
+        assert noise[head] == SeedNoise(pytest.approx(np.var(costs, axis=1, ddof=1).mean()), len(arms))
+    assert noise["7"].variance > 1.5 * noise["8"].variance
+    two = evidence.masked_difference((deep, "7"), (deep, "8"))
+    of_seeds = SeedNoise((noise["7"].variance + noise["8"].variance) / 2, 1)  # that of head 7 is known from one pair of seeds
+    assert two.high - two.mean > stats.t.ppf(0.975, of_seeds.degrees) * of_seeds.variance**0.5 > evidence.masked(deep, "8").high
     found = evidence.masked(other, "8")
     assert found.counts_seeds and found.seeds == "1 seed"
     assert not Evidence("smoke", [scores[0], masks[deep, 1]]).masked(deep, "8").counts_seeds
@@ -248,6 +255,10 @@ def test_which_heads_go_first_is_read_off_the_models_nearest_a_half_and_a_quarte
     assert [number.value for number in numbers] == [2, 2, 1, -2]
     assert [number.over for number in numbers] == [f"{heads} of 24 heads" for heads in (12, 5, 12, 12)]
     assert (binary_share(found).value, binary_share(found).over) == (pytest.approx(0.7), "4 pruned models")
+    one_layer = {"all": {"heads": 2, "points": [{"heads": 1, "kept_heads": {"decoder_self": [[0]]}}]}}
+    record = {"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": one_layer}
+    with pytest.raises(Undefined, match="a single layer has no halves"):
+        low_minus_high("decoder_self")(Evidence("smoke", [record]))
 
 
 def test_without_a_positional_head_nothing_is_said_of_such_heads():

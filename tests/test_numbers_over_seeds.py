@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 from paper_records import BASE, bleu, damaged, heads_record, pruning_record, score_record, verdict_on
+from scipy import stats
 from test_suites import LEARNED, TOKEN, contrastive_record
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.papers.pruned import PRUNED, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
+from repro.papers.pruned import PRUNED, binary_share, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
 from repro.papers.statistics import Exact, Interval, over_seeds
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
 
@@ -150,3 +151,16 @@ def test_what_survives_is_told_of_the_seeds_whose_roles_are_known():
     found = survival_difference(Evidence("smoke", [*roles, *kept]))
     assert found.value == pytest.approx((1 - 3 / 13) / 2) and found.over == "3 of 16 heads, mean of 2 seeds"
     assert (found.low, found.high) == (-1.0, 1.0)
+
+
+def test_seeds_that_agree_about_shares_are_not_sure_of_them():
+    """The least that another seed could change is one gate, or one head for another."""
+    gates = {"heads": 10, "points": [{"heads": 3, "almost_binary": 0.9}] * 5}
+    sweeps = [of_seed({"kind": "pruning", "series": {"encoder": gates, "all": gates}}, PRUNED, seed) for seed in (1, 2, 3)]
+    half = stats.t.ppf(0.975, 2) * (1 / 10 / 10) / math.sqrt(12 * 3)
+    found = binary_share(Evidence("smoke", sweeps))
+    assert (found.low, found.high) == (pytest.approx(0.9 - half), pytest.approx(0.9 + half))
+    roles = [of_seed(heads_record(offset=1), PRUNED, seed) for seed in (1, 2, 3)]
+    kept = [of_seed(pruning_record([[], [0, 1, 5]]), PRUNED, seed) for seed in (1, 2, 3)]
+    found = survival_difference(Evidence("smoke", [*roles, *kept]))
+    assert found.value - found.low == pytest.approx(stats.t.ppf(0.975, 2) * (1 / 3 + 1 / 13) / math.sqrt(12 * 3))

@@ -84,6 +84,25 @@ def test_printed_cells_stand_beside_ours_and_gaps_stay_gaps(evidence):
     assert score_table(evidence, "raganato2020", "Table 1", [Row(BASE, {})]).endswith("Printed numbers of Table 1: not known.")
 
 
+def test_a_table_says_which_runs_were_stopped_early(refs):
+    short, whole = score_record(BASE, refs), score_record(HARD, refs)
+    short["training"] = short["training"] | {"update": 350}
+    text = score_table(Evidence("smoke", [short, whole]), "you2020", "Table 2", [Row(BASE, {}), Row(HARD, {})])
+    assert text.endswith("\n\nStopped early, when dev had not improved for long: base after 350 of 700 updates.")
+
+
+def test_printed_differences_are_in_sacrebleu_where_the_paper_has_it(evidence):
+    rows = [Row(BASE, {"column": "TransF"}), Row(HARD, {"column": "HC-SA"}), Row(Arm("syn-r"), {"column": "Syn-R"})]
+    _, hard, synthesizer = score_table(evidence, "zeng2021", "Table 1", rows).splitlines()[2:]
+    expected = {}
+    for name in ("HC-SA", "Syn-R"):
+        cells = {cell.dataset: cell.value for cell in printed("zeng2021", "Table 1", column=name) if cell.metric == "SacreBLEU"}
+        base = {cell.dataset: cell.value for cell in printed("zeng2021", "Table 1", column="TransF") if cell.metric == "SacreBLEU"}
+        gains = [value - base[data] for data, value in cells.items() if "tasks" not in data]
+        expected[name] = f"| {min(gains):+.2f} to {max(gains):+.2f} |"
+    assert expected["HC-SA"] in hard and expected["Syn-R"] in synthesizer
+
+
 def test_the_difference_in_a_table_is_that_of_the_means_beside_it(refs):
     records = [score_record(BASE, damaged(refs, 4)), score_record(BASE, damaged(refs, 2), 2), score_record(HARD, damaged(refs, 8))]
     text = score_table(Evidence("smoke", records), "you2020", "Table 2", [Row(BASE, {}), Row(HARD, {})])

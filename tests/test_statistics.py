@@ -54,6 +54,11 @@ def test_the_noise_of_seeds_is_that_within_systems():
     assert SeedNoise.pooled([[1.0], [2.0]]) is None and SeedNoise.pooled([]) is None
 
 
+def test_the_noise_of_a_weighted_sum_is_as_well_known_as_its_least_known_part():
+    sums = SeedNoise.weighted([2.0, -1.0], [SeedNoise(3.0, 5), SeedNoise(4.0, 2)])
+    assert sums == SeedNoise(4 * 3.0 + 4.0, 2) and SeedNoise.weighted([1.0, 1.0], [SeedNoise(3.0, 5), None]) is None
+
+
 @pytest.mark.parametrize("degrees", [2, 4, 20])
 @pytest.mark.parametrize("over_sentences", [0.0, 1.0])
 def test_what_is_called_detectable_is_found_four_times_in_five(degrees, over_sentences):

@@ -245,7 +245,7 @@ def test_a_run_is_trained_scored_stored_and_reported_with_the_metrics_of_its_tas
     refs = load_corpus(scale).pairs("test", record["config"]["data"]["source"], record["config"]["data"]["target"])[1]
     assert [result.metric for result in compare_records(*records, refs)] == [name for name in names if "distinct" not in name]
     text = render(records)
-    assert f"| system | seed | {' | '.join(names)} | dev perplexity |" in text
+    assert f"| system | seed | {' | '.join(names)} | dev perplexity of the best checkpoint |" in text
     assert f"| {math.exp(records[0]['training']['best_dev_nll']):.2f} |" in text
     assert "This corpus is generated" in text and "chrF" not in text
 

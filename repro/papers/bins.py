@@ -47,7 +47,7 @@ def reference_length(_source: str, reference: str) -> int:
 
 
 def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
-    """Return edges that cut numbers into parts of nearly equal size; fewer parts where many numbers are equal."""
+    """Return edges that cut numbers into parts of equal size, as far as equal numbers stay together."""
     inner = np.quantile(numbers, np.arange(1, parts) / parts)
     return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
 

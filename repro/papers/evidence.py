@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -279,20 +278,18 @@ class Evidence:
                 whole, masked = (_part(sums, sentences) for sums in self._mask_sums(arm, record, head))
                 value += weight / len(seeds) * (_bleu_of(whole) - _bleu_of(masked))
                 resampled += weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
-        noise = self._mask_noise(terms[0][1], sentences)
-        noise = noise and noise.times(sum(weight**2 for weight, *_ in terms) / len(seeds))
+        noises = [self._mask_noise(arm, head, sentences) for _, arm, head in terms]
+        noise = SeedNoise.weighted([weight / len(seeds) ** 0.5 for weight, *_ in terms], noises)
         return estimate(value, resampled, [len(seeds)], noise, comparisons)
 
-    def _mask_noise(self, like: Arm, sentences: Sequence[int] | None) -> SeedNoise | None:
-        """Return how far another seed moves what a mask costs: pooled from all heads of all models of this direction with several seeds."""
-        data, models = like.config(self.scale).data, defaultdict(list)
+    def _mask_noise(self, like: Arm, head: str, sentences: Sequence[int] | None) -> SeedNoise | None:
+        """Return how far another seed moves what masking a head costs, pooled from all models of this direction with several seeds."""
+        data, costs = like.config(self.scale).data, defaultdict(list)
         for record, config in self._of_the_size("masks"):
-            if (config.data.source, config.data.target) == (data.source, data.target):
-                pairs = ((_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(like, record, head)) for head in record["masks"])
-                models[system_of(config.model), *conditions_of(config)].append([whole - masked for whole, masked in pairs])
-        several = [np.array(costs) for costs in models.values() if len(costs) > 1]  # each `(num_seeds, num_heads)`
-        noise = SeedNoise.pooled(head.tolist() for model in several for head in model.T)
-        return noise and replace(noise, degrees=sum(len(model) - 1 for model in several))
+            if (config.data.source, config.data.target) == (data.source, data.target) and head in record["masks"]:
+                whole, masked = (_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(like, record, head))
+                costs[system_of(config.model), *conditions_of(config)].append(whole - masked)
+        return SeedNoise.pooled(costs.values())
 
     def _mask_sums(self, like: Arm, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the BLEU statistics of the translations without and with a mask, on the test set of an arm."""

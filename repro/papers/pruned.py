@@ -146,6 +146,8 @@ def low_minus_high(site: str) -> Callable[[Evidence], Interval | Exact]:
     def number(point: dict[str, Any]) -> int:
         layers = [len(layer) for layer in point["kept_heads"][site]]
         half = len(layers) // 2
+        if not half:
+            raise Undefined("a single layer has no halves")
         return sum(layers[:half]) - sum(layers[-half:])
 
     return lambda evidence: _near(evidence, 0.5, number)
@@ -169,8 +171,10 @@ def binary_share(evidence: Evidence) -> Interval | Exact:
     """
 
     def of_seed(seed: int) -> Exact:
-        shares = [point["almost_binary"] for name in SERIES for point in sweeps(evidence)[seed][name]["points"] if point["heads"]]
-        return Exact(float(np.mean(shares)), f"{len(shares)} pruned models")
+        series = [sweeps(evidence)[seed][name] for name in SERIES]
+        shares = [point["almost_binary"] for one in series for point in one["points"] if point["heads"]]
+        step = 1 / max(one["heads"] for one in series) / len(shares)  # one gate of one model
+        return Exact(float(np.mean(shares)), f"{len(shares)} pruned models", step)
 
     return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
 
@@ -189,7 +193,8 @@ def survival_difference(evidence: Evidence) -> Interval | Exact:
         positional = np.array([["positional" in names for names in layer] for layer in roles])
         if not positional.any() or positional.all():
             raise Undefined("every head is positional" if positional.any() else "no head is positional")
-        return Exact(float(kept[positional].mean() - kept[~positional].mean()), _size(point, series), step=1 / kept.size)
+        step = 1 / positional.sum() + 1 / (~positional).sum()  # one of each changes places
+        return Exact(float(kept[positional].mean() - kept[~positional].mean()), _size(point, series), step)
 
     return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
 

@@ -157,12 +157,10 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
     verdicts = [as_verdict(stored[c.name]) if c.name in stored else Verdict(c.name, NO_DATA, "no verdict is stored") for c in claims]
     summary = ", ".join(f"{count} {status}" for status, count in counts(verdicts).items())
-    note = SMOKE_NOTE if scale == "smoke" else ""
     return "\n\n".join(
         part
         for part in (
             f"# What five papers claim, at {scale}",
-            note,
             _how_to_read(scale),
             f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these verdicts; run it again after new runs.",
             verdict_table(claims, verdicts),
@@ -175,7 +173,8 @@ def _how_to_read(scale: str) -> str:
     """Return what the numbers are of and what the words and signs of the tables mean."""
     config = SCALES[scale]
     data, model = config.data, config.model
-    return (
+    note = f"{SMOKE_NOTE}\n\n" if scale == "smoke" else ""
+    return note + (
         f"Where nothing else is said, systems are trained on {data.corpus}, {data.source} to {data.target}, with {model.encoder_layers} "
         f"encoder and {model.decoder_layers} decoder layers {model.embed_dim} wide, and scored on its test set; `repro variants` lists "
         f"their names. {STATUSES_EXPLAINED} A condition *holds* or *fails* if its whole interval keeps or breaks the bound, is *open* if "

@@ -11,8 +11,8 @@ this). A "no loss" claim is a test of non-inferiority, the side of two one-sided
 claim takes both sides. With it comes the minimum detectable difference: how large a true one must be for such an interval to lie above 0
 with a chance of 80 %.
 
-What a mask costs is measured within a model, for every head of it. The variance over its seeds is pooled likewise, from all heads of all
-models that were measured for several seeds; its degrees of freedom are those of the models, since heads of one depend on each other.
+What a mask costs is measured within a model, for every head of it. Its variance over seeds is pooled likewise, from all models that were
+measured for several seeds, but for each head by itself: a head that costs ten points varies more than one that costs none.
 
 Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from. What was
 measured on models of several seeds is their mean, and its interval is over these seeds, too (`over_seeds`). A count or share of heads of a
@@ -58,6 +58,18 @@ class SeedNoise:
         if not degrees:
             return None
         return cls(float(sum(np.var(values) * len(values) for values in several) / degrees), degrees)
+
+    @classmethod
+    def weighted(cls, weights: Sequence[float], noises: "Sequence[SeedNoise | None]") -> "SeedNoise | None":
+        """Return the noise of a weighted sum of numbers, None where that of one is not known.
+
+        Its degrees of freedom are the fewest of theirs: more could be claimed only if they had been learned from different models.
+        """
+        known = [noise for noise in noises if noise]
+        if len(known) < len(noises):
+            return None
+        variance = sum(weight**2 * noise.variance for weight, noise in zip(weights, known, strict=True))
+        return cls(variance, min(noise.degrees for noise in known))
 
     def times(self, factor: float) -> "SeedNoise":
         """Return the noise of a number whose variance is that many times as large: 1 / n for a mean over n seeds."""

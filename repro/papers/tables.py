@@ -43,8 +43,9 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         line = [str(row.arm), *_ours(evidence, row.arm, first)]  # ours first: a wide table runs off the page at its end
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
         body.append(line + [cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings])
-    ours = explained(table([*header, *(f"printed: {heading}" for heading in headings)], body))
-    return ours if printed(paper, place) else f"{ours}\n\n{_remarks_of(paper, place)}"
+    parts = [explained(table([*header, *(f"printed: {heading}" for heading in headings)], body)), _stopped_early(evidence, rows)]
+    parts += [] if printed(paper, place) else [_remarks_of(paper, place)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def printed_table(cells: Sequence[Printed]) -> str:
@@ -172,6 +173,19 @@ def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
     return [f"{np.mean(values):.2f}{deviation}", "" if arm == first else _difference(evidence, arm, first), str(len(values)), parameters]
 
 
+def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
+    """Say of which systems some run ended before its schedule did, and so before its learning rate had come down; nothing if none."""
+    found = []
+    for arm in (row.arm for row in rows):
+        try:
+            records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
+        except (NotMeasured, MachineError):
+            continue
+        ends = {(record["training"]["update"], record["config"]["train"]["max_updates"]) for record in records}
+        found += [f"{arm} after {update:,} of {planned:,} updates" for update, planned in sorted(ends) if update < planned]
+    return f"Stopped early, when dev had not improved for long: {'; '.join(found)}." if found else ""
+
+
 def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
     """Return by how much an arm is better than the first, with its interval where the references are at hand."""
     try:
@@ -191,8 +205,10 @@ def _heading(cell: Printed, row: Row) -> str:
 
 
 def _printed_range(own: dict[str, Printed], first: dict[str, Printed]) -> str:
-    """Return the smallest and largest printed difference to the first row, in BLEU."""
+    """Return the smallest and largest printed difference to the first row in BLEU: sacreBLEU as ours where it is printed; no averages."""
     shared = [heading for heading in own if heading in first and "BLEU" in own[heading].metric and "difference" not in own[heading].metric]
+    shared = [heading for heading in shared if "SacreBLEU" in own[heading].metric] or shared
+    shared = [heading for heading in shared if not own[heading].dataset.endswith(" tasks")] or shared
     differences = [own[heading].value - first[heading].value for heading in shared]
     if own is first or not differences:
         return ""

@@ -53,7 +53,7 @@ def _rows(arms: tuple[Arm, ...]) -> list[Row]:
 
 
 def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
-    """Return how much more BLEU `of` loses against another with every further word of the reference, over five bins of equal size."""
+    """Return how much more BLEU `of` loses to another a word of the reference, over fifths of the sentences, equal lengths together."""
     edges = equal_parts([reference_length("", reference) for reference in evidence.pairs(BASE)[1]], 5)
     return evidence.trend([(1, against), (-1, of)], reference_length, edges, slope_weights)
 
