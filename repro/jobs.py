@@ -105,11 +105,11 @@ _stop_requests: list[int] = []
 @contextlib.contextmanager
 def _held_back() -> Iterator[None]:
     """Let stop requests wait: those of a worker that starts in the meantime until it can heed them, ours until the block ends."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_worker(threads: int) -> None:
