@@ -16,6 +16,7 @@ from repro.data.corpora import load_pairs
 from repro.files import write_json
 from repro.papers.arms import Arm
 from repro.papers.pruned import PRUNED
+from repro.papers.report import SMOKE_NOTE
 from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.verdicts import load
 from repro.records import load_records, publish
@@ -90,7 +91,7 @@ def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
     assert code == 0 and page.split() == [str(tmp_path / name) for name in ("run.html", "run.md")]
     assert message.startswith("0 runs to train, 0 to measure")
     written = (tmp_path / "run.md").read_text()
-    assert written.startswith("# 1 experiment at smoke\n\nWhere nothing else is said, systems are trained on minigerman, en to de, ")
+    assert written.startswith(f"# 1 experiment at smoke\n\n{SMOKE_NOTE}\n\nWhere nothing else is said, systems are trained on minigerman, ")
     title = "BLEU against base by reference words, intervals over test sentences alone"
     assert "hc-all - base" in written and f"Drawn in the page of HTML beside this one: {title}.\n" in written
     drawn = (tmp_path / "run.html").read_text()
