@@ -53,8 +53,10 @@ class Progress:
         return replace(self, joules=add_joules(self.joules, spent))
 
     def is_done(self, config: TrainConfig) -> bool:
-        """Whether the schedule has ended, or dev has not improved for too long."""
-        return self.update >= config.max_updates or self.evals_since_best >= config.patience
+        """Whether the schedule has ended, or dev has not improved for too long. A linear schedule always goes to its end."""
+        # Its rate has to come down: a model that is stopped at a high rate cannot be compared with one that was not.
+        can_end_early = config.schedule == "inverse-sqrt"
+        return self.update >= config.max_updates or (can_end_early and self.evals_since_best >= config.patience)
 
 
 def new_model(run: Run) -> tuple[Transformer, Subwords]:

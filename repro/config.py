@@ -88,7 +88,7 @@ class TrainConfig(_Checked):
     adam_beta2: float = 0.98
     precision: Literal["fp32", "bf16"] = "fp32"
     eval_every: int = 200  # updates between evaluations on dev; each saves a checkpoint
-    patience: int = 10  # evaluations without a better dev loss before stopping
+    patience: int = 10  # evaluations without a better dev loss before stopping; a linear schedule goes to its end
     average: int = 1  # the final parameters are the mean of that many last checkpoints
     gate_penalty: float = added(0.0)  # loss per expected open head, in nats per token
     gate_rate: float = added(1.0)  # the gates' learning rate as a multiple of the others': few updates move them too little

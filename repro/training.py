@@ -86,7 +86,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
 
 
 def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs, stop: dict[str, int], quiet: bool) -> Progress:
-    """Update until the schedule ends or dev stops improving; log, evaluate and save on the way."""
+    """Update until the run is done (`Progress.is_done`); log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
     window, clock, meter = _Window(), time.perf_counter(), EnergyMeter(device)
     bar = tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet)

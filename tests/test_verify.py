@@ -136,6 +136,7 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("scores", lambda r: r["training"].update(seconds=0.0), " is damaged (ZeroDivisionError: "),
     ("scores", lambda r: r.update(split="tset"), "minigerman: has no split 'tset'. Fix: did you mean 'test'?"),
     ("scores", lambda r: r["training"].update(update=351), "update 351 is none of a training of "),
+    ("scores", lambda r: r["training"].update(update=400), "update 400 is before the end of a linear schedule of "),
     ("scores", lambda r: r["training"].update(averaged=50), "averaged checkpoints: stored 50, derived "),
     ("maps", lambda r: r["source"].pop(), "maps of encoder_self, layer 1: are no weights of "),
     ("maps", lambda r: r["weights"]["cross"].pop(), "maps of cross: has "),

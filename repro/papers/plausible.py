@@ -14,11 +14,13 @@ NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")  # of a
 
 
 def check_training(record: Record) -> Iterator[str]:
-    """Yield what cannot be of a training: an update that is none of the schedule, another number of averaged checkpoints."""
+    """Yield what cannot be of a training: an update at which the schedule cannot end, another number of averaged checkpoints."""
     training, schedule = record["training"], record["config"]["train"]
     update, every = training["update"], schedule["eval_every"]
     if not 0 < update <= schedule["max_updates"] or (update % every and update != schedule["max_updates"]):
         yield f"update {update} is none of a training of {schedule['max_updates']} with a look every {every}"
+    elif schedule["schedule"] == "linear" and update < schedule["max_updates"]:
+        yield f"update {update} is before the end of a linear schedule of {schedule['max_updates']}"
     if training["averaged"] != (expected := min(schedule["average"], math.ceil(update / every))):
         yield f"averaged checkpoints: stored {training['averaged']}, derived {expected}"
 
