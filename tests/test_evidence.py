@@ -96,9 +96,11 @@ def test_bins_hold_all_sentences_and_weights_give_slope_and_difference(evidence,
     bins = evidence.bins(BASE, reference_length, edges)
     assert sum(len(inside) for _, _, inside in bins) == len(refs)
     gaps = [gap.mean for _, _, gap in evidence.gap_by([(1, HARD), (-1, BASE)], reference_length, edges)]
-    centres = np.array([centre for _, centre, _ in bins])
+    centres, sizes = np.array([centre for _, centre, _ in bins]), [len(inside) for _, _, inside in bins]
+    assert len(set(sizes)) > 1
+    each = [np.repeat(values, sizes) for values in (centres, gaps)]  # every sentence once
     trend = evidence.trend([(1, HARD), (-1, BASE)], reference_length, edges, slope_weights)
-    assert trend.mean == pytest.approx(stats.linregress(centres, gaps).slope)
+    assert trend.mean == pytest.approx(stats.linregress(*each).slope)
     assert evidence.trend([(1, HARD), (-1, BASE)], reference_length, edges, last_minus_first).mean == pytest.approx(gaps[-1] - gaps[0])
 
 

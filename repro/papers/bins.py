@@ -52,13 +52,18 @@ def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
     return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
 
 
-def slope_weights(means: np.ndarray) -> np.ndarray:
-    """Return the weights that make the sum over bins the slope of the least-squares line; the mean number of each bin is given."""
-    centred = means - means.mean()
-    return centred / (centred**2).sum()
+def slope_weights(means: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the weights that make the sum over bins the slope of the least-squares line, in which every sentence counts the same.
+
+    Args:
+        means: the mean number of each bin, `(num_bins,)`.
+        sizes: its sentences, `(num_bins,)`. Bins that keep equal numbers together are of unequal sizes, and a small one tells less.
+    """
+    centred = means - np.average(means, weights=sizes)
+    return sizes * centred / (sizes * centred**2).sum()
 
 
-def last_minus_first(means: np.ndarray) -> np.ndarray:
+def last_minus_first(means: np.ndarray, _sizes: np.ndarray) -> np.ndarray:
     """Return the weights that make the sum over bins the last one minus the first."""
     weights = np.zeros(len(means))
     weights[0], weights[-1] = -1.0, 1.0

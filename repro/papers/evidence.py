@@ -197,13 +197,13 @@ class Evidence:
         return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
 
     def trend(
-        self, terms: Sequence[tuple[float, Arm]], key: Key, edges: Sequence[float], weigh: Callable[[np.ndarray], np.ndarray]
+        self, terms: Sequence[tuple[float, Arm]], key: Key, edges: Sequence[float], weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> Estimate:
         """Return a weighted sum over the bins of `gap_by`, resampled within bins: a slope, or last minus first.
 
         Args:
             terms, key, edges: see `gap_by`.
-            weigh: the mean number of each bin, `(num_bins,)` -> the weight of each bin, `(num_bins,)`.
+            weigh: the mean number of each bin and how many sentences it has, `(num_bins,)` each -> the weight of each, `(num_bins,)`.
 
         Raises:
             NotMeasured: an arm has no scores, or the test set is too small for two bins.
@@ -211,7 +211,7 @@ class Evidence:
         bins = self.bins(terms[0][1], key, edges)
         if len(bins) < 2:
             raise NotMeasured(f"a trend at {self.scale}", f"there are no two bins of {MIN_SENTENCES} sentences", "use a larger test set")
-        weights = weigh(np.array([mean for _, mean, _ in bins]))
+        weights = weigh(np.array([mean for _, mean, _ in bins]), np.array([len(inside) for _, _, inside in bins]))
         return self._combined(terms, [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)])
 
     def scores_by(self, digest: str) -> Record:

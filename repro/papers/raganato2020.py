@@ -292,11 +292,7 @@ PAPER = Paper(
         Deviation("word patterns", "all pieces of a word get the same", "rows are normalized to sum to one; `copy` is an option"),
         Deviation("width of the one head of 1L", "not said", "that of one of eight heads"),
         Deviation("heads of the decoder and of cross attention", "eight, as in the encoder", "those of the scale, in all systems alike"),
-        Deviation(
-            "low-resource pairs",
-            "three; small batches, dropout of 0.3",
-            "a quarter, trained as all of it, or until dev no longer improves (noted below the tables): 8L may overfit more",
-        ),
+        Deviation("low-resource pairs", "three; small batches, dropout of 0.3", "a quarter, trained as all of it: 8L may overfit more"),
         Deviation("one head masked (Table 4)", "also for one low-resource direction, Vietnamese to English", "with all of the data only"),
         Deviation("high-resource pair", "11.5 million pairs", "all pairs of the scale"),
         Deviation("depth", "6+6, 6+1 and shallower encoders", "the scale's depth, one decoder layer, one layer each"),

@@ -279,7 +279,7 @@ PAPER = Paper(
         Deviation(
             "little data (claim Z-05)",
             "a small language pair: Tr-En, 210,000 pairs",
-            "a quarter of the scale's corpus, trained as all of it, or until dev no longer improves (noted below the table)",
+            "a quarter of the scale's corpus, trained as all of it",
         ),
         Deviation(
             "divergence of layers (Figure 7, claim Z-09)",
