@@ -34,7 +34,7 @@ class Progress:
     epoch: int = 0
     batch: int = 0  # batches of this epoch already used
     tokens: int = 0  # target tokens seen
-    seconds: float = 0.0  # spent training and evaluating, over all restarts
+    seconds: float = 0.0  # spent training, saving and evaluating but for the last evaluation, over all restarts
     joules: Joules | None = field(default_factory=dict)  # spent likewise, by counter; None: not, or not all, measured
     best_dev_nll: float = math.inf
     evals_since_best: int = 0

@@ -88,7 +88,7 @@ def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
 def _check_variant(site: str, layer: int, config: ModelConfig, weights: nn.Module) -> None:
     if type(weights) is not DotProduct:
         what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
-        raise InputError(f"{site} layer {layer}", what, "keep the gated model, or prune dot-product attention")
+        raise InputError(f"{site} layer {layer}", what, "name sites whose attention is dot-product in every layer")
 
 
 def _smaller_spec(site: str, layer: int, config: ModelConfig, weights: nn.Module, num_kept: int) -> str:

@@ -156,12 +156,17 @@ def test_head_masks_compose(translator, suite):
     assert score_suite(translator, suite)["items"] == whole["items"]
 
 
+def test_sentences_beyond_the_memory_are_refused(translator):
+    with pytest.raises(InputError, match=r"the source .*: has \d+ tokens with its mark, but .* can score 2000"):
+        cross_entropies(translator, ["a " * 2500], ["a tree"])
+
+
 def test_sentences_beyond_the_attention_are_refused():
     subwords = Subwords.fit(SENTENCES * 5, 40)
     model = small(encoder_self="recurrent(max_len=12)", decoder_self="recurrent(max_len=12)")
     bounded = Translator(type(model)(model.config, len(subwords), PAD_ID), subwords)
     long = "a small old tree " * 5
-    with pytest.raises(InputError, match=r"the source 'a small old tree .*': has \d+ tokens with its mark, but .* defined for 12"):
+    with pytest.raises(InputError, match=r"the source 'a small old tree .*': has \d+ tokens with its mark, but .* can score 12"):
         cross_entropies(bounded, [long], ["a tree"])
     with pytest.raises(InputError, match="the target 'a small old tree"):
         cross_entropies(bounded, ["a tree"], [long])
@@ -180,5 +185,5 @@ def test_the_longest_sentence_with_its_mark_is_the_last_that_is_read(site, side)
         if length == 11:
             assert cross_entropies(bounded, [pair["source"]], [pair["target"]])
         else:
-            with pytest.raises(InputError, match=rf"the {side} 'a a .*': has 13 tokens with its mark, but .* defined for 12"):
+            with pytest.raises(InputError, match=rf"the {side} 'a a .*': has 13 tokens with its mark, but .* can score 12"):
                 cross_entropies(bounded, [pair["source"]], [pair["target"]])

@@ -78,3 +78,5 @@ def test_sentences_that_cannot_be_read_meet_one_line(translator):
         InputError, match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence"
     ):
         read(limited, "dog " * 1000)
+    with pytest.raises(InputError, match=r"sentence: has \d,\d{3} tokens, .* the limit is 2,000. Fix: split the sentence"):
+        read(translator, "dog " * 2500)

@@ -27,7 +27,7 @@ from scipy.stats import binomtest
 from torch import Tensor
 from tqdm import tqdm
 
-from repro.data.batches import EncodedPairs, cut_by_tokens
+from repro.data.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.data.contrastive import ContrastiveSuite
 from repro.data.subwords import PAD_ID
 from repro.decoding import Translator
@@ -215,16 +215,16 @@ def check_record(record: dict[str, Any]) -> None:
 
 
 def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
-    """Refuse what the model's attention is not defined for."""
+    """Refuse what the model's attention is not defined for, or would take too much memory."""
     for side, rows, sites, mark in (
         ("source", pairs.src, ("encoder_self", "cross"), 0),
         ("target", pairs.tgt, ("decoder_self", "cross"), 1),
     ):
-        limit = translator.model.max_len(*sites)
+        limit = min(translator.model.max_len(*sites) or MAX_SENTENCE, MAX_SENTENCE)
         longest = max(rows, key=len, default=[])
-        if limit is not None and len(longest) + mark > limit:
+        if len(longest) + mark > limit:
             (text,) = translator.subwords.decode([longest])
-            what = f"has {len(longest) + mark} tokens with its mark, but this model's attention is defined for {limit}"
+            what = f"has {len(longest) + mark} tokens with its mark, but this model can score {limit}"
             raise InputError(f"the {side} '{text[:40]} ...'", what, "leave the item out of the suite")
 
 

@@ -25,7 +25,9 @@ Where the papers are silent:
    in no text and never rare. A subword is a token: a rare word may be made of frequent ones.
 6. The divergence of two layers is that of their weights averaged over heads, query by query: heads of different layers are no pairs.
 7. A token is off-diagonal (`off_diagonal` of `rows.py`) by its weights averaged over all heads and layers of the site.
-8. A head is a rare-word head if it points to one of the two rarest tokens more than half of the time, as theirs does (section 5.3).
+8. The start mark counts as a query of the decoder, also in self-attention, where it can only look at itself: a distance and an entropy of 0
+   and a weight of 1 for each sentence, in every system alike.
+9. A head is a rare-word head if it points to one of the two rarest tokens more than half of the time, as theirs does (section 5.3).
 """
 
 from collections.abc import Iterable, Sequence

@@ -60,9 +60,7 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
     if not pieces:
         raise InputError("sentence", "is empty", "type some words")
     ids = mark_source(pieces, model.config.source_end_mark)
-    longest = model.max_len("encoder_self", "cross")
-    if longest is not None and len(ids) > longest:
-        raise InputError("sentence", f"has {len(ids)} tokens, but this model's attention is defined for {longest}", "split the sentence")
+    translator.check_length(sentence, "sentence")
     src = pad([ids]).to(device)
     (found,) = beam_search(model, src, search or SearchConfig())
     tgt_in = pad([[BOS_ID, *found.ids]]).to(device)

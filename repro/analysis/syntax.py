@@ -71,17 +71,6 @@ class Arc(NamedTuple):
     dependent: int
 
 
-class BestHead(NamedTuple):
-    """A row of their Table 1: the head with the highest accuracy for a relation in a direction; layer and head from 0."""
-
-    relation: str
-    direction: str
-    layer: int
-    head: int
-    accuracy: float
-    baseline: float
-
-
 @dataclass(frozen=True)
 class SyntaxStatistics:
     """How often heads follow relations.
@@ -105,17 +94,6 @@ class SyntaxStatistics:
     def syntactic(self) -> np.ndarray:
         """Which heads are syntactic: bool, `(num_layers, num_heads)`."""
         return (self.margin >= MARGIN).any(axis=(0, 1))
-
-    def best_heads(self) -> list[BestHead]:
-        """Return the best head for each relation that occurs and direction, the first of equal ones."""
-        found = []
-        for i, relation in enumerate(RELATIONS):
-            for j, direction in enumerate(DIRECTIONS):
-                if np.isfinite(self.accuracy[i, j]).any():
-                    layer, head = np.unravel_index(np.nanargmax(self.accuracy[i, j]), self.accuracy.shape[2:])
-                    accuracy, baseline = float(self.accuracy[i, j, layer, head]), float(self.baseline[i])
-                    found.append(BestHead(relation, direction, int(layer), int(head), accuracy, baseline))
-        return found
 
 
 class SyntaxSums:

@@ -147,6 +147,8 @@ def own_folder(name: str) -> Path | None:
 
 def _find_record(name: str) -> CorpusRecord:
     if own_folder(name):
+        if name.endswith(":"):
+            raise InputError("data.corpus", f"'{name}' names no folder", f"write it behind the colon; this one is {name}.")
         on_leak = OWN_FILES[name[: name.index(":") + 1]]
         return CorpusRecord((), "your own files", "yours", "yours", read=read_folder, renamed=IWSLT16_SETS, on_leak=on_leak)
     if name not in CORPORA and Path(name).is_dir():

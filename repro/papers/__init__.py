@@ -57,6 +57,23 @@ class Deviation:
     here: str
 
 
+def what_all_share(training: str, search: str, score: str) -> tuple[Deviation, ...]:
+    """Return how all papers are trained, searched and scored alike here, beside what one says of itself or its code does.
+
+    Each of these moves BLEU as much as some of the effects that are claimed, but all systems of a comparison at once.
+    """
+    return (
+        Deviation(
+            "training",
+            training,
+            "learning rate, schedule, label smoothing and number of checkpoints to average of the scale; dropout of embeddings and of "
+            "what sublayers return, nowhere else",
+        ),
+        Deviation("beam and length penalty", search, "5, divided by the length"),
+        Deviation("score", score, "cased BLEU of SacreBLEU with its signature, and tokenised lower-cased BLEU beside it"),
+    )
+
+
 @dataclass(frozen=True)
 class Paper:
     """A paper.

@@ -1,6 +1,8 @@
 """Claims of the papers, each with a test, and verdicts computed from records.
 
-Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed since, and why.
+Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed since, and why. The number of seeds was
+not: it stands in the evidence, and a verdict is computed anew when more have been trained. Of intervals of 95 % that are looked at again
+and again, more than one in twenty misses the truth at some time, so a verdict near its bound may yet turn over.
 
 A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over test sentences and training seeds, of a
 weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. It is

@@ -4,7 +4,7 @@ https://aclanthology.org/D19-5622. The variant is `attention/mixed.py`.
 """
 
 from repro.attention.mixed import head_types
-from repro.papers import Deviation, Experiment, Paper
+from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, last_minus_first, source_length
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
@@ -172,5 +172,10 @@ PAPER = Paper(
         Deviation("norm", "fairseq of 2019, after the residual", "before the sublayer, for all systems alike"),
         Deviation("one type of head", "the other heads are replaced; how many is not said", "one global head, all others of the type"),
         Deviation("data", "WAT17 En-Ja, IWSLT14 De-En", "the corpus of the scale"),
+        *what_all_share(
+            "a warm-up of 4,000 updates, then the inverse square root; choice of checkpoint not said",
+            "5; penalty not said",
+            "of tokens, in lower case for De-En; the tool is not said",
+        ),
     ),
 )

@@ -79,7 +79,7 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
     """Return for each sentence the share of its tokens whose self-attention is strongest two or more positions away, by site.
 
-    In the encoder these are the tokens of the source, in the decoder those of the reference.
+    In the encoder these are the tokens of the source, in the decoder those of the reference and the start mark, which sees only itself.
     """
     data = run.config.data
     texts = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from repro.papers import Deviation, Experiment, Paper
+from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, reference_length
 from repro.papers.claims import Check, Claim, Contrast, better, not_worse
@@ -296,6 +296,11 @@ PAPER = Paper(
         Deviation("one head masked (Table 4)", "also for one low-resource direction, Vietnamese to English", "with all of the data only"),
         Deviation("high-resource pair", "11.5 million pairs", "all pairs of the scale"),
         Deviation("depth", "6+6, 6+1 and shallower encoders", "the scale's depth, one decoder layer, one layer each"),
+        *what_all_share(
+            "updates and choice of checkpoint not said; their toolkit also drops attention weights, at 0.1",
+            "not said; 5 and none in their toolkit",
+            "SacreBLEU, its signature is not at hand",
+        ),
         Deviation("agreement pairs", "LingEval97", "generated from our corpora; the nearer to 100 %, the less R-09 tells"),
         Deviation(
             "word sense",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from repro.analysis.heads import POSITIONAL_SHARE
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import numbers, over_models
 from repro.papers.pruned import PRUNED
@@ -13,7 +14,7 @@ from repro.papers.statistics import Exact, Interval, Undefined, paired_differenc
 def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:
     """Return which encoder heads point to the previous or next token nine times out of ten, `(num_layers, num_heads)`."""
     offset = numbers(evidence, PRUNED, "encoder_self", "main_offset", seed)
-    return (numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= 0.9) & (np.abs(offset) == 1)
+    return (numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= POSITIONAL_SHARE) & (np.abs(offset) == 1)
 
 
 def count_of_positional(evidence: Evidence) -> Interval | Exact:

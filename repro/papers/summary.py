@@ -53,8 +53,9 @@ def summary(folder: Path) -> str:
         "Verdicts on the fifty claims, computed from stored results. A scale is a corpus with a size of model and a length of training; "
         f"`smoke`, the smallest, has a generated corpus. {STATUSES_EXPLAINED} Conditions are judged by intervals wherever "
         "there are any, of 95 % unless the evidence says otherwise. Those of differences in BLEU allow for the choice of the training "
-        "seed. Numbers of heads, of contrastive pairs and of pruned models come from one seed at some scales; the last column counts the "
-        "verdicts that such a number decides:",
+        "seed. They are computed anew whenever more seeds have been trained, so a verdict near its bound may turn over. Numbers of "
+        "heads, of contrastive pairs and of pruned models come from one seed at some scales; the last column counts the verdicts that "
+        "such a number decides:",
         table(["scale", *STATUSES, "decided by one seed"], rows),
         "<details><summary>Which table or figure has been run at which scale</summary>",
         coverage_table(evidences),

@@ -3,7 +3,7 @@
 https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/`, `pruning.py` and `cutting.py`.
 """
 
-from repro.papers import Deviation, Experiment, Paper
+from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers import pruned as p
 from repro.papers import pruning_tables as t
 from repro.papers import specialised as s
@@ -294,6 +294,12 @@ PAPER = Paper(
             "head for rare words (Figure 5)",
             "maps of it, in one sentence",
             "shares over all of dev; maps of any sentence are drawn by the explorer of notebook 06",
+        ),
+        *what_all_share(
+            "a warm-up of 16,000 updates, then the inverse square root; the code also drops attention weights and what feed-forward "
+            "layers hold, at 0.1, and has a beta2 of 0.998",
+            "not said; 4 and the length to the 0.6 in the code",
+            "not said",
         ),
         Deviation("parses", "CoreNLP", "gold trees of the generated corpus; a spaCy model for English"),
     ),
