@@ -122,3 +122,10 @@ def test_a_system_of_table_6_varies_the_lowest_and_the_highest_layer_only():
     for site, (varied, usual) in ends.items():
         layers = build_weights(SYSTEMS["hc-sa-ll-cc"][site], site, 4, 8, 2)
         assert [layer.centers for layer in layers] == [varied, usual, usual, varied]
+
+
+def test_the_control_without_patterns_looks_at_all_visible_tokens_alike():
+    (weights,) = build_weights("uniform", "encoder_self", 1, 8, 2)
+    blocked = torch.tensor([[[[False, False, True, False]]]])
+    rows = weights(torch.zeros(1, 4, 8), None, blocked, Positions(torch.arange(4)))
+    torch.testing.assert_close(rows, torch.tensor([1, 1, 0, 1]).div(3).expand(rows.shape))

@@ -42,6 +42,8 @@ def imports_of(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("repro."):
             found.add(node.module.removeprefix("repro."))
+        elif isinstance(node, ast.ImportFrom) and node.module == "repro":
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
             found |= {alias.name.removeprefix("repro.") for alias in node.names if alias.name.startswith("repro.")}
     return found

@@ -255,3 +255,11 @@ def test_an_edited_configuration_is_not_believed(tmp_path, monkeypatch):
         Run.find("base")
     run.path.rename(tmp_path / "of my own")
     assert Run.find("of my own").config.train.learning_rate == 0.5
+
+
+def test_only_the_first_train_pairs_are_trained_on(corpus):
+    run = train(own(corpus, "data.train_pairs=40"), corpus.parent / "runs", quiet=True)
+    subwords = Subwords.load(run.subwords_path)
+    sides = [side[:40] for side in load_pairs(f"local:{corpus}", "en", "de", "train")]
+    counts = [sum(map(len, subwords.encode(side))) for side in sides]
+    assert json.loads(run.lengths_path.read_bytes()) == {"source_tokens": counts[0], "target_tokens": counts[1]}

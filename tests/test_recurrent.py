@@ -8,8 +8,11 @@ from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.masks import causal_mask
 from repro.attention.recurrent import Recurrence
+from repro.data.subwords import EOS_ID
+from repro.decoding import SearchConfig, beam_search
 from repro.errors import InputError
 from repro.transformer import count_parameters
+from test_transformer import VOCAB, small
 
 MAX_LEN, WIDTH, HEADS, LAYERS = 6, 8, 2, 3
 FREE = torch.zeros(1, 1, 1, 1, dtype=torch.bool)
@@ -181,3 +184,21 @@ def test_scores_are_made_anew_after_an_update_by_a_fused_optimiser():
         after = core.scores(2, 5)
     assert not torch.equal(before, after)
     torch.testing.assert_close(after, core.scores(2, 5).detach())
+
+
+@pytest.mark.parametrize("options", ["", ", rank=2"])
+def test_random_synthesizer_is_the_softmax_of_its_scores(options):
+    (layer,) = build_weights(f"synthesizer(max_len={MAX_LEN}{options})", "encoder_self", 1, WIDTH, HEADS)
+    scores = layer.scores if layer.rank is None else layer.left @ layer.right.mT
+    found = layer(torch.zeros(1, 4, WIDTH), None, FREE.expand(1, 1, 1, 4), Positions(torch.arange(4)))
+    torch.testing.assert_close(found[0], scores[:, :4, :4].softmax(-1))
+
+
+@pytest.mark.parametrize("site", ["decoder_self", "cross"])
+def test_a_translation_ends_where_the_decoders_positions_do(site):
+    model = small(**{site: "synthesizer(max_len=6)"})
+    with torch.no_grad():
+        model.output.bias = torch.nn.Parameter(torch.zeros(VOCAB))
+        model.output.bias[EOS_ID] = -1e4  # it would go on for ever
+    (found,) = beam_search(model, torch.tensor([[5, 6]]), SearchConfig(beam=2, extra_tokens=50))
+    assert found.cut and len(found.ids) == 5  # and the start mark

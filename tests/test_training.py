@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 from few_pairs import few_pairs
-from tiny_runs import parameters_of, tiny
+from tiny_runs import cut_short, parameters_of, tiny
+from torch.nn import functional as F
 
 from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
@@ -160,7 +161,7 @@ def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, mon
         torch.testing.assert_close(value, torch.stack([tensors[name] for tensors in seen[-3:]]).mean(dim=0), rtol=0, atol=0)
 
 
-def test_a_loss_that_is_not_finite_stops_before_theupdate(tmp_path):
+def test_a_loss_that_is_not_finite_stops(tmp_path):
     with pytest.raises(DivergedError, match=r"training: loss .* at rate .*, training pairs \[.*lower train.learning_rate"):
         train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999"), tmp_path, quiet=True)
 
@@ -173,10 +174,43 @@ def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch):
         train(tiny(), tmp_path, quiet=True)
 
 
-def test_an_infinite_gradient_is_caught():
+def test_an_infinite_gradient_is_caught_before_anything_moves():
     model = small()
     with torch.no_grad():
         model.output.weight[5, 0] = math.inf
-    pairs = EncodedPairs([[5, 6]], [[7]], True)
+    before = [parameter.clone() for parameter in model.parameters()]
     with pytest.raises(DivergedError):
-        apply_update(model, torch.optim.Adam(model.parameters()), pairs.batch([0]), 1e-3, TrainConfig())
+        apply_update(model, torch.optim.SGD(model.parameters()), RAGGED.batch([0]), 1.0, TrainConfig())
+    assert all(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
+
+
+def test_training_smooths_its_targets_and_dev_does_not():
+    model, batch = small(dropout=0.0), RAGGED.batch([0, 1, 2])
+    real = batch.tgt_out.flatten() != PAD_ID
+    logits, targets = model(batch.src, batch.tgt_in).flatten(0, 1)[real], batch.tgt_out.flatten()[real]
+    for training, smoothing in ((True, 0.1), (False, 0.0)):
+        loss, _, _ = batch_loss(model.train(training), batch, TrainConfig(label_smoothing=0.1))
+        torch.testing.assert_close(loss, F.cross_entropy(logits, targets, reduction="sum", label_smoothing=smoothing))
+
+
+def test_the_model_computes_in_the_precision_that_was_asked_for():
+    seen, model = [], small()
+    model.encoder[0].feed_forward.sublayer[0].register_forward_hook(lambda *args: seen.append(args[2].dtype))
+    for precision in ("fp32", "bf16"):
+        batch_loss(model, RAGGED.batch([0]), TrainConfig(precision=precision))
+    assert seen == [torch.float32, torch.bfloat16]
+
+
+def test_every_update_has_the_rate_of_its_number(tmp_path, monkeypatch):
+    rates = []
+    monkeypatch.setattr("repro.training.apply_update", lambda *args: (rates.append(args[3]), apply_update(*args))[1])
+    run = train(tiny("train.max_updates=6", "train.warmup=3", "train.eval_every=3"), tmp_path, quiet=True)
+    assert rates == [learning_rate(update, run.config.train) for update in range(1, 7)]
+
+
+def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkeypatch):
+    before, counts = load_state(cut_short(tmp_path, monkeypatch).checkpoints()[-1]), []
+    monkeypatch.setattr("repro.training.apply_update", lambda *args: counts.append(apply_update(*args)) or counts[-1])
+    state = load_state(train(tiny(), tmp_path, quiet=True).path / "final")
+    assert before["tokens"] > 0 and state["tokens"] == before["tokens"] + sum(count for *_, count in counts)
+    assert state["seconds"] > before["seconds"] > 0

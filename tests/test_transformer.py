@@ -191,6 +191,10 @@ def test_embeddings_enter_with_variance_one():
         model = Transformer(ModelConfig(**SMALL, tie_embeddings=tied), 2000, PAD_ID)
         for matrix in (model.source_embedding.weight, model.target_embedding.weight, model.output.weight):
             assert matrix.std().item() * SMALL["embed_dim"] ** 0.5 == pytest.approx(1, abs=0.02)
+    model, seen = Transformer(ModelConfig(**SMALL, encoder_positions=False), 2000, PAD_ID).eval(), []
+    model.encoder[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].std().item()))
+    model.encode(torch.randint(4, 2000, (50, 20)))
+    assert seen == [pytest.approx(1, abs=0.03)]
 
 
 def test_the_longest_sentence_is_that_of_the_shortest_table_at_the_sites():

@@ -1,0 +1,52 @@
+"""What is measured on several runs together: speeds in one sitting, and pruned models beside their controls."""
+
+from types import SimpleNamespace
+
+from tiny_runs import tiny
+
+from repro.papers import pruned, speed
+from repro.papers.runner import Plan, carry_out
+
+
+def test_speeds_belong_to_their_runs_and_the_first_round_does_not_count(monkeypatch):
+    runs = [SimpleNamespace(name=name, config=tiny()) for name in ("slow", "fast")]
+    told = iter([1, 10, 2, 20, 3, 30, 4, 40, 5, 50, 6, 60])
+    monkeypatch.setattr(speed.Translator, "from_run", lambda run, device: run)
+    monkeypatch.setattr(speed, "_sentences_per_second", lambda *_: next(told))
+    slow, fast = speed.measure_speed(runs)
+    assert (slow["sentences_per_second"], fast["sentences_per_second"]) == ([2, 3, 4, 5, 6], [20, 30, 40, 50, 60])
+    assert slow["sitting"] == ["slow", "fast"]
+
+
+def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
+    decode, steps = type(translator.model).decode, []
+    monkeypatch.setattr(type(translator.model), "decode", lambda *args: steps.append(len(args[2])) or decode(*args))
+    monkeypatch.setattr(speed, "BATCH", 2)
+    speed._sentences_per_second(translator, ["A dog.", "The man sleeps.", "She sees a dog."])
+    assert steps == [2] * speed.STEPS + [1] * speed.STEPS
+
+
+def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
+    kept = []
+    monkeypatch.setattr("repro.papers.runner.publish", lambda record, _: kept.append(record["run"]))
+    records = [{"run": name, "kind": "speed"} for name in "abc"]
+    found = Plan([], [], [], [("speed", [tiny()])])
+    assert carry_out(found, tmp_path, 1, lambda _: None, lambda *_: [{"records": records}]) == []
+    assert kept == ["a", "b", "c"]
+
+
+def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is_trained_from_scratch(monkeypatch):
+    made, run = [], SimpleNamespace(config=tiny(), path=None, name="base")
+    points = [SimpleNamespace(run=SimpleNamespace(name=f"with {heads}"), heads=heads, penalty=1 / heads) for heads in (20, 12, 5)]
+    monkeypatch.setattr(pruned.Translator, "from_run", lambda *_: SimpleNamespace(model=None))
+    monkeypatch.setattr(pruned, "kept_heads", lambda _: {site: [[0, 1, 2, 3]] * 2 for site in pruned.SITES})
+    monkeypatch.setattr(pruned, "sweep", lambda *_, **__: points)
+    monkeypatch.setattr(pruned, "continued_config", lambda _, *sites: ("control", *sites))
+    monkeypatch.setattr(pruned, "save_pruned", lambda run: SimpleNamespace(config=SimpleNamespace(digest=lambda: run.name)))
+    monkeypatch.setattr(pruned, "from_scratch_config", lambda small: ("scratch", small.config.digest()))
+    monkeypatch.setattr(pruned, "train_and_evaluate", lambda config: made.append(config) or {"config_digest": str(config)})
+    monkeypatch.setattr(pruned, "evaluate_run", lambda _: {})
+    monkeypatch.setattr(pruned, "_describe", lambda point: point.heads)
+    (found,) = pruned.measure_pruning([run])
+    assert made == [("control", ("encoder_self",)), ("control", pruned.SITES), ("scratch", "with 5")]  # a quarter of 24 is 6
+    assert found["series"]["scratch"]["pruned"] == "with 5"
