@@ -162,6 +162,17 @@ def heads_of(model: Transformer, site: str) -> list[Head]:
     return [Head(site, i, head) for i, found in layers if found is not None for head in range(found.weights.num_heads)]
 
 
+def without_in_every_layer(heads: Sequence[Head], number: int) -> dict[tuple[str, int], list[float]]:
+    """Return the factors, as `scaled_heads` takes them, that mask the head of this number in all layers of the given heads.
+
+    So Raganato et al. 2020 leave out a fixed pattern, which is the same head of every layer (Tables 4 and 6).
+    """
+    factors: dict[tuple[str, int], list[float]] = {}
+    for head in heads:
+        factors.setdefault((head.site, head.layer), []).append(0.0 if head.head == number else 1.0)
+    return factors
+
+
 def attention_at(model: Transformer, site: str, layer: int) -> MultiHeadAttention:
     """Return the attention of a layer, counted from 0.
 

@@ -13,6 +13,7 @@ from repro import plots
 from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.fixed import PATTERNS
+from repro.attention.masks import causal_mask
 from repro.config import SITES
 from repro.papers.arms import Arm
 from repro.papers.bins import Key
@@ -186,7 +187,7 @@ def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dic
     weights = build_weights(spec, site, 1, 2 * num_heads, num_heads)[0]
     words = torch.tensor([EXAMPLE_WORDS])
     positions = torch.arange(words.shape[1])
-    blocked = positions[None, :] > positions[:, None] if site == "decoder_self" else torch.zeros(1, len(positions), dtype=torch.bool)
+    blocked = causal_mask(positions, len(positions)) if site == "decoder_self" else torch.zeros(1, 1, 1, len(positions), dtype=torch.bool)
     nothing = torch.zeros(1, len(positions), 2 * num_heads)
-    matrices = weights(nothing, nothing, blocked[None, None], Positions(positions, words))[0]
+    matrices = weights(nothing, nothing, blocked, Positions(positions, words))[0]
     return dict(zip(names, matrices.numpy(), strict=True))

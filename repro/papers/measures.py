@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from repro.analysis.ablation import heads_of, scaled_heads
+from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
 from repro.analysis.head_records import describe_heads
 from repro.analysis.rows import off_diagonal
 from repro.analysis.weights import collect_weights
@@ -66,10 +66,7 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
     places = heads_of(translator.model, "encoder_self")
     masks = {}
     for head in range(max(place.head for place in places) + 1):
-        factors = {}
-        for site, layer, number in places:
-            factors.setdefault((site, layer), []).append(0.0 if number == head else 1.0)
-        with scaled_heads(translator.model, factors):
+        with scaled_heads(translator.model, without_in_every_layer(places, head)):
             hyps = translator.translate(sources)
         changed = {str(i): hyp for i, (hyp, before) in enumerate(zip(hyps, whole, strict=True)) if hyp != before}
         masks[str(head + 1)] = {"heads": [list(place) for place in places if place.head == head], "changed": changed}

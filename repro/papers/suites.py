@@ -6,7 +6,7 @@ from functools import lru_cache
 from statistics import mean
 from typing import Any
 
-from repro.analysis.ablation import heads_of, scaled_heads
+from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
 from repro.analysis.contrastive import Accuracy, Group, accuracies, chances, check_record, decisions, score_suite
 from repro.config import DataConfig, from_dict
 from repro.data.contrastive import ContrastiveSuite, minigerman_suite, without_overlap
@@ -60,11 +60,8 @@ def measure_contrastive(run: Run) -> dict[str, Any]:
     results = [{"masked": None, **score_suite(translator, suite)}]
     places = heads_of(translator.model, "encoder_self")
     last = max((place.head for place in places), default=0)
-    factors: dict[tuple[str, int], list[float]] = {}
-    for site, layer, head in places:
-        factors.setdefault((site, layer), []).append(0.0 if head == last else 1.0)
-    if factors:
-        with scaled_heads(translator.model, factors):
+    if places:
+        with scaled_heads(translator.model, without_in_every_layer(places, last)):
             results.append({"masked": str(last + 1), **score_suite(translator, suite)})
     return {"results": results}
 

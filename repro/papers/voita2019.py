@@ -295,6 +295,11 @@ PAPER = Paper(
             "maps of it, in one sentence",
             "shares over all of dev; maps of any sentence are drawn by the explorer of notebook 06",
         ),
+        Deviation(
+            "best head of a relation (claim V-11)",
+            "the best of all heads",
+            "likewise, of the sentences that it is measured on; its interval does not count the search, which favours the claim",
+        ),
         *what_all_share(
             "a warm-up of 16,000 updates, then the inverse square root; the code also drops attention weights and what feed-forward "
             "layers hold, at 0.1, and has a beta2 of 0.998",
