@@ -9,6 +9,7 @@ from few_pairs import few_pairs
 from tiny_runs import cut_short, parameters_of, tiny
 from torch.nn import functional as F
 
+from repro.checkpoints import Progress
 from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_pairs
@@ -209,8 +210,9 @@ def test_every_update_has_the_rate_of_its_number(tmp_path, monkeypatch):
 
 
 def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkeypatch):
+    progress = Progress(update=4, tokens=5, seconds=2.0).after(epoch=1, batch=2, tokens=3, seconds=0.5)
+    assert (progress.update, progress.tokens, progress.seconds) == (5, 8, 2.5)
     before, counts = load_state(cut_short(tmp_path, monkeypatch).checkpoints()[-1]), []
     monkeypatch.setattr("repro.training.apply_update", lambda *args: counts.append(apply_update(*args)) or counts[-1])
     state = load_state(train(tiny(), tmp_path, quiet=True).path / "final")
     assert before["tokens"] > 0 and state["tokens"] == before["tokens"] + sum(count for *_, count in counts)
-    assert state["seconds"] > before["seconds"] > 0
