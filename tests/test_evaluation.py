@@ -149,3 +149,10 @@ def test_a_text_in_the_place_of_a_list_is_refused():
         score_all("ein Haus", ["ein Haus"], "de")
     with pytest.raises(InputError, match="references: are one text, not a list"):
         paired_bootstrap(["ein Haus"], ["ein Haus"], "ein Haus", "de")
+
+
+@pytest.mark.parametrize("mark", [".", " ."])
+def test_text_in_words_and_marks_is_warned_of_only_beside_whole_references(caplog, mark):
+    refs = [f"the dog sees {number} cats{mark}" for number in range(150)]
+    score_all([ref.replace(" .", ".").replace(".", " .") for ref in refs], refs, "en")
+    assert ("forgot to detokenize" in caplog.text) == (mark == ".")
