@@ -31,6 +31,23 @@ def test_the_still_picture_holds_the_numbers_of_the_figure(make):
             assert set(trace.y) <= set(bars)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: go.Figure(go.Scatter(x=[1, 2], y=[1, 2])),
+        lambda: FIGURES["curves"]().add_scatter(x=[1, 2], y=[1, 2]),
+        lambda: FIGURES["curves"]().add_histogram(x=[1, 2]),
+        lambda: FIGURES["curves"]().add_hline(y=1, annotation_text="x"),
+    ],
+)
+def test_a_figure_of_ones_own_is_shown_by_plotly_alone(make, tmp_path):
+    bundle = plotly.io.renderers["repro"].to_mimebundle(make().to_dict())
+    assert list(bundle) == ["application/vnd.plotly.v1+json"]
+    with pytest.raises(InputError, match="the figure holds more than `repro.plots` draws.* Fix: write .html"):
+        save(make(), tmp_path / "own.png")
+    save(make(), tmp_path / "own.html")
+
+
 def test_the_still_picture_shows_text_as_typed():
     typed = ["<b>", "&lt;b&gt;", "$x$", "a\u202eb"]
     (ax, *_) = draw(attention_maps([np.eye(4)], ["<i>"], typed, typed)).axes

@@ -237,6 +237,24 @@ def test_painted_pairs_are_blocked(translator):
     assert play.matrix.blocked == [[1, 0], [1, 1], [2, 3]]
 
 
+def test_what_was_painted_while_the_kernel_was_busy_belongs_to_its_head(translator):
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.heads.chosen = [0, 0, 1]
+    play.matrix.set_state({"blocked": [[1, 0]], "painted": {"head": [0, 0, 0], "pairs": [[1, 0]]}})  # as a browser sends it, too late
+    assert {head: setting.blocked for head, setting in play.settings.items()} == {(0, 0, 0): ((1, 0),)}
+    assert play.matrix.blocked == [] and play.heads.marked == [[0, 0, 0]] and play.matrix.head == [0, 0, 1]
+    play.matrix.set_state({"blocked": [[2, 1]], "painted": {"head": [0, 0, 1], "pairs": [[2, 1]]}})
+    assert play.settings[(0, 0, 1)].blocked == ((2, 1),) and play.settings[(0, 0, 0)].blocked == ((1, 0),)
+
+
+def test_a_head_that_is_not_there_is_not_explored(translator):
+    maps = Explorer(translator, SENTENCE, SEARCH).maps
+    with pytest.raises(InputError, match=r"maps.chosen: Cross attention, layer 0, has no head 4. Fix: choose one that is drawn"):
+        maps.chosen = [2, 0, 4]
+    maps.chosen = [2, 0, 3]
+    assert maps.chosen == [2, 0, 3]
+
+
 def test_rows_can_be_made_to_sum_to_one(translator):
     play = Playground(translator, SENTENCE, SEARCH)
     play.pattern.value = "gaussian"

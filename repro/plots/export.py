@@ -13,6 +13,7 @@ from repro.files import write_atomic
 from repro.plots.still import picture
 
 ENDINGS = ("html", "png", "svg", "pdf")
+NOT_OURS = (AttributeError, LookupError, TypeError, ValueError)  # how a still of something else than our figures ends
 CONFIG = {"displaylogo": False}  # plotly's own is a link to another machine
 
 
@@ -20,9 +21,12 @@ class FigureAndPicture(MimetypeRenderer):
     """Puts a figure into a notebook twice: for plotly, where that runs, and as a picture for GitHub and other still pages."""
 
     def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
-        """Return both, by MIME type."""
-        still = base64.b64encode(picture(fig_dict)).decode()
-        return {**PlotlyRenderer(CONFIG).to_mimebundle(fig_dict), "image/png": still}
+        """Return both, by MIME type; of a figure that holds what those of this package never do, the first alone."""
+        shown = PlotlyRenderer(CONFIG).to_mimebundle(fig_dict)
+        try:
+            return {**shown, "image/png": base64.b64encode(picture(fig_dict)).decode()}
+        except NOT_OURS:
+            return shown
 
 
 plotly.io.renderers["repro"] = FigureAndPicture()
@@ -33,12 +37,15 @@ def save(figure: go.Figure, path: Path | str) -> None:
     """Write a figure: `.html`, one page that needs no network, or a still picture, `.png`, `.svg` or `.pdf`. No browser is needed.
 
     Raises:
-        InputError: another ending.
+        InputError: another ending, or a still of a figure to which something was added.
         MachineError: the disk refuses.
     """
     path = Path(path)
     ending = path.suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
         raise InputError(str(path), f"a figure is not written as '{path.suffix}'", did_you_mean(ending, ENDINGS))
-    data = figure.to_html(include_plotlyjs=True, config=CONFIG).encode() if ending == "html" else picture(figure, ending)
+    try:
+        data = figure.to_html(include_plotlyjs=True, config=CONFIG).encode() if ending == "html" else picture(figure, ending)
+    except NOT_OURS as error:
+        raise InputError(str(path), "the figure holds more than `repro.plots` draws, and stills are of that only", "write .html") from error
     write_atomic(path, data)

@@ -87,7 +87,7 @@ def heatmaps(
 def attention_maps(
     maps: Sequence[np.ndarray], titles: Sequence[str], query_labels: Sequence[str], key_labels: Sequence[str], num_columns: int = 4
 ) -> go.Figure:
-    """Draw weight matrices side by side on one colour scale from 0 to 1, exact under the mouse.
+    """Draw weight matrices side by side on one colour scale from 0 to 1, to four digits under the mouse.
 
     Args:
         maps: `(query_len, key_len)` each: one head.

@@ -8,7 +8,9 @@
     ClaimsTable(claims)                   claims with verdict and evidence, sorted and filtered
 
 State lives in Python: `Ablation(...).factor.value = 0.5` does what the slider does. Drawing lives in small modules beside this file, which
-need no network. Where no kernel runs, a page shows the text and the picture of the first state. Tokens are text, never markup.
+need no network. Without a kernel a saved notebook shows the first state: JupyterLab the widgets themselves if it trusts the notebook, whose
+controls do nothing until the cell is run, other pages its text and picture. (An HTML page by nbconvert fetches what shows widgets from the
+network, unless their state, `metadata.widgets`, was taken out before.) Tokens are text, never markup.
 """
 
 from repro.widgets.ablation import Ablation, Comparison, Pruning

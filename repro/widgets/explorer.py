@@ -10,6 +10,7 @@ from repro.analysis.heads import measure_heads
 from repro.analysis.reading import read, weights_of
 from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
+from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import first_head
 from repro.widgets.parts import TITLES, Touchable, labelled_picture, module, picture, sentence_field, style
@@ -38,6 +39,14 @@ class Maps(anywidget.AnyWidget):
     token = traitlets.Dict().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
     version = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.validate("chosen")
+    def _is_there(self, proposal: dict) -> list[int]:
+        site, layer, head = proposal["value"]
+        if self.sites and not 0 <= head < self.sites[site]["layers"][layer]:
+            where = f"{self.sites[site]['title']}, layer {layer}"
+            raise InputError("maps.chosen", f"{where}, has no head {head}", "choose one that is drawn; all numbers begin at 0")
+        return proposal["value"]
 
     def __init__(self, chosen: list[int]) -> None:
         super().__init__(chosen=chosen)

@@ -31,7 +31,7 @@ FRONT = Path(__file__).parent / "front"
 def module(*names: str) -> str:
     """Return the text of a view's module, with what it shares with others in front: a browser gets it as one piece.
 
-    A saved notebook holds it once a view, so comments and indentation are left out.
+    A saved notebook holds it once a view, so lines of comment and indentation are left out.
     """
     text = "\n".join((FRONT / f"{name}.js").read_text(encoding="utf-8") for name in ("common", *names))
     palette = f"const PALETTE = {PALETTE.flatten().tolist()};\n" if "matrix" in names else ""
@@ -39,7 +39,7 @@ def module(*names: str) -> str:
 
 
 def style(*names: str) -> str:
-    """Return the rules of a view in the same way."""
+    """Return the rules of a view with those that all share in front."""
     return "".join((FRONT / f"{name}.css").read_text(encoding="utf-8") for name in ("common", *names))
 
 

@@ -1,8 +1,9 @@
 """The playground: let one head after another look elsewhere, and read what the model makes of it."""
 
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anywidget
 import ipywidgets
@@ -58,20 +59,27 @@ class Setting:
         return mask
 
 
+def _sorted(pairs: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    return tuple(sorted((int(q), int(k)) for q, k in pairs))
+
+
 class Pattern(anywidget.AnyWidget):
     """The matrix of one head, with a Gaussian to drag and pairs to paint.
 
-    Traits: `weights` are 32-bit floats, `(queries, keys)`; `blocked` pairs as [query, key]; `center` and `std` of the Gaussian, which is
-    drawn, divided by its sum if `sums_to_one`, and can be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints if
-    `painting`.
+    Traits: `head` is whose matrix it is, [site, layer, head]; `weights` are 32-bit floats, `(queries, keys)`; `blocked` pairs as
+    [query, key]; `painted` what the browser painted last, {"head": ..., "pairs": ...}, or {}; `center` and `std` of the Gaussian, which
+    is drawn, divided by its sum if `sums_to_one`, and can be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints
+    if `painting`.
     """
 
     _esm, _css = module("matrix", "pattern"), style("matrix", "pattern")
+    head = traitlets.List().tag(sync=True)
     title = traitlets.Unicode().tag(sync=True)
     query_tokens = traitlets.List().tag(sync=True)
     key_tokens = traitlets.List().tag(sync=True)  # `keys` means something else in every widget
     weights = traitlets.Bytes().tag(sync=True)
     blocked = traitlets.List().tag(sync=True)
+    painted = traitlets.Dict().tag(sync=True)
     center = traitlets.Float(-1.0).tag(sync=True)
     std = traitlets.Float(1.0).tag(sync=True)
     sums_to_one = traitlets.Bool(False).tag(sync=True)
@@ -121,7 +129,7 @@ class Playground(Touchable):
         ipywidgets.jslink((self.paint, "value"), (self.matrix, "painting"))
         for name in CONTROLS:
             getattr(self, name).observe(self.guarded(self._change), "value")
-        self.matrix.observe(self.guarded(self._change), "blocked")
+        self.matrix.observe(self.guarded(self._change), ["blocked", "painted"])
         self.sentence.observe(self.guarded(self._read_whole), "value")
         self.heads.observe(self.guarded(self._show_setting), "chosen")
         self.heads.observe(self.guarded(self._read_changed), "chosen")
@@ -129,15 +137,27 @@ class Playground(Touchable):
         self.reset.on_click(self.guarded(lambda: self._forget(list(self.settings))))
 
     def _change(self) -> None:
-        """Read the controls into the setting of the chosen head; while they are being set there is nothing to read."""
+        """Read the controls into the setting of their head; while they are being set there is nothing to read."""
         if self._is_showing:
             return
-        values = {name: getattr(self, name).value for name in CONTROLS}
-        setting = Setting(**values, blocked=tuple(sorted((int(q), int(k)) for q, k in self.matrix.blocked)))
-        self.settings.pop(tuple(self.heads.chosen), None)
-        if setting.pattern != OWN or setting.blocked:
-            self.settings[tuple(self.heads.chosen)] = setting
-        self._read_changed()
+        chosen = tuple(self.heads.chosen)
+        head = tuple(self.matrix.painted.get("head", chosen))
+        if head == chosen:
+            values = {name: getattr(self, name).value for name in CONTROLS}
+            is_new = self._keep(head, Setting(**values, blocked=_sorted(self.matrix.blocked)))
+        else:  # painted while the kernel was busy, and another head has been chosen since
+            is_new = self._keep(head, replace(self.settings.get(head, Setting()), blocked=_sorted(self.matrix.painted["pairs"])))
+            self._show_setting()
+        if is_new:
+            self._read_changed()
+
+    def _keep(self, head: tuple[int, int, int], setting: Setting) -> bool:
+        """Keep what a head looks at, nothing where that is its own, and return whether it is something new."""
+        before = self.settings.pop(head, None)
+        kept = setting if setting.pattern != OWN or setting.blocked else None
+        if kept is not None:
+            self.settings[head] = kept
+        return kept != before
 
     def _show_setting(self) -> None:
         """Set the controls to what the chosen head has."""
@@ -146,6 +166,7 @@ class Playground(Touchable):
         self.pattern.options = [OWN, GAUSSIAN, UNIFORM, *(PATTERNS if SITES[self.heads.chosen[0]] != "cross" else ())]
         for name in CONTROLS:
             getattr(self, name).value = getattr(setting, name)
+        self.matrix.painted = {}  # before what comes next: whatever is painted on that is another painting
         self.matrix.blocked = [list(pair) for pair in setting.blocked]
         self._is_showing = False
 
@@ -171,6 +192,7 @@ class Playground(Touchable):
             found = getattr(weights_of(self.translator, self.changed), SITES[site])[layer][0, head].float().cpu().numpy()
             queries, keys = (getattr(self.changed, side) for side in SIDES[SITES[site]])
             with self.matrix.hold_sync():
+                self.matrix.head = list(self.heads.chosen)
                 self.matrix.title = f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {self.pattern.value}"
                 self.matrix.query_tokens, self.matrix.key_tokens, self.matrix.weights = queries, keys, found.tobytes()
                 self.matrix.movable = self.pattern.value == GAUSSIAN

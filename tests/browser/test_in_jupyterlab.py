@@ -189,6 +189,15 @@ def test_the_playground_follows_the_hand(lab):
     until(lab, lambda: ": 0, " in text_of(play, ".rp-hint") and "blocked" in text_of(play, ".rp-hint"), "the blocked pair")
     play.get_by_role("button", name="paint blocked pairs").click()
     until(lab, lambda: "rp-paints" in matrix.get_attribute("class"), "the brush")
+
+    first, second = (f"{TITLES['encoder_self']}, layer 0, head {number}" for number in (0, 1))
+    for name in (first, second):
+        play.get_by_label(name).click()
+        until(lab, lambda name=name: f"{name}: looks at its own" in text_of(play, ".rp-title"), "the next head")
+        play.locator("select").select_option("previous")
+        until(lab, lambda name=name: f"{name}: looks at previous" in text_of(play, ".rp-title"), "its pattern")
+    play.get_by_label(first).click()
+    until(lab, lambda: f"{first}: looks at previous" in text_of(play, ".rp-title"), "a head with the same weights")
     check_quiet(lab)
 
 

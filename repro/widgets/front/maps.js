@@ -149,7 +149,7 @@ function render({ model, el }) {
     model.save_changes();
   }
 
-  // Where a thumbnail lies: { x, y, width, height, step } of head 0 in layer 0.
+  // Where the thumbnails begin, how large each is, the most heads of a layer, and the shape of a matrix.
   function layout({ site, canvas }) {
     const rows = tokensOf(site.queries).length;
     const columns = tokensOf(site.keys).length;
@@ -196,9 +196,11 @@ function render({ model, el }) {
           if (row !== undefined) context.strokeRect(x, y + (row * height) / rows, width, height / rows);
           if (column !== undefined) context.strokeRect(x + (column * width) / columns, y, width / columns, height);
           if (`${chosen()}` === `${[s, layer, head]}`) {
-            context.strokeStyle = "#e69f00";
-            context.lineWidth = 3;
-            context.strokeRect(x - 1, y - 1, width + 2, height + 2);
+            for (const [line, ink] of [[5, style.color], [3, "#e69f00"]]) {
+              context.strokeStyle = ink;
+              context.lineWidth = line;
+              context.strokeRect(x - 1, y - 1, width + 2, height + 2);
+            }
           }
         }
       });
@@ -263,9 +265,9 @@ function render({ model, el }) {
     }
     const [confidence, entropy, distance] = site.statistics[layer][head];
     add(summary, "div", "rp-title", "This head on this sentence");
-    line(summary, "mean largest weight", fixed(confidence, 3), "rp-value rp-confidence");
+    line(summary, "mean largest weight, without (end)", fixed(confidence, 3), "rp-value rp-confidence");
     line(summary, "entropy (nats)", fixed(entropy, 3), "rp-value rp-entropy");
-    line(summary, "distance (tokens)", fixed(distance, 2), "rp-value rp-distance");
+    line(summary, "distance in tokens, without (end)", fixed(distance, 2), "rp-value rp-distance");
   }
 
   detail.addEventListener("mousemove", (event) => {
@@ -290,8 +292,9 @@ function render({ model, el }) {
     cursor = null;
     draw();
   });
-  keepDrawn(el, draw);
+  const stop = keepDrawn(el, draw);
   receive();
+  return stop;
 }
 
 export default { render };

@@ -20,10 +20,16 @@ function sized(canvas, width, height) {
 }
 
 // Draw when there is room to draw in, whenever that changes, and when the page changes its colours: a canvas keeps the old ones.
+// Return what ends this, once the view is gone; the page would keep it otherwise.
 function keepDrawn(el, draw) {
-  new ResizeObserver(draw).observe(el); // the first time once it is on the page and has a font and a colour
-  const themes = { attributes: true, attributeFilter: ["data-jp-theme-name"] };
-  new MutationObserver(() => requestAnimationFrame(draw)).observe(document.body, themes);
+  const sizes = new ResizeObserver(draw);
+  sizes.observe(el); // the first time once it is on the page and has a font and a colour
+  const themes = new MutationObserver(() => requestAnimationFrame(draw));
+  themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-name"] });
+  return () => {
+    sizes.disconnect();
+    themes.disconnect();
+  };
 }
 
 // Return a canvas with one pixel a weight; bright: the colour of the weight's root, which tells small ones apart.
@@ -104,8 +110,6 @@ function drawMatrix(canvas, { weights, queries, keys, size, row, column, cursor,
     context.restore();
   });
   return {
-    left,
-    top,
     size,
     cellAt(event) {
       const box = canvas.getBoundingClientRect();
@@ -117,13 +121,13 @@ function drawMatrix(canvas, { weights, queries, keys, size, row, column, cursor,
 }
 
 // Draw what the colours mean.
-function addScale(el, bright) {
+function addScale(el, bright, highest = "1") {
   const scale = make("div", "rp-scale");
   add(scale, "span", "", "0");
   const bar = sized(add(scale, "canvas"), 120, 10);
   const ramp = Float32Array.from({ length: 256 }, (_, i) => i / 255);
   bar.drawImage(picture(ramp, 1, 256, bright), 0, 0, 120, 10);
-  add(scale, "span", "", "1  attention weight");
+  add(scale, "span", "", `${highest}  attention weight`);
   const old = el.querySelector(".rp-scale");
   if (old) old.replaceWith(scale);
   else el.appendChild(scale);

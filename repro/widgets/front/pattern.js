@@ -3,13 +3,13 @@
 function render({ model, el }) {
   el.classList.add("rp");
   const body = add(el, "div", "rp-detail");
-  const left = add(body, "div", "rp-matrix");
+  const left = add(body, "div");
   const title = add(left, "div", "rp-title");
   const canvas = add(left, "canvas", "rp-canvas");
   const readout = add(left, "div", "rp-hint");
   readout.setAttribute("aria-live", "polite");
   const curve = add(body, "div", "rp-curve");
-  addScale(left);
+  addScale(left, false, "1 or more");
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "application");
   canvas.setAttribute("aria-label", "weights of the head; arrow keys move, space blocks a pair or frees it");
@@ -62,7 +62,8 @@ function render({ model, el }) {
 
   function paint([q, k], blocks) {
     const others = model.get("blocked").filter(([a, b]) => a !== q || b !== k);
-    model.set("blocked", blocks ? [...others, [q, k]] : others);
+    const pairs = blocks ? [...others, [q, k]] : others;
+    model.set({ blocked: pairs, painted: { head: model.get("head"), pairs } }); // by then the kernel may be at another head
     model.save_changes();
   }
   const isBlocked = ([q, k]) => model.get("blocked").some(([a, b]) => a === q && b === k);
@@ -169,10 +170,12 @@ function render({ model, el }) {
     draw();
   });
 
-  for (const name of ["weights", "blocked", "painting", "movable"]) model.on(`change:${name}`, draw);
+  const drawn = ["title", "query_tokens", "key_tokens", "weights", "blocked", "painting", "movable"]; // fixed weights are those of any words
+  for (const name of drawn) model.on(`change:${name}`, draw);
   for (const name of ["center", "std", "sums_to_one", "movable"]) model.on(`change:${name}`, drawCurve);
-  keepDrawn(el, draw);
+  const stop = keepDrawn(el, draw);
   drawCurve();
+  return stop;
 }
 
 export default { render };
