@@ -249,8 +249,9 @@ def test_what_was_painted_while_the_kernel_was_busy_belongs_to_its_head(translat
 
 def test_a_head_that_is_not_there_is_not_explored(translator):
     maps = Explorer(translator, SENTENCE, SEARCH).maps
-    with pytest.raises(InputError, match=r"maps.chosen: Cross attention, layer 0, has no head 4. Fix: choose one that is drawn"):
-        maps.chosen = [2, 0, 4]
+    for nowhere in ([2, 0, 4], [2, 2, 0], [3, 0, 0], [0, -1, 0], [0, 0]):
+        with pytest.raises(InputError, match=r"maps.chosen: there is no head \[.*\]. Fix: give \[site, layer, head\] of one that is drawn"):
+            maps.chosen = nowhere
     maps.chosen = [2, 0, 3]
     assert maps.chosen == [2, 0, 3]
 

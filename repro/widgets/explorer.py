@@ -42,10 +42,15 @@ class Maps(anywidget.AnyWidget):
 
     @traitlets.validate("chosen")
     def _is_there(self, proposal: dict) -> list[int]:
-        site, layer, head = proposal["value"]
-        if self.sites and not 0 <= head < self.sites[site]["layers"][layer]:
-            where = f"{self.sites[site]['title']}, layer {layer}"
-            raise InputError("maps.chosen", f"{where}, has no head {head}", "choose one that is drawn; all numbers begin at 0")
+        there = [
+            [site, layer, head]
+            for site, found in enumerate(self.sites)
+            for layer, heads in enumerate(found["layers"])
+            for head in range(heads)
+        ]
+        if there and proposal["value"] not in there:
+            what = f"there is no head {proposal['value']}"
+            raise InputError("maps.chosen", what, "give [site, layer, head] of one that is drawn; all numbers begin at 0")
         return proposal["value"]
 
     def __init__(self, chosen: list[int]) -> None:
