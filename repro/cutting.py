@@ -82,19 +82,19 @@ def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
     for site in sites:
         for layer, attention in enumerate(model.attentions()[site]):
             if attention is not None:
-                _check_variant(site, layer, model.config, attention.weights)
+                _check_variant(site, layer, model.config, attention.weights, "name sites whose attention is dot-product in every layer")
 
 
-def _check_variant(site: str, layer: int, config: ModelConfig, weights: nn.Module) -> None:
+def _check_variant(site: str, layer: int, config: ModelConfig, weights: nn.Module, mend: str) -> None:
     if type(weights) is not DotProduct:
         what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
-        raise InputError(f"{site} layer {layer}", what, "name sites whose attention is dot-product in every layer")
+        raise InputError(f"{site} layer {layer}", what, mend)
 
 
 def _smaller_spec(site: str, layer: int, config: ModelConfig, weights: nn.Module, num_kept: int) -> str:
     """Return the variant that stands for a layer with so many of its heads."""
     where = f"{site} layer {layer}"
-    _check_variant(site, layer, config, weights)
+    _check_variant(site, layer, config, weights, "keep the gated model")
     if num_kept == 0 and config.norm == "post":
         what = "keeps no head, but a post-norm layer still normalizes there, which no smaller model does"
         raise InputError(where, what, "keep the gated model, prune with a smaller penalty, or use model.norm=pre")
