@@ -28,12 +28,13 @@ def until(lab, condition, what: str, seconds: float = 120) -> None:
 
 
 def until_still(lab, place, selector: str) -> str:
-    """Wait until a text has not changed for a second, and return it."""
+    """Wait until a text has not changed for a second while the kernel had nothing to do, and return it."""
+    kernel = lab.page.locator(".jp-Notebook-ExecutionIndicator").first
     text, since = text_of(place, selector), 0
     while since < 10:
         lab.page.wait_for_timeout(100)
         before, text = text, text_of(place, selector)
-        since = since + 1 if text == before else 0
+        since = since + 1 if text == before and kernel.get_attribute("data-status") == "idle" else 0
     return text
 
 
