@@ -15,6 +15,7 @@ VALUES = np.array([[0.1, 0.2, 0.3], [NAN, NAN, NAN]])  # the second layer lacks 
 ROLES = [[("positional",), ("rare", "syntactic"), ("unknown",)], [(), (), ()]]
 
 INTERVALS = Measured([90, 80], [85, 70], [92, 95])
+NO_SENTENCE = Measured([90, NAN], [85, NAN], [92, NAN])  # in the second bin
 
 COUNTS = np.arange(24).reshape(2, 3, 4)
 
@@ -34,8 +35,7 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     "pruning_curve": lambda: plots.pruning_curve({MARKUP: ([4, 2], [30.0, 29.0])}, {"WMT": ([48, 4], [29.6, 29.1])}),
     "heads_kept_by_site": lambda: plots.heads_kept_by_site({MARKUP: {MARKUP: [4, 2], "cross": [4, 3]}}),
     "heads_kept_by_layer": lambda: plots.heads_kept_by_layer({MARKUP: np.array([[4, 2], [4, 3]])}, [MARKUP, "5"]),
-    "bleu_by_length": lambda: plots.bleu_by_length([MARKUP, "9"], {MARKUP: [30.0, NAN]}, [1200, 0]),
-    "differences_by_length": lambda: plots.differences_by_length(["1", MARKUP], {MARKUP: INTERVALS}, [3, 4], MARKUP, MARKUP),
+    "differences_by_length": lambda: plots.differences_by_length([MARKUP, "9"], {MARKUP: NO_SENTENCE}, [1200, 0], MARKUP, MARKUP),
     "accuracy_by_distance": lambda: plots.accuracy_by_distance(["1", MARKUP], {MARKUP: INTERVALS}),
     "training_curves": lambda: plots.training_curves({MARKUP: [{"update": 1, "nll": 3.0}, {"update": 2, "nll": 2.0, "dev_nll": 2.5}]}),
     "curves": lambda: curves({MARKUP: ([1, 2], [3.0, 2.5])}, MARKUP, MARKUP),

@@ -121,7 +121,7 @@ def test_labels_that_do_not_fit_are_refused_in_one_line():
     with pytest.raises(InputError, match="cross: no layer has attention. Fix: choose another site"):
         attention_grid([None], ["a"], ["a"], title="cross")
     with pytest.raises(InputError, match="'base': found 1 for 2 bins"):
-        plots.bleu_by_length(["1", "2"], {"base": [30.0]}, [1, 1])
+        plots.differences_by_length(["1", "2"], {"base": plots.Measured([30.0], [29.0], [31.0])}, [1, 1], "words", "BLEU")
 
 
 def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():
@@ -256,17 +256,16 @@ def test_training_draws_each_split_where_it_was_measured():
 
 
 def test_bins_without_sentences_have_no_point_and_counts_are_written():
-    figure = FIGURES["bleu_by_length"]()
-    assert figure.data[0].y[0] == 30 and np.isnan(figure.data[0].y[1])
+    figure = FIGURES["differences_by_length"]()
+    assert figure.data[0].y[0] == 90 and np.isnan(figure.data[0].y[1])
     assert figure.layout.xaxis.ticktext[1] == "9<br>0" and figure.layout.xaxis.ticktext[0].endswith("<br>1,200")
-    assert figure.data[0].error_y.array is None
 
 
 def test_intervals_have_the_ends_that_were_given():
     trace = FIGURES["accuracy_by_distance"]().data[0]
     assert (trace.y + trace.error_y.array).tolist() == [92, 95] and (trace.y - trace.error_y.arrayminus).tolist() == [85, 70]
     differences = FIGURES["differences_by_length"]()
-    assert differences.data[0].y.tolist() == [90, 80] and differences.data[0].error_y.array.tolist() == [2, 15]
+    assert (differences.data[0].error_y.array[0], differences.data[0].error_y.arrayminus[0]) == (2, 5)
     _, reproduced = FIGURES["published_beside_reproduced"]().data
     assert reproduced.x - reproduced.error_x.arrayminus == pytest.approx([-0.5])
     assert reproduced.x + reproduced.error_x.array == pytest.approx([0.1])

@@ -55,27 +55,12 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
     return figure.update_xaxes(title_text="updates").update_yaxes(title_text="negative log-likelihood, nats per token")
 
 
-def bleu_by_length(
-    bins: Sequence[str], systems: Mapping[str, Sequence[float]], num_sentences: Sequence[int], x_title: str = "reference length, words"
-) -> go.Figure:
-    """Draw BLEU by length.
-
-    You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et al. 2021, Figure 8.
-
-    Args:
-        bins: labels of the lengths, in order.
-        systems: BLEU of each bin by system; NaN where it has no sentence.
-        num_sentences: of each bin, written below its label.
-        x_title: whose length, in which unit.
-    """
-    without = {name: Measured(values, values, values) for name, values in systems.items()}
-    return _by_bin(_with_counts(bins, num_sentences), without, f"{x_title}; number of sentences", "BLEU")
-
-
 def differences_by_length(
     bins: Sequence[str], systems: Mapping[str, Measured], num_sentences: Sequence[int], x_title: str, y_title: str
 ) -> go.Figure:
-    """Draw differences by length with their intervals, such as those of BLEU to a baseline. You et al. 2020, Figure 4.
+    """Draw differences by length with their intervals, such as those of BLEU to a baseline.
+
+    You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et al. 2021, Figure 8.
 
     Args:
         bins: labels of the lengths, in order.
@@ -174,13 +159,12 @@ def _by_bin(labels: Sequence[str], systems: Mapping[str, Measured], x_title: str
     for place, (name, measured) in enumerate(systems.items()):
         check_labels(f"'{name}'", measured.values, len(labels), "bin")
         values, low, high = (np.asarray(numbers, dtype=float) for numbers in measured)
-        has_intervals = bool((high > low).any())
-        shift = 0.06 * (place - (len(systems) - 1) / 2) if has_intervals else 0  # so that they do not hide each other
+        shift = 0.06 * (place - (len(systems) - 1) / 2)  # so that intervals do not hide each other
         intervals = {"type": "data", "array": rounded(high - values), "arrayminus": rounded(values - low), "thickness": 1.5, "width": 3}
         figure.add_scatter(
             x=rounded(np.arange(len(labels)) + shift),
             y=rounded(values),
-            error_y=intervals if has_intervals else None,
+            error_y=intervals,
             mode="lines+markers",
             name=escape(name),
             hovertext=list(labels),
