@@ -18,7 +18,7 @@ from benchmarks import free, ours, scaling
 from benchmarks.page import write_page
 from benchmarks.work import SHAPES, THREADS, Contender, apart, race, rows_of
 from repro.files import write_json
-from repro.runs import provenance
+from repro.provenance import provenance
 from repro.scales import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[1]

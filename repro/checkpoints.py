@@ -28,7 +28,7 @@ MAY_CHANGE = ("gated_sites", "gate_rule", "gate_init", "dropout", "attention_dro
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands: counters only, saved with every checkpoint."""
+    """Where a run stands: counters and sums, saved with every checkpoint."""
 
     update: int = 0
     epoch: int = 0
@@ -38,10 +38,15 @@ class Progress:
     joules: Joules | None = field(default_factory=dict)  # spent likewise, by counter; None: not, or not all, measured
     best_dev_nll: float = math.inf
     evals_since_best: int = 0
+    unlogged: tuple[float, float, int] = (0.0, 0.0, 0)  # sums of loss and of nll, tokens, since the last line of the log
 
     def after(self, epoch: int, batch: int, tokens: int, seconds: float) -> "Progress":
         """Return where the run stands one update later."""
         return replace(self, update=self.update + 1, epoch=epoch, batch=batch, tokens=self.tokens + tokens, seconds=self.seconds + seconds)
+
+    def with_loss(self, loss: float, nll: float, tokens: int) -> "Progress":
+        """Return where the run stands with the sums of an update; a stop may come between two lines of the log."""
+        return replace(self, unlogged=tuple(a + b for a, b in zip(self.unlogged, (loss, nll, tokens), strict=True)))
 
     def with_dev(self, dev_nll: float) -> "Progress":
         """Return where the run stands with an evaluation on dev."""

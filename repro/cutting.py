@@ -46,11 +46,13 @@ def drop_heads(model: Transformer, rule: str | None = None) -> Transformer:
         rule: see `pruning.gate_table`.
 
     Raises:
-        InputError: no gates; shut heads of another variant than dot-product; or a post-norm layer without an open one.
+        InputError: no gates; shut heads of another variant than dot-product; a post-norm layer without an open one; or heads are masked.
     """
     config = model.config
     if not config.gated_sites:
         raise InputError("model.gated_sites", "this model has no gates to drop heads by", "prune it first; see `repro prune`")
+    if any(attention is not None and attention.head_scale is not None for layers in model.attentions().values() for attention in layers):
+        raise InputError("model", "has heads that are masked for a while", "cut it outside of `scaled_heads`")
     smaller, specs = copy.deepcopy(model), {}
     for site in config.gated_sites:
         stack, name = PLACES[site]
@@ -150,8 +152,9 @@ def save_pruned(run: Run, rule: str | None = None) -> Run:
     with pruned.lock():
         pruned.remove_leftovers()
         if not pruned.is_finished:
-            for name in ("subwords.model", "lengths.json", "provenance.json", "metrics.jsonl"):
-                write_atomic(pruned.path / name, (run.path / name).read_bytes())
+            for source in [run.subwords_path, run.lengths_path, run.provenance_path, run.metrics_path]:
+                if source.exists():  # older runs have no lengths
+                    write_atomic(pruned.path / source.name, source.read_bytes())
             state = load_state(run.path / "final") | {"parameters": count_parameters(smaller)}
             save_tensors(pruned.path / "final", {"model": {n: p.detach() for n, p in smaller.named_parameters()}}, state)
     return pruned

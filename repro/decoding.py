@@ -182,7 +182,8 @@ def quantized(model: Transformer) -> Transformer:
 
     It pays for models a few hundred numbers wide and for large batches; below, rounding takes longer than it saves.
 
-    Weights are rounded once, with a scale for each output; inputs at every call. Embeddings, layer norms and what makes the weights of
+    Weights are rounded once, with a scale for each output; inputs at every call, with one scale for all of a batch, so what a sentence is
+    translated to may depend on the sentences beside it. Embeddings, layer norms and what makes the weights of
     a variant without tokens stay as they are.
     """
     from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic

@@ -30,8 +30,8 @@ def provenance(device: "torch.device", threads: int, data_fingerprint: str) -> d
 
 
 IDENTITY = ("data_fingerprint", "device")
-"""The parts of the provenance without which a resumed run is another run; the torch version is compared as well. The number of threads
-is one more, but training sets it to what it was."""
+"""The parts of the provenance without which a resumed run is another run; the torch version and what rounds, the instructions of a
+processor or the name of a GPU, are compared as well. The number of threads is one more, but training sets it to what it was."""
 
 
 TOLD = ("processor", "commit", "started")
@@ -40,9 +40,17 @@ TOLD = ("processor", "commit", "started")
 
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """List in words what differs between two provenances that a bit-identical resume cannot bear."""
-    changes = [f"{key} was {old[key]}, is {new[key]}" for key in IDENTITY if old[key] != new[key]]
-    was, now = old["versions"]["torch"], new["versions"]["torch"]
-    return changes + ([f"torch was {was}, is {now}"] if was != now else [])
+    pairs = {key: (old[key], new[key]) for key in IDENTITY}
+    pairs["torch"] = old["versions"]["torch"], new["versions"]["torch"]
+    if old["device"] == new["device"]:
+        pairs["GPU" if new["device"] == "cuda" else "instructions"] = _rounding(old), _rounding(new)
+    return [f"{key} was {was}, is {now}" for key, (was, now) in pairs.items() if was != now]
+
+
+def _rounding(found: dict[str, Any]) -> str:
+    """Return the part of `_processor` that decides how sums are rounded: the GPU, or the instructions of the processor."""
+    gpu, _, rest = found["processor"].partition(", ")
+    return gpu if found["device"] == "cuda" else rest.rpartition(", ")[2]
 
 
 def _processor(device: "torch.device") -> str:

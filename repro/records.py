@@ -178,7 +178,7 @@ def read_records(folder: Path) -> tuple[dict[Path, dict[str, Any]], list[Damaged
     for path in _paths(folder):
         try:
             record = load_record(path)
-            published = _place(record)
+            published = place_of(record)
             if published in known:
                 raise DamagedFileError(str(path), f"is of the same run and kind as {known[published]}", "delete one of the two")
             records[path], known[published] = record, path
@@ -200,18 +200,20 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
     Raises:
         InputError: there it would replace what was measured on other sentences, or of other parameters.
     """
-    path = Path(folder) / _place(record)
+    path = Path(folder) / place_of(record)
     if path.exists() and (older := _measured_on(load_record(path))) != (ours := _measured_on(record)):
         raise InputError(str(path), f"was measured on {older}, this on {ours}", "record it below another folder")
     write_json(path, record)
     return path
 
 
-def _place(record: dict[str, Any]) -> Path:
-    """Return where a record is published below the folder of results."""
+def place_of(record: dict[str, Any]) -> Path:
+    """Return where a record is published below the folder of results; the name of a file of scores tells test set and search."""
     data, kind = record["config"]["data"], kind_of(record)
     place = Path(f"{_file_name(data['corpus'])}.{data['source']}-{data['target']}")
-    return (place if kind == "scores" else place / kind) / file_name_of(record)
+    if kind != "scores":
+        return place / kind / f"{record['run']}.json"
+    return place / ".".join([record["run"], _file_name(record["split"]), *search_of(record), "json"])
 
 
 def _measured_on(record: dict[str, Any]) -> str:
@@ -219,13 +221,6 @@ def _measured_on(record: dict[str, Any]) -> str:
     parts = record.get("split"), record.get("measured", {}).get("sentences")
     sentences = " sentences of ".join(f"{part:,}" if type(part) is int else part for part in reversed(parts) if part) or "no split"
     return sentences + " by parameters in half precision" * ("half_precision" in record.get("training", {}))
-
-
-def file_name_of(record: dict[str, Any]) -> str:
-    """Return the name of the file that a record is published in; of scores, it tells test set and search."""
-    if kind_of(record) != "scores":
-        return f"{record['run']}.json"
-    return ".".join([record["run"], _file_name(record["split"]), *search_of(record), "json"])
 
 
 def search_of(record: dict[str, Any]) -> list[str]:

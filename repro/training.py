@@ -10,6 +10,7 @@ import math
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +89,17 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
 def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs, stop: dict[str, int], quiet: bool) -> Progress:
     """Update until the run is done (`Progress.is_done`); log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
-    window, clock, meter = _Window(), time.perf_counter(), EnergyMeter(device)
+    clock, meter = time.perf_counter(), EnergyMeter(device)
+    began, before = clock, progress.tokens  # of the log's interval, without the evaluation and saving before it
     bar = tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet)
     for epoch, used, indices in _order(train_pairs, config, progress):
         if progress.is_done(config):
             break
         batch = train_pairs.batch(indices).to(device)
         lr = learning_rate(progress.update + 1, config)
-        window.add(apply_update(model, optimizer, batch, lr, config))
+        loss, nll, tokens = apply_update(model, optimizer, batch, lr, config)
         now = time.perf_counter()
-        progress = progress.after(epoch, used, batch.num_target_tokens, now - clock)
+        progress = progress.after(epoch, used, tokens, now - clock).with_loss(loss * tokens, nll * tokens, tokens)
         clock = now
         bar.update()
         is_evaluated = progress.update % config.eval_every == 0 or progress.update == config.max_updates
@@ -105,7 +107,8 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
         if is_logged or stop:
             progress = progress.with_joules(meter.spent())
         if is_logged:
-            line = window.line(progress, lr)
+            line = _line(progress, lr) | {"tokens_per_second": round((progress.tokens - before) / (now - began))}
+            progress = replace(progress, unlogged=Progress.unlogged)
             if is_evaluated:
                 line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
                 if not math.isfinite(line["dev_nll"]):
@@ -117,6 +120,8 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
             append_line(run.metrics_path, line)
         if is_evaluated or stop:
             save_checkpoint(run, model, optimizer, progress)
+        if is_logged:
+            began, before = time.perf_counter(), progress.tokens
         if stop:
             raise Stopped(stop["exit_code"], progress.update)
     bar.close()
@@ -210,30 +215,11 @@ def learning_rate(update: int, config: TrainConfig) -> float:
     return config.learning_rate * (config.max_updates + 1 - update) / (config.max_updates + 1 - config.warmup)
 
 
-class _Window:
-    """The means of one log interval."""
-
-    def __init__(self) -> None:
-        self.loss = self.nll = 0.0
-        self.tokens, self.start = 0, time.perf_counter()
-
-    def add(self, result: tuple[float, float, int]) -> None:
-        loss, nll, tokens = result
-        self.loss, self.nll, self.tokens = self.loss + loss * tokens, self.nll + nll * tokens, self.tokens + tokens
-
-    def line(self, progress: Progress, lr: float) -> dict[str, Any]:
-        """Return a line of metrics and start the next interval."""
-        line = {
-            "update": progress.update,
-            "epoch": progress.epoch,
-            "loss": self.loss / self.tokens,
-            "nll": self.nll / self.tokens,
-            "learning_rate": lr,
-            "tokens_per_second": round(self.tokens / (time.perf_counter() - self.start)),
-            "seconds": round(progress.seconds, 1),
-        }
-        self.__init__()
-        return line
+def _line(progress: Progress, lr: float) -> dict[str, Any]:
+    """Return a line of metrics: means since the last one, and where the run stands."""
+    loss, nll, tokens = progress.unlogged
+    line = {"update": progress.update, "epoch": progress.epoch, "loss": loss / tokens, "nll": nll / tokens, "learning_rate": lr}
+    return line | {"seconds": round(progress.seconds, 1)}
 
 
 @contextlib.contextmanager

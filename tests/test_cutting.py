@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
 from repro.config import SITES
 from repro.cutting import drop_heads
 from repro.data.batches import pad
@@ -142,3 +143,12 @@ def test_heads_that_cannot_be_dropped_are_refused():
         drop_heads(gated(encoder_self="mixed"))
     with pytest.raises(InputError, match=r"model\.gated_sites: this model has no gates to drop heads by"):
         drop_heads(small())
+
+
+def test_a_model_whose_heads_are_masked_is_not_cut():
+    """The mask would end with its block, and be forgotten at some sites or stay for good at others."""
+    model = gated()
+    places = heads_of(model, "encoder_self")
+    with scaled_heads(model, without_in_every_layer(places, 1)), pytest.raises(InputError, match="model: has heads that are masked for a"):
+        drop_heads(model)
+    assert not drop_heads(model).config.gated_sites

@@ -296,6 +296,8 @@ def test_texts_come_in_any_row_and_what_is_no_text_is_named():
     column = datasets.Dataset.from_dict({"en": texts})["en"]
     for row in (tuple(texts), np.array(texts), iter(texts), column):
         assert translator.translate(row) == expected
+    with pytest.raises(InputError, match=r"sentences\[1\]: holds half a character, U\+D800\. Fix: decode its bytes as UTF-8"):
+        translator.translate(["a", "b\ud800"])
     with pytest.raises(InputError, match=r"sentences: are one text, not a list\. Fix: write \[text\]"):
         translator.translate("a tree")
     with pytest.raises(InputError, match=r"sentences\[1\]: is of the type NoneType, not a text\. Fix: give a list of str"):

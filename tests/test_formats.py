@@ -126,6 +126,13 @@ def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
     assert corpus["train"].place(2, "en") == "train.tags.de-en.en:6"
 
 
+def test_two_editions_of_a_set_of_talks_are_not_mixed(tmp_path) -> None:
+    folder = write_wit3(tmp_path)
+    (folder / "IWSLT17.TED.tst2013.de-en.en.xml").write_text(SEGMENTS.format("another edition"))
+    with pytest.raises(InputError, match=r"has both IWSLT1.*tst2013\.de-en\.en\.xml and IWSLT1.*tst2013\.de-en\.en\.xml. Fix: take one"):
+        load_corpus(f"local-allow-leaks:{folder}", "de", "en")
+
+
 def test_facts_about_a_talk_may_be_longer_than_a_sentence(tmp_path) -> None:
     folder = write_wit3(tmp_path)
     for path in folder.iterdir():

@@ -58,6 +58,7 @@ def test_dev_in_test_is_a_leak_too(tmp_path) -> None:  # case D7
 def test_normalising_keeps_what_differs() -> None:
     assert normalise("“Run!” he said .") == normalise("run he said")
     assert normalise("?") != normalise("!")
+    assert {normalise(f"so gibt{mark}s das") for mark in "'`\u2019\xb4\xa8\xb8\xaf"} == {"so gibt s das"}
     assert normalise("schon") != normalise("schön")
 
 

@@ -192,7 +192,10 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
     assert code == 0 and re.search(r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M)
     assert re.search(r"^Y-04 +not run ", page, re.M)
     assert load(results, "smoke")["Y-02"]["status"] == "reproduced"
-    assert ended(capsys, "verify", "--results", str(results))[:2] == (0, "every number that the records give was derived again\n")
+    assert ended(capsys, "verify", "--results", str(results))[:2] == (
+        0,
+        "every number that has evidence was derived again, all others held to their ranges\n",
+    )
 
 
 def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds):
@@ -220,7 +223,11 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds
 def test_verifying_says_how_many_records_were_not_checked(capsys, results, tmp_path):
     publish(load_records(results)[0] | {"split": f"local:{tmp_path}/gone:test"}, results)
     code, said, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
-    assert code == 0 and said == "every number that the records give was derived again; records not checked: 1, each named above\n"
+    assert (
+        code == 0
+        and said
+        == "every number that has evidence was derived again, all others held to their ranges; records not checked: 1, each named above\n"
+    )
     assert told.count("not checked: ") == 1
 
 

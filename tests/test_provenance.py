@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from repro.provenance import commit_of, provenance
+from repro.provenance import commit_of, identity_changes, provenance
 
 
 @pytest.fixture
@@ -49,3 +49,6 @@ def test_of_a_run_on_a_gpu_its_name_is_kept_before_that_of_the_processor(monkeyp
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: f"Card {device.index}")
     found = provenance(torch.device("cuda", 3), 1, "data")
     assert (found["device"], found["processor"]) == ("cuda", f"Card 3, {beside}")
+    other = found | {"processor": f"Card 4, {beside}"}
+    assert identity_changes(found, other) == ["GPU was Card 3, is Card 4"]
+    assert identity_changes(found, found | {"processor": "Card 3, 1 x Another, SVE"}) == [], "the card rounds, whatever lies beside it"

@@ -39,6 +39,14 @@ def test_a_word_has_the_product_of_its_subwords(translator):
     assert _words(translator.subwords, ids, chances) == expected
 
 
+def test_a_translation_may_be_empty(translator):
+    assert _words(translator.subwords, [], []) == []
+    model = translator.model
+    empty = gallery.load("sh-x")
+    reading = read(Translator.from_run(empty, "cpu"), "a")
+    assert (reading.words, reading.translation, reading.target) == ([], "", [START_MARK]) and model is translator.model
+
+
 def test_tokens_are_those_the_model_sees(translator):
     reading = read(translator, SENTENCES[0], SEARCH)
     assert reading.source == [*translator.subwords.pieces(SENTENCES[0]), END_MARK]

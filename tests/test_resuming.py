@@ -88,6 +88,17 @@ def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, m
     assert train(tiny(), tmp_path, quiet=True, allow_inexact=True).provenance()["inexact"] == ["device was cuda, is cpu"]
 
 
+def test_a_processor_that_rounds_otherwise_is_another_one_and_more_of_the_same_are_not(tmp_path, monkeypatch):
+    run = cut_short(tmp_path, monkeypatch)
+    here = run.provenance()["processor"]
+    instructions = torch.backends.cpu.get_cpu_capability()
+    write_json(run.path / "provenance.json", run.provenance() | {"processor": "64 x Another, Ltd., SVE"})
+    with pytest.raises(InputError, match=f"cannot resume exactly: instructions was SVE, is {instructions}"):
+        train(tiny(), tmp_path, quiet=True)
+    write_json(run.path / "provenance.json", run.provenance() | {"processor": f"64 x Another, {instructions}"})
+    assert "inexact" not in train(tiny(), tmp_path, quiet=True).provenance() and here.endswith(f", {instructions}")
+
+
 def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypatch):
     """A sum over another number of threads is another sum; `repro run --jobs` gives a run more or fewer than `repro train`."""
     before, counts = torch.get_num_threads(), []

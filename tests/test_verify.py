@@ -14,7 +14,7 @@ from repro.errors import InputError
 from repro.papers import verify
 from repro.papers.verify import verify_claims, verify_records
 from repro.record_fields import kind_of
-from repro.records import VERDICTS, file_name_of, load_records, pairs_of, publish, rescore
+from repro.records import VERDICTS, load_records, pairs_of, place_of, publish, rescore
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 Record = dict[str, Any]
@@ -43,7 +43,7 @@ def problems(stored, monkeypatch) -> Callable[[Record], list[str]]:
     def problems_of(record: Record) -> list[str]:
         scores = [other for other in stored if kind_of(other) == "scores"]
         others = [other for other in scores if kind_of(record) != "scores" or other["run"] != record["run"]]
-        records = {Path(str(place)) / file_name_of(found): found for place, found in enumerate([record, *others])}
+        records = {Path(str(place)) / place_of(found): found for place, found in enumerate([record, *others])}
         monkeypatch.setattr(verify, "read_records", lambda _: (records, []))
         notes: list[str] = []
         found = verify_records(RESULTS, notes.append)
@@ -158,6 +158,11 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("contrastive", lambda r: r["results"][0]["accuracy"][0].update(right=1), "its accuracies are not those of its cross entropies"),
     ("contrastive", decide_wrongly, "its accuracies are not those"),
     ("contrastive", lambda r: r["results"][1]["suite"].update(sha256="0"), "pairs: are others than those of minigerman"),
+    (
+        "contrastive",
+        lambda r: r["results"][0]["items"]["origin"]["names"].__setitem__(0, "elsewhere"),
+        "origins: are not those of the pairs of minigerman",
+    ),
     ("contrastive", swap_types, "types of error: are not those of the pairs of minigerman"),
     ("masks", lambda r: r["masks"].pop("3"), "masks: stored ['1', '2', '4', "),
     ("masks", lambda r: first_mask(r)["heads"].pop(), "heads of mask 1: stored "),
@@ -182,6 +187,9 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("heads", lambda r: encoder(r)["confidence"][1].__setitem__(2, None), "encoder_self: has [8, 7] heads by layer, not [8, 8]"),
     ("heads", lambda r: encoder(r)["entropy"].pop(), "encoder_self entropy: has rows of [8] heads, not of 8 in 2 layers"),
     ("heads", lambda r: encoder(r)["distance"][0].pop(), "encoder_self distance: has rows of [7, 8] heads, not of 8 in 2 layers"),
+    ("heads", add("confidence", 1), "encoder_self confidence: is not from 0 to 1"),
+    ("heads", add("rarest", -1), "encoder_self rarest: is not from 0 to 1"),
+    ("heads", lambda r: encoder(r)["divergence"][0].__setitem__(1, 0.75), "encoder_self divergence: is not from 0 to 0.6931"),
     ("heads", lambda r: r["syntax"]["baseline"].update(nsubj=0.9), "baseline of nsubj: stored 0.9, derived "),
     ("heads", lambda r: r["syntax"]["positions"]["dobj"].update({"5": 999}), "baseline of dobj: stored "),
     ("heads", lambda r: r["syntax"]["accuracy"]["amod"]["head to dependent"][0].__setitem__(0, 0.99), "margins of amod: are not those"),
@@ -288,7 +296,31 @@ def test_another_search_than_the_name_of_the_file_tells_is_named(tmp_path, store
     path, _ = two_of(stored, tmp_path)
     edit(path, lambda record: record["search"].update(beam=99))
     (line,) = checked(tmp_path)
-    assert f"file name: stored {path.name}, derived {path.stem}.beam=99.json" in line
+    assert f"place: stored {path.parent.name}/{path.name}, derived {path.parent.name}/{path.stem}.beam=99.json" in line
+
+
+def test_a_record_in_another_corpus_s_folder_is_named(tmp_path, stored):
+    path = publish(stored[0], tmp_path)
+    (tmp_path / "multi30k.en-de").mkdir()
+    path.rename(tmp_path / "multi30k.en-de" / path.name)
+    (line,) = checked(tmp_path)
+    assert f"place: stored multi30k.en-de/{path.name}, derived minigerman.en-de/{path.name}" in line
+
+
+def test_one_model_that_is_given_out_as_two_seeds_is_named(tmp_path, stored):
+    seeds = [r for r in stored if kind_of(r) == "scores" and r["system"] == "base" and r["split"] == "test"]
+    first = next(r for r in seeds if r["seed"] == 1)
+    second = next(r for r in seeds if r["config"] == {**first["config"], "train": {**first["config"]["train"], "seed": 2}})
+    for record in (first, second):
+        publish(record, tmp_path)
+    assert checked(tmp_path) == []
+    copied = second | {name: first[name] for name in ("hypotheses", "scores", "decoding")}
+    publish(copied, tmp_path)
+    line = f"{copied['run']}, scores test: has the translations of {first['run']}, word for word: it is no seed of its own"
+    assert checked(tmp_path) == [line]
+    publish(first | {"hypotheses": ["Ja ."] * 1000}, tmp_path)
+    publish(second | {"hypotheses": ["Ja ."] * 1000}, tmp_path)
+    assert checked(tmp_path) == [], "too few updates to say more than one thing"
 
 
 def test_a_record_of_own_files_that_are_elsewhere_is_said_not_to_be_checked(tmp_path, stored):

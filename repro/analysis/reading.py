@@ -1,6 +1,7 @@
 """One sentence as a trained model reads and translates it: tokens, weights, the probability of each word, and what a change changed."""
 
 import difflib
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -90,11 +91,11 @@ def _texts(subwords: Subwords, ids: list[int]) -> list[str]:
 
 
 def _words(subwords: Subwords, ids: list[int], probabilities: list[float]) -> list[Word]:
-    """Put subwords together to words, as `Subwords.decode` does."""
+    """Put subwords together to words, as `Subwords.decode` does; a translation may be empty."""
     starts = subwords.starts_word()
     first = [place for place, i in enumerate(ids) if starts[i] or place == 0]
     words = []
-    for start, end in zip(first, [*first[1:], len(ids)], strict=True):
+    for start, end in itertools.pairwise([*first, len(ids)]):
         (text,) = subwords.decode([ids[start:end]])
         words.append(Word(text.strip(), float(torch.tensor(probabilities[start:end]).prod())))
     return [word for word in words if word.text]

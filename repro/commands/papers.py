@@ -179,4 +179,4 @@ def verify(results: Path, judge: bool) -> None:
     if problems:
         raise DamagedFileError(str(results), f"faults found: {len(problems)}, each named above", "restore the records, or make them again")
     rest = f"; records not checked: {len(unchecked)}, each named above" if unchecked else ""
-    click.echo(f"every number that the records give was derived again{rest}")
+    click.echo(f"every number that has evidence was derived again, all others held to their ranges{rest}")

@@ -99,7 +99,11 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
 
 @click.command(short_help="Translate sentences from standard input.")
 @click.argument("run")
-@click.option("--int8", is_flag=True, help="Multiply in 8-bit integers: faster for wide models; a word changes here and there.")
+@click.option(
+    "--int8",
+    is_flag=True,
+    help="Multiply in 8-bit integers: faster for wide models; a word changes here and there, also with the lines beside it.",
+)
 @search_options
 def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> None:
     """Translate standard input to standard output, a sentence a line, with the model of RUN."""

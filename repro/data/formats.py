@@ -183,7 +183,9 @@ def _read_wit3(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[s
     languages = _check_languages(folder, wanted, present[pair])
     sides: Sides = {}
     for split in dict.fromkeys(_wit3_split(match) for match in found.values() if match["pair"] == pair):
-        files = {match["language"]: name for name, match in found.items() if match["pair"] == pair and _wit3_split(match) == split}
+        of_split = {name: match["language"] for name, match in found.items() if match["pair"] == pair and _wit3_split(match) == split}
+        _check_single(folder, of_split)  # editions of two years, say
+        files = {language: name for name, language in of_split.items()}
         for language in languages:
             if language not in files:
                 example = next(iter(files.values()))

@@ -47,6 +47,7 @@ FAULTS = {
 _JOINERS = "(?<![\u0600-\u109f\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"
 _FAULT = re.compile("[" + "".join(FAULTS.values()) + "]|" + _JOINERS)
 _NOT_WORDS = re.compile(r"[\s!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e\u3001-\u303f\u30fb]+")  # spacing and punctuation, not marks on letters
+_ACCENTS_ALONE = str.maketrans("\xa8\xaf\xb4\xb8", "    ")  # NFKC makes a blank and a mark on it of each, which would be letters
 _LINE_BREAK = re.compile(f"[{FAULTS['line-break character']}]")
 
 
@@ -90,6 +91,8 @@ def texts_in(where: str, texts: Iterable[str]) -> list[str]:
     for place, text in enumerate(found):
         if not isinstance(text, str):
             raise InputError(f"{where}[{place}]", f"is of the type {type(text).__name__}, not a text", "give a list of str")
+        if half := re.search(f"[{FAULTS['lone surrogate']}]", text):
+            raise InputError(f"{where}[{place}]", f"holds half a character, U+{ord(half.group()):04X}", "decode its bytes as UTF-8")
     return found
 
 
@@ -171,7 +174,7 @@ def normalise(text: str) -> str:
 
     A text of punctuation alone stays itself, so that ``?`` and ``!`` are not the same sentence.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", text.translate(_ACCENTS_ALONE)).casefold()
     return _NOT_WORDS.sub(" ", folded).strip() or text
 
 

@@ -118,7 +118,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         "figure3",
-        "Figures 1 and 3",
+        "Figure 3",
         "What the four types of heads look at, in one sentence",
         (MMA,),
         _types_of_maps,
@@ -171,6 +171,7 @@ PAPER = Paper(
         Deviation("scaling of the products", "root of the hidden size, as written", "root of the head's width, as in fairseq"),
         Deviation("norm", "fairseq of 2019, after the residual", "before the sublayer, for all systems alike"),
         Deviation("one type of head", "the other heads are replaced; how many is not said", "one global head, all others of the type"),
+        Deviation("Figure 1", "a diagram of mixed heads", "notebook 04 builds it in code; there is nothing to measure"),
         Deviation("data", "WAT17 En-Ja, IWSLT14 De-En", "the corpus of the scale"),
         *what_all_share(
             "a warm-up of 4,000 updates, then the inverse square root; choice of checkpoint not said",

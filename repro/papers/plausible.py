@@ -10,6 +10,8 @@ from repro.config import SITES
 from repro.papers.evidence import Record
 
 SLACK = 0.001  # of the sum of a row of rounded weights
+RANGES = {"confidence": 1, "rarest": 1, "two_rarest": 1, "divergence": math.log(2)}
+"""The most that a number of a site in a head record can be; the least is 0. Divergence in nats, all else shares."""
 NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")  # of a site in a head record: all else has rows of heads by layer
 
 
@@ -33,6 +35,9 @@ def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Ite
     for name, rows in found.items():
         if name not in NOT_BY_HEAD and (sizes := [len(row) for row in rows]) != [max(heads)] * len(heads):
             yield f"{site} {name}: has rows of {sizes} heads, not of {max(heads)} in {len(heads)} layers"
+    for name, most in RANGES.items():
+        if not all(0 <= value <= most + SLACK for row in found[name] for value in row if value is not None):
+            yield f"{site} {name}: is not from 0 to {most:.4g}"
     if (sizes := [len(row) for row in found["divergence"]]) != [len(heads)] * len(heads):
         yield f"{site} divergence: has rows of {sizes} layers, not of {len(heads)}"
 

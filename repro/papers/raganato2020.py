@@ -295,7 +295,7 @@ PAPER = Paper(
         Deviation("low-resource pairs", "three; small batches, dropout of 0.3", "a quarter, trained as all of it: 8L may overfit more"),
         Deviation("one head masked (Table 4)", "also for one low-resource direction, Vietnamese to English", "with all of the data only"),
         Deviation("high-resource pair", "11.5 million pairs", "all pairs of the scale"),
-        Deviation("depth", "6+6, 6+1 and shallower encoders", "the scale's depth, one decoder layer, one layer each"),
+        Deviation("depth", "6+6, 6+1 and shallower encoders", "the scale's depth; in one direction also one decoder layer, and one each"),
         *what_all_share(
             "updates and choice of checkpoint not said; their toolkit also drops attention weights, at 0.1",
             "not said; 5 and none in their toolkit",

@@ -77,11 +77,13 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str]:
         check_record(result)
     suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
     for result in record["results"]:
-        types = result["items"]["type"]
+        types, origins = result["items"]["type"], result["items"]["origin"]
         if result["suite"]["sha256"] != suite.fingerprint:
             yield f"pairs: are others than those of {suite.name}"
         elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
             yield f"types of error: are not those of the pairs of {suite.name}"
+        elif [origins["names"][of] for of in origins["of"]] != [item.origin for item in suite.items]:
+            yield f"origins: are not those of the pairs of {suite.name}"
         elif result["items"]["distance"] != [item.distance for item in suite.items]:
             yield f"distances: are not those of the pairs of {suite.name}"
 

@@ -2,10 +2,12 @@
 
 By kind of record, and from what:
 
-    all            digest, name, system and seed of a run        its configuration
+    all            digest, name, system and seed of a run;       its configuration
+                   where the record lies
     scores         scores; tokens and sentences per second       translations and references; counts and seconds
                    parameters; fingerprint of the data           the configuration; the corpus
-    contrastive    accuracies; pairs, types and distances        cross entropies of single pairs; the suite
+                   that seeds are models of their own            the translations of the other seeds, which differ
+    contrastive    accuracies; pairs, types, distances ...       cross entropies of single pairs; the suite
     heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
                    shares of a layer                             sum to one
                    which heads there are; that all of dev count  the configuration; the corpus
@@ -21,7 +23,8 @@ themselves, means over queries (confidence, distance, entropy, divergence ...), 
 seconds; the weights of maps, shares off the diagonal and rates of `speed` are held to their shapes and ranges (`plausible.py`).
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -45,7 +48,7 @@ from repro.papers.suites import check_contrastive
 from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
 from repro.pruning import kept_heads
 from repro.record_fields import KINDS, kind_of
-from repro.records import file_name_of, overlap_of, read_records, rescore
+from repro.records import overlap_of, place_of, read_records, rescore
 from repro.scales import run_name, system_of
 from repro.transformer import Transformer, count_parameters
 
@@ -54,6 +57,9 @@ ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
 CUT_SHORT = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 """What comes of numbers deep in a record that are missing or of another type. `load_record` checks what all readers need, not every
 number: the rest is found here, where it must be named and must not keep the other records from being checked."""
+
+DISTINCT = 20
+"""So many different translations of a test set are not the same by chance for two seeds."""
 
 Scores = dict[tuple[str, str], Record]
 """Score records by the digest of their configuration and their test set."""
@@ -86,7 +92,19 @@ def verify_records(folder: Path, report: Callable[[str], None]) -> list[str]:
             problems.append(f"{name}: {error}")
         except CUT_SHORT as error:
             problems.append(f"{name}: {path} is damaged ({type(error).__name__}: {error})")
-    return problems
+    return [*problems, *_counted_twice(scores.values())]
+
+
+def _counted_twice(scores: Iterable[Record]) -> Iterator[str]:
+    """Yield which seeds of a system translate a test set word for word as another seed does: then one model counts as two."""
+    seen: dict[tuple, str] = {}
+    for record in scores:
+        hyps, settings = record["hypotheses"], {**record["config"], "train": {**record["config"]["train"], "seed": None}}
+        if len(set(hyps)) < DISTINCT:  # models that were trained for a minute may all say the same
+            continue
+        model = (json.dumps([settings, record["split"], record["search"]], sort_keys=True), tuple(hyps))
+        if (other := seen.setdefault(model, record["run"])) != record["run"]:
+            yield f"{record['run']}, scores {record['split']}: has the translations of {other}, word for word: it is no seed of its own"
 
 
 def verify_claims(folder: Path) -> list[str]:
@@ -126,7 +144,8 @@ def _comparable(verdict: dict) -> tuple:
 def _differences(path: Path, record: Record, scores: Scores) -> Iterator[str]:
     if kind_of(record) not in KINDS:
         yield f"unknown kind '{kind_of(record)}': {did_you_mean(kind_of(record), KINDS)}"
-    yield from _unequal("file name", path.name, file_name_of(record))
+    place = place_of(record)
+    yield from _unequal("place", "/".join(path.parts[-len(place.parts) :]), place.as_posix())
     config = from_dict(RunConfig, record["config"])
     yield from _unequal("configuration", record["config_digest"], config.digest())
     yield from _unequal("run", record["run"], run_name(config))
