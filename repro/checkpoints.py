@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from repro.attention import file_digests
 from repro.config import TrainConfig
 from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
@@ -71,8 +72,17 @@ def new_model(run: Run) -> tuple[Transformer, Subwords]:
         DamagedFileError: subwords or lengths are not what was written.
     """
     run.check_files()
+    if changed := changed_attention(run):
+        what = f"was made when the file of {', '.join(changed)} said something else: its numbers are of old parameters under new code"
+        print(f"{run.path}: {what}. Delete the folder to train it again", file=sys.stderr)
     subwords = Subwords.load(run.subwords_path)
     return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
+
+
+def changed_attention(run: Run) -> list[str]:
+    """Return the variants in a run's model whose files have changed since it was made, as far as it is noted; comments do not count."""
+    noted = run.provenance().get("attention", {}) if run.provenance_path.exists() else {}
+    return [name for name, digest in file_digests(run.config.model).items() if noted.get(name, digest) != digest]
 
 
 def find_start(run: Run, data_fingerprint: str) -> Run | None:

@@ -163,7 +163,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         raise InputError(where, f"unknown value '{value}'", did_you_mean(str(value), choices))
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InputError(where, f"holds what is no letter in {value!a:.80}", "use text in UTF-8; rename the folder if it is one")
-    for row in (t for t in allowed if typing.get_origin(t) is tuple):
+    for row in (t for t in allowed if typing.get_origin(t) in (tuple, list)):
         if isinstance(value, (list, tuple)):
             return tuple(typed(typing.get_args(row)[0], item, where) for item in value)
     if type(value) is int and abs(value) >= 2**63:
@@ -172,7 +172,8 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         value = float(value)
     if type(value) not in allowed or (isinstance(value, float) and not math.isfinite(value)):
         wanted = " or ".join(map(_in_words, allowed))
-        mend = 'write a list, as in ["a", "b"]' if any(typing.get_origin(t) is tuple for t in allowed) else f"give one {wanted}"
+        mend = 'write a list, as in ["a", "b"]' if any(typing.get_origin(t) in (tuple, list) for t in allowed) else f"give one {wanted}"
+        mend += " that is finite" * (type(value) in allowed)
         raise InputError(where, f"wants {wanted}, found {value!r:.80}", mend)
     return value
 
@@ -180,7 +181,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
 def _in_words(hint: Any) -> str:
     if typing.get_origin(hint) is Literal:
         return " or ".join(map(repr, typing.get_args(hint)))
-    if typing.get_origin(hint) is tuple:
+    if typing.get_origin(hint) in (tuple, list):
         return f"list of {_in_words(typing.get_args(hint)[0])}"
     return "null" if hint is type(None) else hint.__name__
 

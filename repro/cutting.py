@@ -84,7 +84,7 @@ def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
     for site in sites:
         for layer, attention in enumerate(model.attentions()[site]):
             if attention is not None:
-                _check_variant(site, layer, model.config, attention.weights, "name sites whose attention is dot-product in every layer")
+                _check_variant(site, layer, model.config, attention.weights, "prune a run whose attention is dot-product there")
 
 
 def _check_variant(site: str, layer: int, config: ModelConfig, weights: nn.Module, mend: str) -> None:

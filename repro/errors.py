@@ -81,6 +81,7 @@ def known(error: Exception) -> Exception:
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Name the closest known word, and as many of the known ones as fit into a line, for the mend of an error."""
     known = list(known)
-    close = difflib.get_close_matches(wrong, known, n=1)
+    by_lower = {word.lower(): word for word in known}
+    close = [by_lower[word] for word in difflib.get_close_matches(wrong.lower(), by_lower, n=1)]
     listed = textwrap.shorten(", ".join(known), MAX_LISTED, placeholder=" ...")
     return f"did you mean '{close[0]}'? Known: {listed}" if close else f"use one of {listed}"

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from repro.attention import file_digests
 from repro.config import DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import ParallelCorpus, load_corpus, own_folder
@@ -103,7 +104,7 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
     data = run.config.data
     texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
-    new = provenance(device, torch.get_num_threads(), corpus.fingerprint)
+    new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {"attention": file_digests(run.config.model)}
     goes_on = bool(run.checkpoints())
     if goes_on:
         _check_provenance(run, new, allow_inexact)
@@ -115,6 +116,9 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
     train_pairs = _encode(subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens)
     if not len(train_pairs):
         raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
+    if corpus.dropped and own_folder(data.corpus):  # what is left out of published text, `repro data` tells
+        reasons = ", ".join(f"{count:,} ({reason})" for reason, count in sorted(corpus.dropped.items()))
+        print(f"{run.path}: training pairs left out: {reasons}; repro data {data.corpus} names them", file=sys.stderr)
     if left_out := len(sources) - len(train_pairs):
         what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
         print(f"{run.path}: {what}; they are left out", file=sys.stderr)

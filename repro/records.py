@@ -12,6 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from repro.attention import file_digests
+from repro.checkpoints import changed_attention
 from repro.config import DataConfig, RunConfig, from_dict
 from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_pairs, own_folder, task_of
 from repro.decoding import SearchConfig, Translator
@@ -48,6 +50,10 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     made_of = json.dumps(asdict(search), sort_keys=True)
     if ":" in split or own_folder(data.corpus):  # unlike a published corpus, it may have changed since
         made_of += str((sources, refs))
+    if not refs:
+        raise InputError(f"{data.corpus}, {split}", "has no sentence pair", "put some into its files, or choose another split")
+    if changed := changed_attention(run):  # the kept translations are those of the old code
+        made_of += str(sorted((name, file_digests(run.config.model)[name]) for name in changed))
     path = run.path / "evaluations" / f"{_file_name(split)}-{_digest(made_of)}.json"
     if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
         return load_record(path)

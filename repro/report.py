@@ -147,7 +147,7 @@ def means_table(records: list[dict[str, Any]]) -> str:
         if len(group) > 1:
             values = ([score_of(record, name)["value"] for record in group] for name in names)
             rows.append([label, str(len(group)), *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values)])
-    return table(["mean over seeds", "seeds", *names], rows) if rows else ""
+    return table(["mean ± standard deviation over seeds", "seeds", *names], rows) if rows else ""
 
 
 TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target tokens/s in training", "threads"]

@@ -172,7 +172,7 @@ def apply_update(model, optimizer, batch: Batch, lr: float, config: TrainConfig)
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     if not math.isfinite(norm) or not math.isfinite(loss):
         what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, training pairs {batch.indices[:5]} ..."
-        raise DivergedError("training", what, _calmer(config))
+        raise DivergedError("training", what, _calmer(config) if optimizer.state else "look at its attention: no step was taken yet")
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return loss, nll, tokens

@@ -1,4 +1,4 @@
-"""What the README says about adding a variant, done: one file, one line, and the contract holds."""
+"""What the README says, done: its lines of Python, and a variant of one's own, which is one file and one line."""
 
 import os
 import re
@@ -34,3 +34,11 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
         assert report.count(f"nearness-{site}] PASSED") >= 10
     assert "nearness.py] PASSED" in report
     assert "Attention that fades with distance" in run("repro", "variants")
+
+
+def test_the_lines_of_python_of_the_readme_do_what_they_say(capsys):
+    (lines,) = re.findall(r"From Python, .*?```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    found: dict = {}
+    exec(lines, found)
+    assert capsys.readouterr().out == f"{found['translator'].translate(['The old man sees a dog.'])}\n"
+    assert [layer.num_heads for layer in found["weights"]] == [4, 4]

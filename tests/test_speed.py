@@ -1,5 +1,6 @@
 """What is measured on several runs together: speeds in one sitting, and pruned models beside their controls."""
 
+import importlib
 from types import SimpleNamespace
 
 from tiny_runs import tiny
@@ -50,3 +51,8 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
     (found,) = pruned.measure_pruning([run])
     assert made == [("control", ("encoder_self",)), ("control", pruned.SITES), ("scratch", "with 5")]  # a quarter of 24 is 6
     assert found["series"]["scratch"]["pruned"] == "with 5"
+
+
+def test_the_benchmarks_can_be_started():
+    """What they import lies elsewhere now and then; measuring takes an hour, and no test does it."""
+    assert importlib.import_module("benchmarks.__main__").PEERS

@@ -4,11 +4,15 @@ The modules are imported when a variant is built, so that a misspelt name is ans
 """
 
 import ast
+import hashlib
 import inspect
+from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from repro.config import typed
+from repro.config import SITES, ModelConfig, typed
 from repro.errors import InputError, did_you_mean
 
 VARIANTS = {
@@ -83,8 +87,10 @@ def build_weights(
         num_layers, embed_dim, num_heads, dropout, length_ratio: see `Stack`.
 
     Raises:
-        InputError: unknown name or option, or a site where the variant is not defined.
+        InputError: unknown site, name or option, or a site where the variant is not defined; or a variant's file is not as it must be.
     """
+    if site not in SITES:
+        raise InputError("site", f"unknown site '{site}'", did_you_mean(site, SITES))
     layers = parse_layers(spec, num_layers, f"model.{site}")
     arguments = (site, num_layers, embed_dim, num_heads, dropout, length_ratio)
     stacks = {variant: _build_stack(variant, *arguments) for variant in dict.fromkeys(layers)}
@@ -96,13 +102,63 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
     name, options = parse_variant(spec, f"model.{site}")
     if name == NO_SUBLAYER:
         return [None] * num_layers
-    from repro.attention.base import Stack
+    from repro.attention.base import AttentionWeights, Stack
 
-    build = import_module(VARIANTS[name]).build
-    known = {option: parameter.annotation for option, parameter in list(inspect.signature(build).parameters.items())[1:]}
+    build = _builder(name)
+    known = dict(list(inspect.signature(build, eval_str=True).parameters.items())[1:])
     for option in options:
         if option not in known:
             mend = did_you_mean(option, known) if known else f"write {name} alone"
             raise InputError(f"model.{site}", f"{name} has no option '{option}'", mend)
-    options = {option: typed(known[option], value, f"model.{site}: {name}({option})") for option, value in options.items()}
-    return build(Stack(site, num_layers, *arguments), **options)
+    if missing := [option for option, parameter in known.items() if parameter.default is parameter.empty and option not in options]:
+        raise InputError(f"model.{site}", f"{name} needs the option '{missing[0]}'", f"write {name}({missing[0]}=...)")
+    hints = {option: _type_of(name, known[option]) for option in options}
+    options = {option: typed(hints[option], value, f"model.{site}: {name}({option})") for option, value in options.items()}
+    built = build(Stack(site, num_layers, *arguments), **options)
+    if not isinstance(built, list) or len(built) != num_layers or not all(isinstance(layer, AttentionWeights) for layer in built):
+        found = f"{len(built)} of them" if isinstance(built, list) else type(built).__name__
+        raise InputError(
+            VARIANTS[name], f"build returned {found} for {num_layers} layers", "return a list with an AttentionWeights a layer"
+        )
+    return built
+
+
+def _builder(name: str) -> Callable[..., Any]:
+    """Return the function `build` of a variant's file."""
+    module = VARIANTS[name]
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:  # its own imports are another matter
+            raise
+        what = f"'{name}' stands for {module}, which is not there"
+        raise InputError("VARIANTS", what, "write its file, or mend the line in repro/attention/__init__.py") from error
+    if not callable(build := getattr(found, "build", None)):
+        raise InputError(module, "has no function build", "write build(stack): it returns a list with an AttentionWeights a layer")
+    return build
+
+
+def _type_of(name: str, option: inspect.Parameter) -> Any:
+    """Return the type that an option wants: its annotation, or else that of its default."""
+    if option.annotation is not option.empty:
+        return option.annotation
+    if option.default is option.empty or option.default is None:
+        mend = f"write its type, as in `def build(stack, {option.name}: float = 1.0)`"
+        raise InputError(VARIANTS[name], f"build does not say what its option '{option.name}' is", mend)
+    return type(option.default)
+
+
+def file_digests(model: ModelConfig) -> dict[str, str]:
+    """Return twelve hex digits for the file of each variant in a model, by name; comments, docstrings and layout do not count."""
+    layers = {site: model.encoder_layers if site == "encoder_self" else model.decoder_layers for site in SITES}
+    specs = {spec for site in SITES for spec in parse_layers(getattr(model, site), layers[site], f"model.{site}")}
+    names = sorted({parse_variant(spec)[0] for spec in specs} - {NO_SUBLAYER})
+    return {name: _digest(Path(spec.origin)) for name in names if (spec := find_spec(VARIANTS[name])) and spec.origin}
+
+
+def _digest(file: Path) -> str:
+    tree = ast.parse(file.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:12]

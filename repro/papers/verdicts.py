@@ -1,4 +1,7 @@
-"""Verdicts as they are kept: with the test that they answer, so that no margin is moved after its result is known."""
+"""Verdicts as they are kept: with the words and bounds of the test that they answer, which are not changed quietly once a result is known.
+
+How a number is computed is code. Where that changes, `repro verify` finds that stored verdicts are not what the records give any more.
+"""
 
 import json
 from collections.abc import Iterable

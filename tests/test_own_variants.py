@@ -1,0 +1,150 @@
+"""A variant of one's own: mistakes in its file have a line of their own, and a run knows that its file was edited."""
+
+import importlib
+import sys
+
+import pytest
+from own_files import DE, EN, write_corpus
+from tiny_runs import cut_short, tiny
+
+from repro import attention
+from repro.attention import build_weights, file_digests
+from repro.config import ModelConfig
+from repro.errors import InputError
+from repro.records import evaluate_run
+from repro.training import train
+
+NEARNESS = '''"""Attention that fades with distance."""
+
+import torch
+
+from repro.attention.base import AttentionWeights
+from repro.attention.masks import masked_softmax
+
+
+class Nearness(AttentionWeights):
+    """A softmax of minus the distance times a slope."""
+
+    def __init__(self, stack, slope):
+        super().__init__(stack.num_heads, stack.head_dim)
+        self.slope = slope
+
+    def forward(self, query, key, blocked, positions):
+        keys = torch.arange(blocked.shape[-1], device=query.device)
+        scores = -self.slope * (keys - positions.query[:, None]).abs().to(query.dtype)
+        return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)
+
+
+def build(stack, slope=1.0):
+    return [Nearness(stack, slope) for _ in range(stack.num_layers)]
+'''
+SITE = "encoder_self"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return what writes the file of the registered variant `nearness`, which is imported anew."""
+    folder = tmp_path / "code"
+    folder.mkdir()
+
+    def write(text: str) -> None:
+        sys.modules.pop("nearness_of_my_own", None)
+        (folder / "nearness_of_my_own.py").write_text(text)
+        importlib.invalidate_caches()
+
+    with pytest.MonkeyPatch.context() as patch:  # its own: `cut_short` undoes all of the test's
+        patch.syspath_prepend(folder)
+        patch.setattr(sys, "dont_write_bytecode", True)
+        patch.setitem(attention.VARIANTS, "nearness", "nearness_of_my_own")
+        yield write
+    sys.modules.pop("nearness_of_my_own", None)
+
+
+def built(spec: str = "nearness") -> list:
+    return build_weights(spec, SITE, 2, 64, 4)
+
+
+def test_an_option_needs_no_annotation_if_it_has_a_default(write):
+    write(NEARNESS)
+    assert [layer.slope for layer in built("nearness(slope=2)")] == [2.0, 2.0]
+    with pytest.raises(InputError, match=r"nearness\(slope\): wants float, found 'a'"):
+        built("nearness(slope='a')")
+    write(
+        "from __future__ import annotations\n"
+        + NEARNESS.replace('"""Attention that fades with distance."""\n', "").replace("slope=1.0", "slope: float = 1.0")
+    )
+    assert built("nearness(slope=3)")[0].slope == 3.0
+    write(NEARNESS.replace("slope=1.0", "slope: list[float] = (1.0,)"))
+    assert built("nearness(slope=[1, 2])")[0].slope == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("edit", "spec", "message"),
+    [
+        (("def build", "def make"), "nearness", "nearness_of_my_own: has no function build. Fix: write build"),
+        (("slope=1.0", "slope=None"), "nearness(slope=2.0)", "build does not say what its option 'slope' is. Fix: write its type"),
+        (("slope=1.0", "slope"), "nearness", r"nearness needs the option 'slope'. Fix: write nearness\(slope=...\)"),
+        (
+            ("range(stack.num_layers)", "range(1)"),
+            "nearness",
+            "nearness_of_my_own: build returned 1 of them for 2 layers. Fix: return a list",
+        ),
+        (
+            ("[Nearness(stack, slope) for _ in range(stack.num_layers)]", "Nearness(stack, slope)"),
+            "nearness",
+            "build returned Nearness for 2",
+        ),
+        (("[Nearness(stack, slope) for", "[slope for"), "nearness", "build returned 2 of them for 2 layers"),
+    ],
+)
+def test_a_mistake_in_its_file_has_a_line(write, edit, spec, message):
+    assert edit[0] in NEARNESS
+    write(NEARNESS.replace(*edit))
+    with pytest.raises(InputError, match=message):
+        built(spec)
+
+
+def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch):
+    monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.attention.nearnes")
+    with pytest.raises(InputError, match="'nearness' stands for repro.attention.nearnes, which is not there. Fix: write its file"):
+        built()
+    with pytest.raises(InputError, match=r"site: unknown site 'encoder'. Fix: did you mean 'encoder_self'\?"):
+        build_weights("dot-product", "encoder", 2, 64, 4)
+
+
+def test_only_what_python_does_of_a_file_counts(write):
+    model = ModelConfig(encoder_self="nearness; last: nearness(slope=2.0)", cross="none")
+    write(NEARNESS)
+    before = file_digests(model)
+    assert before.keys() == {"nearness", "dot-product"}
+    write("# a comment\n" + NEARNESS.replace("A softmax of minus", "Another docstring").replace("slope=1.0)", "slope = 1.0)"))
+    assert file_digests(model) == before
+    write(NEARNESS.replace("-self.slope", "self.slope"))
+    assert file_digests(model)["nearness"] != before["nearness"] and file_digests(model)["dot-product"] == before["dot-product"]
+
+
+def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_out_for_it(write, tmp_path, monkeypatch, capsys):
+    write(NEARNESS)
+    option = f"model.{SITE}=nearness"
+    runs = tmp_path / "runs"
+    cut_short(runs, monkeypatch, 14, option)
+    write(NEARNESS.replace("-self.slope", "0.5 * self.slope"))
+    with pytest.raises(InputError, match="cannot resume exactly: the code of nearness was [0-9a-f]{12}, is "):
+        train(tiny(option), runs, quiet=True)
+    write(NEARNESS)
+    run = train(tiny(option), runs, quiet=True)
+    first = evaluate_run(run, "dev")
+    assert evaluate_run(run, "dev") == first and capsys.readouterr().err == ""
+    write(NEARNESS.replace("-self.slope", "5 * self.slope"))
+    second = evaluate_run(run, "dev")
+    assert "was made when the file of nearness said something else" in capsys.readouterr().err
+    assert second["decoding"] != first["decoding"] or second["hypotheses"] != first["hypotheses"]
+    assert len(list((run.path / "evaluations").iterdir())) == 2
+
+
+def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):
+    (tmp_path / "own").mkdir()
+    name = write_corpus(tmp_path / "own", train_en=[*EN[:20], "a\xadb"], train_de=[*DE[:20], "c"])
+    run = train(tiny(f"data.corpus={name}", "data.source=en", "data.target=de", "data.vocab_size=60"), tmp_path / "runs", quiet=True)
+    expected = f"{run.path}: training pairs left out: 1 (invisible character); repro data {name} names them\n"
+    assert capsys.readouterr().err == expected
