@@ -29,6 +29,7 @@ MISTAKES = [
     (["train", "model.encoder_layers=1000000000"], "error: model.encoder_layers: must be at most 1,000, found 1,000,000,000. Fix: "),
     (["train", f"train.warmup=1{'0' * 400}"], "error: train.warmup: is a number of 401 digits. Fix: use a smaller number"),
     (["report", "--scale", "multi30", "--results", "."], "error: --scale: unknown scale 'multi30'. Fix: did you mean 'multi30k'?"),
+    (["train", "--variant", "HC-SA"], "error: --variant: unknown variant 'HC-SA'. Fix: did you mean 'hc-sa'?"),
     (["train", "model.num_heads"], "error: model.num_heads: has no value. Fix: write model.num_heads=VALUE"),
     (
         ["train", "train.clip_norm=1e99"],

@@ -3,6 +3,7 @@
 import pytest
 from paper_records import BASE, HARD, damaged, heads_record, score_record, verdict_on
 
+from repro.papers.arms import Arm
 from repro.papers.bins import reference_length
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import gap_figure
@@ -72,3 +73,17 @@ def test_a_figure_says_where_its_intervals_know_nothing_of_seeds(refs):
     )
     assert of_one == ["BLEU against base by reference words, intervals over test sentences alone"]
     assert of_two == ["BLEU against base by reference words"]
+
+
+@pytest.mark.parametrize(
+    ("base", "random", "status"),
+    [(0.1, 0.02, "reproduced"), (0.1, 0.005, "partly"), (0.005, 0.02, "partly"), (0.002, 0.005, "not reproduced")],
+)
+def test_layers_of_recurrent_attention_must_be_more_alike_than_those_of_random_attention_too(refs, base, random, status):
+    """Layers that look at no tokens are alike already, beside those of the baseline."""
+    records = []
+    for system, divergence in {"ran-all": 0.01, "base": base, "syn-r": random}.items():
+        record = score_record(Arm(system), refs)
+        layers = {"decoder_self": {"divergence": [[0.0, divergence], [divergence, 0.0]]}}
+        records += [record, record | {"kind": "heads", "sites": layers}]
+    assert verdict_on("Z-09", records).status == status
