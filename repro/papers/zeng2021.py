@@ -299,6 +299,6 @@ PAPER = Paper(
             "summarisation, dialogue", "CNN/DailyMail, Persona-Chat", "generated tasks at smoke; the corpora have scales of their own"
         ),
         Deviation("Figures 1 and 2", "diagrams of self-attention and of RAN", "notebooks 01 and 05 build them in code; nothing to measure"),
-        Deviation("data", "ten pairs of languages of WMT and IWSLT", "the corpus of the scale, and a quarter of it for small pairs"),
+        Deviation("data", "ten directions, with many and with few pairs", "the corpus of the scale, and a quarter of it for few pairs"),
     ),
 )
