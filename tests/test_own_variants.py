@@ -112,6 +112,18 @@ def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch)
         build_weights("dot-product", "encoder", 2, 64, 4)
 
 
+def test_a_file_that_is_no_python_and_a_folder_that_is_not_there_are_named(write, monkeypatch):
+    model = ModelConfig(encoder_self="nearness")
+    write(NEARNESS.replace("return [Nearness", "return [[Nearness"))
+    for use in (built, lambda: file_digests(model)):
+        with pytest.raises(InputError, match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: mend that line"):
+            use()
+    monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.attentoin.nearness")
+    for use in (built, lambda: file_digests(model)):
+        with pytest.raises(InputError, match="'nearness' stands for repro.attentoin.nearness, which is not there"):
+            use()
+
+
 def test_only_what_python_does_of_a_file_counts(write):
     model = ModelConfig(encoder_self="nearness; last: nearness(slope=2.0)", cross="none")
     write(NEARNESS)

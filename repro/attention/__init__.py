@@ -8,7 +8,6 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -129,10 +128,12 @@ def _builder(name: str) -> Callable[..., Any]:
     try:
         found = import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module:  # its own imports are another matter
+        if not f"{module}.".startswith(f"{error.name}."):  # its own imports are another matter
             raise
         what = f"'{name}' stands for {module}, which is not there"
         raise InputError("VARIANTS", what, "write its file, or mend the line in repro/attention/__init__.py") from error
+    except SyntaxError as error:
+        raise InputError(f"{error.filename}:{error.lineno}", f"is no Python ({error.msg})", "mend that line") from error
     if not callable(build := getattr(found, "build", None)):
         raise InputError(module, "has no function build", "write build(stack): it returns a list with an AttentionWeights a layer")
     return build
@@ -153,7 +154,9 @@ def file_digests(model: ModelConfig) -> dict[str, str]:
     layers = {site: model.encoder_layers if site == "encoder_self" else model.decoder_layers for site in SITES}
     specs = {spec for site in SITES for spec in parse_layers(getattr(model, site), layers[site], f"model.{site}")}
     names = sorted({parse_variant(spec)[0] for spec in specs} - {NO_SUBLAYER})
-    return {name: _digest(Path(spec.origin)) for name in names if (spec := find_spec(VARIANTS[name])) and spec.origin}
+    for name in names:
+        _builder(name)  # which has a line for what is wrong with its file
+    return {name: _digest(Path(str(import_module(VARIANTS[name]).__file__))) for name in names}
 
 
 def _digest(file: Path) -> str:
