@@ -1,6 +1,7 @@
 """Widgets without a browser: state set in Python changes what is shown, numbers are the model's, and text stays text."""
 
 import json
+import threading
 import zlib
 
 import ipywidgets
@@ -10,7 +11,7 @@ import torch
 
 from repro import gallery
 from repro.analysis.ablation import scaled_heads
-from repro.analysis.reading import Reading, Word, changed_words
+from repro.analysis.reading import Reading, Word, changed_words, read
 from repro.analysis.replacement import replaced_head
 from repro.analysis.weights import collect_weights
 from repro.attention.gaussian import Gaussian
@@ -245,6 +246,62 @@ def test_what_was_painted_while_the_kernel_was_busy_belongs_to_its_head(translat
     assert play.matrix.blocked == [] and play.heads.marked == [[0, 0, 0]] and play.matrix.head == [0, 0, 1]
     play.matrix.set_state({"blocked": [[2, 1]], "painted": {"head": [0, 0, 1], "pairs": [[2, 1]]}})
     assert play.settings[(0, 0, 1)].blocked == ((2, 1),) and play.settings[(0, 0, 0)].blocked == ((1, 0),)
+
+
+def test_of_two_controls_moved_at_once_the_later_one_counts(translator, monkeypatch):
+    """A kernel handles the messages of two controls in two threads; here the first of them is still translating when the other comes."""
+    play = Playground(translator, SENTENCE, SEARCH)
+    play.pattern.value, play.center.value, play.sums_to_one.value = "gaussian", -6.0, True
+    reading, read_on, running, most = threading.Event(), threading.Event(), [], []
+
+    def slow_read(*arguments):
+        running.append(1)
+        most.append(len(running))
+        if not reading.is_set():
+            reading.set()
+            read_on.wait(10)
+        try:
+            return read(*arguments)
+        finally:
+            running.pop()
+
+    monkeypatch.setattr("repro.widgets.playground.read", slow_read)
+    hands = [threading.Thread(target=play.std.set_trait, args=("value", std)) for std in (0.25, 5.0)]
+    hands[0].start()
+    assert reading.wait(10)
+    hands[1].start()
+    hands[1].join(1)  # the later one: either it waits, or it has ended before the earlier one
+    read_on.set()
+    for hand in hands:
+        hand.join(60)
+    assert most == [1, 1] and play.settings[(0, 0, 0)].std == 5.0
+    weights = np.frombuffer(play.matrix.weights, np.float32).reshape(len(play.matrix.query_tokens), -1)
+    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)  # nothing is left of a row by the narrow one
+
+
+@pytest.mark.parametrize("make", [Playground, Ablation])
+def test_a_cell_finds_its_model_as_it_was_while_a_widget_translates(translator, monkeypatch, make):
+    widget, seen = make(translator, SENTENCE, SEARCH), []
+    whole = read(translator, SENTENCE, SEARCH).words
+
+    def read_beside(*arguments):
+        seen.append(read(translator, SENTENCE, SEARCH).words)
+        return read(*arguments)
+
+    monkeypatch.setattr(f"{make.__module__}.read", read_beside)
+    if make is Ablation:
+        widget.factor.value = 0.5
+    else:
+        widget.pattern.value = "uniform"
+    assert widget.changed.words != whole and seen == [whole]
+
+
+def test_a_widgets_model_has_the_parameters_of_the_one_it_was_given(translator):
+    model = Playground(translator, SENTENCE, SEARCH).translator.model
+    assert [p.data_ptr() for p in model.parameters()] == [p.data_ptr() for p in translator.model.parameters()]
+    assert not {*model.modules()} & {*translator.model.modules()}
+    rounded = translator.quantized()
+    assert texts(Playground(rounded, SENTENCE, SEARCH).words.rows[0]) == rounded.translate([SENTENCE], SEARCH)[0]
 
 
 def test_a_head_that_is_not_there_is_not_explored(translator):

@@ -12,7 +12,7 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.widgets.heads import HeadGrid, first_head, kept_heads, ones, static_heads
-from repro.widgets.parts import FITS, Touchable, Words, sentence_field, static_words, words_row
+from repro.widgets.parts import FITS, Touchable, Words, apart, sentence_field, static_words, words_row
 
 
 class Ablation(Touchable):
@@ -27,7 +27,7 @@ class Ablation(Touchable):
     """
 
     def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
-        self.translator, self.search = translator, search
+        self.translator, self.search = apart(translator), search
         self.sentence, self.words = sentence_field(sentence), Words()
         self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model))
         self.factor = ipywidgets.FloatSlider(1.0, min=0, max=2, step=0.05, description="factor", readout_format=".2f")
@@ -85,7 +85,7 @@ class Pruning(Touchable):
     def __init__(self, models: Sequence[tuple[str, Translator]], sentence: str, search: SearchConfig | None = None) -> None:
         if not models:
             raise InputError("models", "there is none", "give (label, translator) pairs")
-        self.models, self.search = dict(models), search
+        self.models, self.search = {label: apart(translator) for label, translator in dict(models).items()}, search
         if len(self.models) < len(models):
             raise InputError("models", "have a label twice", "give each a label of its own, such as its penalty")
         self.sentence, self.words = sentence_field(sentence), Words()
@@ -122,7 +122,7 @@ class Comparison(Touchable):
     def __init__(self, models: Mapping[str, Translator], sentence: str, search: SearchConfig | None = None) -> None:
         if not models:
             raise InputError("models", "there is none", "give label -> translator")
-        self.models, self.search = dict(models), search
+        self.models, self.search = {label: apart(translator) for label, translator in dict(models).items()}, search
         self.sentence, self.words = sentence_field(sentence), Words()
         super().__init__([self.sentence, self.words], notice=self.words)
         self.sentence.observe(self.guarded(self._update), "value")

@@ -13,7 +13,7 @@ from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import first_head
-from repro.widgets.parts import TITLES, Touchable, labelled_picture, module, picture, sentence_field, style
+from repro.widgets.parts import ONE_AT_A_TIME, TITLES, Touchable, apart, labelled_picture, module, picture, sentence_field, style
 
 SIDES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
 
@@ -59,8 +59,9 @@ class Maps(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _answer(self, _, content: str, __) -> None:
-        if content == "weights":
-            self.send({"version": self.version}, [self.weights.tobytes()])
+        with ONE_AT_A_TIME:  # or the weights of one sentence could go out with the number of another
+            if content == "weights":
+                self.send({"version": self.version}, [self.weights.tobytes()])
 
 
 class Explorer(Touchable):
@@ -75,7 +76,7 @@ class Explorer(Touchable):
     """
 
     def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
-        self.translator, self.search = translator, search
+        self.translator, self.search = apart(translator), search
         self.sentence, self.maps = sentence_field(sentence), Maps(first_head(translator.model))
         super().__init__([self.sentence, self.maps], notice=self.maps)
         self.sentence.observe(self.guarded(self._update), "value")

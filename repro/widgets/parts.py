@@ -1,9 +1,11 @@
 """What the widgets are put together from: views drawn by the modules beside this file, and their static stand-ins."""
 
 import base64
+import copy
 import html
 import io
 import re
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import traitlets
 from PIL import Image
 
 from repro.analysis.reading import Reading, changed_words
+from repro.decoding import Translator
 from repro.errors import ReproError
 from repro.plots import attention_maps, escape
 from repro.plots import picture as still
@@ -26,6 +29,9 @@ PALETTE = np.array([plotly.colors.unlabel_rgb(c) for c in plotly.colors.sample_c
 
 FITS = {"width": "auto"}  # the layout of a button as wide as its text
 FRONT = Path(__file__).parent / "front"
+
+ONE_AT_A_TIME = threading.RLock()
+"""Held by whatever answers a hand: a kernel may handle the messages of two controls in two threads. It may be taken again in its thread."""
 
 
 def module(*names: str) -> str:
@@ -64,11 +70,15 @@ class Touchable(ipywidgets.VBox):
         self.notice = notice
 
     def guarded(self, action: Callable[[], None]) -> Callable[[Any], None]:
-        """Return a callback that tells a user's mistake in one line; a traceback from a callback is seen by nobody."""
+        """Return a callback that tells a user's mistake in one line; a traceback from a callback is seen by nobody.
+
+        Of callbacks in several threads one waits for another: two at once would show what the earlier one has read.
+        """
 
         def run(_: Any) -> None:
             try:
-                action()
+                with ONE_AT_A_TIME:
+                    action()
             except ReproError as error:
                 self.notice.message = str(error)
 
@@ -80,6 +90,15 @@ class Touchable(ipywidgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         return {**super()._repr_mimebundle_(**kwargs), "text/html": self.static()}
+
+
+def apart(translator: Translator) -> Translator:
+    """Return a translator over the same parameters whose modules are its own.
+
+    What a widget lays over its heads is not there for others: a cell may run in another thread while the widget translates.
+    """
+    shared = {id(tensor): tensor for tensor in (*translator.model.parameters(), *translator.model.buffers())}
+    return Translator(copy.deepcopy(translator.model, shared), translator.subwords)
 
 
 def sentence_field(sentence: str) -> ipywidgets.Text:

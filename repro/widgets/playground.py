@@ -22,7 +22,19 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
-from repro.widgets.parts import FITS, TITLES, Touchable, Words, labelled_picture, module, sentence_field, static_words, style, words_row
+from repro.widgets.parts import (
+    FITS,
+    TITLES,
+    Touchable,
+    Words,
+    apart,
+    labelled_picture,
+    module,
+    sentence_field,
+    static_words,
+    style,
+    words_row,
+)
 
 OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
 CENTER, STD = (-6.0, 6.0, 0.25), (0.25, 5.0, 0.05)  # lowest, highest, step, in tokens
@@ -102,7 +114,7 @@ class Playground(Touchable):
     """
 
     def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
-        self.translator, self.search = translator, search
+        self.translator, self.search = apart(translator), search
         self.settings: dict[tuple[int, int, int], Setting] = {}
         self.sentence, self.words, self.matrix = sentence_field(sentence), Words(), Pattern()
         self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model), mode="choose")

@@ -57,7 +57,7 @@ ClaimsTable([dict(id=str(i), paper="P", statement="<i>s</i>", verdict=verdict, e
     "large": """
 large = Translator(Transformer(ModelConfig(encoder_layers=6, decoder_layers=6, num_heads=8), len(base.subwords), 0), base.subwords)
 ids, tokens = torch.randint(4, len(base.subwords), (1, 40)), [f"token{i}" for i in range(40)]
-explorer.read = lambda model, *rest: Reading(tokens, tokens, [], ids, ids) if model is large else read(model, *rest)
+explorer.read = lambda model, *rest: Reading(tokens, tokens, [], ids, ids) if model.model.config.num_heads == 8 else read(model, *rest)
 Explorer(large, "any", SEARCH)
 """,
 }
@@ -179,6 +179,7 @@ def test_the_playground_follows_the_hand(lab):
     play.get_by_label("rows sum to one").check()
     until(lab, lambda: peak.text_content() == "1.00", "that density divided by what a row of it sums to")
     width.press("End")
+    until(lab, lambda: width.get_attribute("aria-valuenow") == "5", "the widest Gaussian")
     until_still(lab, play, ".rp-text")  # a shorter translation in between would move the cursor
 
     matrix = play.get_by_label("weights of the head")
