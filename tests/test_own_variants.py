@@ -4,11 +4,13 @@ import importlib
 import sys
 
 import pytest
+import torch
 from own_files import DE, EN, write_corpus
 from tiny_runs import cut_short, tiny
 
 from repro import attention
 from repro.attention import build_weights, file_digests
+from repro.attention.base import Positions
 from repro.config import ModelConfig
 from repro.errors import InputError
 from repro.records import evaluate_run
@@ -102,6 +104,24 @@ def test_a_mistake_in_its_file_has_a_line(write, edit, spec, message):
     write(NEARNESS.replace(*edit))
     with pytest.raises(InputError, match=message):
         built(spec)
+
+
+@pytest.mark.parametrize(
+    ("returned", "found"),
+    [
+        ("return masked_softmax(scores, blocked[:, 0])", "(2, 5, 5)"),  # no heads: with as many heads as sentences it would be stretched
+        ("return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)[:, :1]", "(2, 1, 5, 5)"),
+        ("masked_softmax(scores, blocked)", "NoneType"),
+    ],
+)
+def test_weights_of_a_wrong_shape_are_named(write, returned, found):
+    write(NEARNESS.replace("return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)", returned))
+    (first, *_), query = built(), torch.randn(2, 5, 64)
+    with pytest.raises(InputError) as error:
+        blocked = torch.zeros(2, 1, 1, 5, dtype=torch.bool)
+        first.attend(query, None, torch.randn(2, 4, 5, 16), blocked, Positions(torch.arange(5)))
+    where = f"nearness_of_my_own: forward of Nearness returned {found}. Fix: "
+    assert str(error.value) == where + "return (batch or 1, num_heads, query_len, key_len), here (2 or 1, 4, 5, 5)"
 
 
 def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch):

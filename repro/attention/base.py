@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from repro.errors import InputError
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -101,5 +103,14 @@ class AttentionWeights(nn.Module):
 
         Returns:
             `(batch, num_heads, query_len, head_dim)`.
+
+        Raises:
+            InputError: `forward` returned another shape, which might else be stretched to the right one without a word.
         """
-        return self(query, key, blocked, positions).to(value.dtype) @ value
+        weights = self(query, key, blocked, positions)
+        found = tuple(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
+        expected = (self.num_heads, query.shape[1], value.shape[2])
+        if found not in ((1, *expected), (len(value), *expected)):
+            mend = f"return (batch or 1, num_heads, query_len, key_len), here ({len(value)} or 1, {', '.join(map(str, expected))})"
+            raise InputError(type(self).__module__, f"forward of {type(self).__name__} returned {found}", mend)
+        return weights.to(value.dtype) @ value
