@@ -10,7 +10,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,8 +84,9 @@ class Exercise:
             if _is_mask(expected) and not _is_mask(found):
                 return NO_MASK
             return NO_GRADIENT if _has_gradient(expected) and not _has_gradient(found) else None
-        if isinstance(expected, torch.Tensor) and not isinstance(found, torch.Tensor) and _equal(_as_tensor(found), expected):
-            return f"the numbers are right, but a tensor is expected; yours is a {type(found).__name__}"
+        for what, kind, value in _as_kinds(found):
+            if isinstance(expected, kind) and not isinstance(found, kind) and _equal(value, expected):
+                return f"the {what} are right, but a {kind.__name__.lower()} is expected; yours is a {type(found).__name__.lower()}"
         nearly = _equal(found, expected, ROUNDED)
         said = self._known(answer) or (NEARLY if nearly else f"not right yet. Hint: {self.hint}")
         digits = 6 if nearly else 3
@@ -136,12 +137,15 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
     return found.shape == expected.shape and np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
-def _as_tensor(rows: Any) -> torch.Tensor | None:
-    """Return what stands in lists, tuples or arrays as a tensor; None if that is impossible."""
-    try:
-        return torch.stack([torch.as_tensor(row) for row in rows])
-    except (TypeError, ValueError, RuntimeError):
-        return None
+def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
+    """Yield what was found as another kind of value: what it is made of, that kind, and the value."""
+    with suppress(TypeError, ValueError, RuntimeError):  # neither numbers nor rows of them; a tensor without data
+        if isinstance(found, torch.Tensor):
+            yield "numbers", tuple, tuple(found.tolist())
+        else:
+            yield "numbers", torch.Tensor, torch.stack([torch.as_tensor(row) for row in found])
+    if isinstance(found, (list, tuple)) and all(isinstance(part, str) for part in found):
+        yield "letters", str, "".join(found)
 
 
 def _numbers(value: torch.Tensor) -> np.ndarray:

@@ -131,6 +131,15 @@ def test_a_right_answer_of_another_type_of_number_is_right():
     assert half.problem(lambda x: [torch.tensor(x / 2, requires_grad=True)]).startswith("not right yet")
 
 
+def test_what_is_right_but_of_another_kind_is_said_to_be():
+    pair = exercise(cases=[(3.0,)], hint="")(lambda x: (-1, x / 4))
+    assert pair.problem(lambda x: torch.tensor([-1, x / 4])).startswith("the numbers are right, but a tuple is expected; yours is a tensor")
+    assert pair.problem(lambda x: torch.tensor([-1, x])).startswith("not right yet")
+    letters = exercise(cases=[("ab",)], hint="")(lambda text: text * 2)
+    assert letters.problem(lambda text: [*text, *text]).startswith("the letters are right, but a str is expected; yours is a list")
+    assert letters.problem(lambda text: [*text]).startswith("not right yet")
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

@@ -290,7 +290,7 @@ PAPER = Paper(
     CLAIMS,
     (
         Deviation("norm", "after the residual", "before the sublayer, for all systems alike"),
-        Deviation("source end mark", "none", "one, for all systems alike"),
+        Deviation("source end mark", "not said; their code has none", "one, for all systems alike"),
         Deviation(
             "hc-all", "length ratio and floor in the text; neither in effect in the released code", "the text; `hc-all-code` is the code's"
         ),
@@ -299,12 +299,12 @@ PAPER = Paper(
             "several in one of five layers; how many, only the figure says",
             "as many as the scale has decoder layers, their width rounded down",
         ),
-        Deviation("subwords", "fitted on training, dev and test text together", "fitted on training text"),
+        Deviation("subwords", "not said; their code fits them on training, dev and test text together", "fitted on training text"),
         Deviation("data", "eight directions of WMT and IWSLT", "the corpus of the scale, in the scale's direction"),
         Deviation("subword count, updates", "32,000; not said", "those of the scale"),
         *what_all_share(
             "a rate of 3e-4 that falls in a line, without warm-up; no label smoothing in their commands for IWSLT",
-            "4, (5+len)/6 to the 0.6",
+            "not said; their code: 4, (5+len)/6 to the 0.6",
             "cased BLEU of SacreBLEU, tokeniser `intl`",
         ),
         Deviation(

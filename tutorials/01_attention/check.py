@@ -213,7 +213,8 @@ QUERY, KEY, VALUE = normal(4, 6, seed=1), normal(5, 6, seed=4), table(5, 6, lamb
         (QUERY, KEY, VALUE, 2, torch.zeros(4, 5, dtype=torch.bool)),
         (QUERY, KEY, VALUE, 3, table(4, 5, lambda i, j: j >= 2 * i).bool()),
     ],
-    hint="Column c of the output comes from column c of the values, read with the weights of the head that owns this column.",
+    hint="Column c of the output comes from column c of the values, read with the weights of the head that owns this column. "
+    "Are `scaled_scores` and `masked_softmax` right already?",
 )
 def multi_head(query, key, value, num_heads, blocked):
     return torch.cat(heads_of(query, key, value, num_heads, blocked), dim=1)
@@ -247,3 +248,22 @@ def scaled_by_the_whole(query, key, value, num_heads, blocked):
 def blocked_forgotten(query, key, value, num_heads, blocked):
     """Every query sees every key: `blocked` holds in each head."""
     return multi_head.definition(query, key, value, num_heads, torch.zeros_like(blocked))
+
+
+@multi_head.mistake
+def inverted_in_heads(query, key, value, num_heads, blocked):
+    """You kept the blocked keys: True means may not attend. (In `F.scaled_dot_product_attention` it means may.)"""
+    return multi_head.definition(query, key, value, num_heads, ~blocked)
+
+
+@multi_head.mistake
+def heads_not_scaled(query, key, value, num_heads, blocked):
+    """The scores of your heads are not divided: by the root of head_dim, as in `scaled_scores`."""
+    return multi_head.definition(query * math.sqrt(query.shape[1] // num_heads), key, value, num_heads, blocked)
+
+
+@multi_head.mistake
+def heads_of_nothing(query, key, value, num_heads, blocked):
+    """A query with every key blocked became NaN. Its weights are zeros, and so is what it reads: is `masked_softmax` right already?"""
+    read_by_others = multi_head.definition(query, key, value, num_heads, blocked)
+    return read_by_others.masked_fill(blocked.all(dim=1, keepdim=True), math.nan)

@@ -116,6 +116,16 @@ def ring(value, center):
 
 
 @window_attention.mistake
+def from_the_end(value, center):
+    """An index of -1 is the last word in Python. Before the first word there is nothing: ask for `j >= 0`, too."""
+    places = torch.arange(len(value))[:, None] + center + torch.tensor([-1, 0, 1])
+    weights = torch.tensor([density(tap) for tap in (-1, 0, 1)]) * (
+        (places >= -len(value)) & (places < len(value))
+    )
+    return (weights[:, :, None] * value[places % len(value)]).sum(dim=1)
+
+
+@window_attention.mistake
 def ignores_center(value, center):
     """The window stands around the query; it belongs around the head's center, i + center."""
     return window_attention.definition(value, 0)

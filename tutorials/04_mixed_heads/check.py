@@ -235,3 +235,15 @@ def too_late(scores, masks, is_padding):
     """A blocked key with a huge score took all the weight before you crossed it out; nothing was left. Block scores instead."""
     kept = scores.softmax(dim=-1).masked_fill(masks | is_padding, 0)
     return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+@mixed_weights.mistake
+def shared_by_the_blocked(scores, masks, is_padding):
+    """A row with nothing left shares its weight among blocked keys, since all have the same lowest score. Set them to 0 afterwards."""
+    return scores.masked_fill(masks | is_padding, -1e9).softmax(dim=-1)
+
+
+@mixed_weights.mistake
+def allowed_blocked(scores, masks, is_padding):
+    """You kept what is blocked and blocked the rest: in masks and padding alike, True means may not be seen."""
+    return mixed_weights.definition(scores, ~(masks | is_padding), torch.zeros_like(is_padding))

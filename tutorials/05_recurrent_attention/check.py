@@ -98,7 +98,8 @@ def beside_the_root(scores, weight, bias):
 
 @exercise(
     cases=[(*SMALL, BIAS[:3], 1), (*SMALL, BIAS[:3], 3)],
-    hint="Layer 1 is one step away from the first scores, layer 2 two steps, and each step starts where the one before ended.",
+    hint="Layer 1 is one step away from the first scores, layer 2 two steps, and each step starts where the one before ended. "
+    "Is `step` right already?",
 )
 def scores_of_layer(first_scores, weight, bias, layer):
     scores = first_scores

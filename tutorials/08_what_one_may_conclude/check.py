@@ -148,6 +148,7 @@ def deviation(numbers, lost=1):
         (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.55, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.65, 2.920),
+        (np.array([0.3, -0.3, 0.0]), 0.65, 4.303),  # that of 97.5 %
         (np.array([-1.9, -2.1, -2.0, -1.95, -2.05]), 0.7, 2.132),
         (np.array([0.3, -0.3, 0.0, 0.1, -0.1]), 0.12, 2.132),
         (np.array([2.0, -2.0, 0.0]), 4.0, 2.920),
@@ -162,6 +163,13 @@ def is_equivalent(differences, margin, quantile):
     not_below = (mean(differences) + margin) / error > quantile
     not_above = (margin - mean(differences)) / error > quantile
     return not_below and not_above
+
+
+@is_equivalent.mistake
+def quantile_ignored(differences, margin, quantile):
+    """You work the quantile out yourself. Use `quantile` as it is given: a test at another level than 5 % needs another one."""
+    half = stats.t.ppf(0.95, len(differences) - 1) * deviation(differences) / math.sqrt(len(differences))
+    return abs(mean(differences)) + half < margin
 
 
 @is_equivalent.mistake
