@@ -43,14 +43,17 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
     monkeypatch.setattr(pruned, "kept_heads", lambda _: {site: [[0, 1, 2, 3]] * 2 for site in pruned.SITES})
     monkeypatch.setattr(pruned, "sweep", lambda *_, **__: points)
     monkeypatch.setattr(pruned, "continued_config", lambda _, *sites: ("control", *sites))
-    monkeypatch.setattr(pruned, "save_pruned", lambda run: SimpleNamespace(config=SimpleNamespace(digest=lambda: run.name)))
+    monkeypatch.setattr(pruned, "save_pruned", lambda run: SimpleNamespace(name="cut out", config=SimpleNamespace(digest=lambda: run.name)))
     monkeypatch.setattr(pruned, "from_scratch_config", lambda small: ("scratch", small.config.digest()))
     monkeypatch.setattr(pruned, "train_and_evaluate", lambda config: made.append(config) or {"config_digest": str(config)})
-    monkeypatch.setattr(pruned, "evaluate_run", lambda _: {})
+    monkeypatch.setattr(pruned, "evaluate_run", lambda run: run.name)
     monkeypatch.setattr(pruned, "_describe", lambda point: point.heads)
     (found,) = pruned.measure_pruning([run])
     assert made == [("control", ("encoder_self",)), ("control", pruned.SITES), ("scratch", "with 5")]  # a quarter of 24 is 6
     assert found["series"]["scratch"]["pruned"] == "with 5"
+    first, second, scratch = ({"config_digest": str(config)} for config in made)
+    swept = [point.run.name for point in points]
+    assert found["records"] == [*swept, first, *swept, second, "cut out", scratch]  # whatever claims compare has been scored
 
 
 def test_the_benchmarks_can_be_started():
