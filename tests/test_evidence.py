@@ -21,10 +21,10 @@ from paper_records import (
 )
 from scipy import stats
 
-from repro.papers.arms import Arm
-from repro.papers.bins import equal_parts, last_minus_first, reference_length, slope_weights
+from repro.papers.arms import Arm, is_of_the_size
+from repro.papers.bins import equal_parts, last_minus_first, reference_length, slope_weights, source_length
 from repro.papers.claims import better
-from repro.papers.evidence import Evidence, NotMeasured
+from repro.papers.evidence import MAX_SEEDS, Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
 from repro.papers.raganato2020 import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
@@ -80,14 +80,21 @@ def test_the_noise_of_a_part_is_that_of_its_own_sentences(refs):
     assert found == same
 
 
-@pytest.mark.parametrize("other", [{"split": "dev"}, {"corpus": "multi30k"}, {"source": "de", "target": "en"}], ids=str)
+@pytest.mark.parametrize("other", [{"split": "dev"}, {"corpus": "minisummary"}, {"source": "de", "target": "en"}], ids=str)
 def test_no_other_text_tells_how_much_seeds_matter(refs, other):
-    records = [score_record(BASE, damaged(refs, 4)), *(score_record(HARD, damaged(refs, every), seed) for seed, every in ((1, 8), (2, 9)))]
-    assert Evidence("smoke", records).contrast([(1, BASE)]).detectable is not None
-    for record in records[1:]:
+    """The other corpus has models of the same size: others are left out as trials are."""
+    of_one, of_two = masked_records(BASE, refs, range(100), seeds=(1,)), masked_records(HARD, refs, range(100))
+    beside = Evidence("smoke", [*of_one, *of_two])
+    assert beside.contrast([(1, BASE)]).counts_seeds and beside.masked(BASE, "8").counts_seeds
+    for record in of_two:
         record["config"]["data"] |= {name: value for name, value in other.items() if name != "split"}
         record["split"] = other.get("split", "test")
-    assert Evidence("smoke", records).contrast([(1, BASE)]).detectable is None
+    beside = Evidence("smoke", [*of_one, *of_two])
+    assert not beside.contrast([(1, BASE)]).counts_seeds and not beside.masked(BASE, "8").counts_seeds
+
+
+def test_every_seed_that_can_be_asked_for_counts(refs):
+    assert Evidence("smoke", [score_record(BASE, refs, seed) for seed in (1, MAX_SEEDS)]).seeds(BASE) == [1, MAX_SEEDS]
 
 
 def test_bins_hold_all_sentences_and_weights_give_slope_and_difference(evidence, refs):
@@ -124,6 +131,10 @@ def test_the_names_of_bins_between_fractions_are_whole_numbers(monkeypatch):
     found = bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40 + [LONG] * 40, [5.0, 7.4, 15.0, 15.6, 46.0])
     assert [name for name, _ in found] == ["5 to 7", "8 to 15", "16 or more"]
     assert bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40, [4.6, 6.0, 46.0])[0][0] == "5"
+
+
+def test_each_side_of_a_pair_has_a_length_of_its_own():
+    assert (source_length("a b", "c d e"), reference_length("a b", "c d e")) == (2, 3)
 
 
 def test_there_is_no_trend_over_a_single_bin(evidence):
@@ -267,6 +278,7 @@ def test_without_a_positional_head_nothing_is_said_of_such_heads():
     verdict = verdict_on("V-07", [heads_record()])
     assert (verdict.status, verdict.reason) == ("not reproduced", "0 of 2 conditions hold, 1 fail")
     assert verdict.evidence[1] == "void: lowest confidence of such a head >= 0.7: no head is positional"
+    assert verdict_on("V-07", [heads_record(offset=2)]) == verdict  # the token after the next is no neighbour
     assert verdict_on("V-07", [heads_record(offset=-1)]).status == "reproduced"
     assert verdict_on("V-07", [heads_record(offset=-1, confidence=0.6)]).status == "partly"
     verdict = verdict_on("V-09", [heads_record(), pruning_record([[], [0, 1, 2]])])
@@ -322,3 +334,8 @@ def test_a_trial_of_another_size_says_nothing_of_how_much_seeds_matter(refs):
         assert Evidence("smoke", [*records, *beside]).contrast(terms) == before, override
     ours = [score_record(Arm("base", ("model.num_heads=8",)), lines, seed) for seed, lines in enumerate((refs, damaged(refs, 1)), 1)]
     assert Evidence("smoke", [*records, *ours]).contrast(terms).high > before.high
+
+
+def test_half_as_long_is_the_size_of_the_generated_corpus_in_the_other_direction():
+    back = Arm("base", reverse=True).config("smoke")
+    assert is_of_the_size(back) and not is_of_the_size(replace(back, train=replace(back.train, max_updates=351)))

@@ -7,8 +7,9 @@ from repro.papers.arms import Arm
 from repro.papers.bins import reference_length
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import gap_figure
-from repro.papers.pruned import PRUNED, change_at, wanted_heads
+from repro.papers.pruned import PRUNED, change_at, point_near, wanted_heads
 from repro.papers.raganato2020 import TOKEN
+from repro.papers.specialised import rare_head
 
 
 def masked_for_each(refs: list[str], lost: dict[str, range], seeds=(1, 2, 3)) -> list[dict]:
@@ -41,6 +42,10 @@ def test_pruning_aims_at_no_more_heads_than_claims_allow_and_at_one_at_least(num
     assert wanted_heads("encoder", num_heads) == wanted
 
 
+def test_of_models_equally_near_a_share_the_larger_one_is_taken():
+    assert point_near({"heads": 24, "points": [{"heads": heads} for heads in (10, 14, 15)]}, 0.5) == {"heads": 14}
+
+
 def test_a_model_without_any_head_is_none_with_very_few():
     points = [{"heads": heads, "config_digest": str(heads), "kept_heads": {}} for heads in (5, 0)]
     series = {"encoder": {"heads": 16, "points": points, "continued": "control"}}
@@ -63,6 +68,13 @@ def test_a_layer_without_heads_or_rare_tokens_has_no_rare_head(change):
     record["sites"]["encoder_self"] |= change
     verdict = verdict_on("V-10", [record])
     assert verdict.status == "undecided" and verdict.evidence[0].startswith("void: ")
+
+
+@pytest.mark.parametrize(("shares", "points"), [([0.6, 0.5], -10), ([0.3, 0.6], 20)])
+def test_the_most_relevant_head_must_look_at_rare_tokens_often_and_more_than_any_other(shares, points):
+    record = heads_record()
+    record["sites"]["encoder_self"] |= {"relevance": [[0.1, 0.9]], "two_rarest": [shares]}
+    assert rare_head(Evidence("smoke", [record])).value == pytest.approx(points)
 
 
 def test_a_figure_says_where_its_intervals_know_nothing_of_seeds(refs):

@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from paper_records import BASE, bleu, damaged, heads_record, pruning_record, score_record, verdict_on
+from paper_records import BASE, bleu, damaged, heads_about, heads_record, pruning_record, score_record, verdict_on
 from scipy import stats
 from test_suites import LEARNED, TOKEN, contrastive_record
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
+from repro.papers.heads import local_share
 from repro.papers.pruned import PRUNED, binary_share, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
 from repro.papers.statistics import Exact, Interval, over_seeds
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
@@ -33,6 +34,11 @@ def test_the_interval_over_items_and_seeds_holds_the_truth_as_often_as_it_says(n
         found = over_seeds([Interval(value, value - 1.96 * item_noise, value + 1.96 * item_noise, "items") for value in values])
         inside += found.low <= 0 <= found.high
     assert 0.943 <= inside / experiments <= (0.957 if not item_noise else 0.99)
+
+
+def test_an_interval_that_is_longer_upwards_stays_so_over_seeds():
+    found = over_seeds([Interval(1.0, 0.0, 6.0, "items")] * 2)
+    assert (found.low, found.high) == (0.0, 6.0)
 
 
 def test_numbers_without_an_interval_have_that_of_their_seeds():
@@ -132,6 +138,14 @@ def test_a_seed_for_which_no_penalty_left_so_few_heads_is_left_out(refs):
     assert (found.mean, found.seeds) == (pytest.approx(bleu(damaged(refs, 6), refs) - 100, abs=1e-3), "1 seed")
 
 
+def test_of_the_models_with_few_enough_heads_the_one_with_most_tells_what_pruning_costs(refs):
+    """No other one has scores here."""
+    records = sweep_of_seed(1, refs, 3, 6)
+    points = records[0]["series"]["encoder"]["points"]
+    points[:] = [{"heads": 2, "config_digest": "2"}, *points, {"heads": 1, "config_digest": "1"}, {"heads": 5, "config_digest": "5"}]
+    assert change_at(0.25)(Evidence("smoke", records)).mean == pytest.approx(bleu(damaged(refs, 6), refs) - 100, abs=1e-3)
+
+
 def test_heads_that_are_kept_are_counted_over_seeds():
     records = []
     for seed, cross in enumerate((5, 3), start=1):
@@ -153,6 +167,13 @@ def test_what_survives_is_told_of_the_seeds_whose_roles_are_known():
     assert (found.low, found.high) == (-1.0, 1.0)
 
 
+def test_what_survives_is_told_of_the_model_nearest_three_tenths_of_its_heads():
+    larger, record = (pruning_record(kept) for kept in ([list(range(8)), []], [[0, 1], [0, 1, 2]]))
+    record["series"]["encoder"]["points"] += larger["series"]["encoder"]["points"]
+    found = survival_difference(Evidence("smoke", [heads_record(offset=1), record]))
+    assert (found.value, found.over) == (pytest.approx(1 - 2 / 13), "5 of 16 heads")
+
+
 def test_seeds_that_agree_about_shares_are_not_sure_of_them():
     """The least that another seed could change is one gate, or one head for another."""
     gates = {"heads": 10, "points": [{"heads": 3, "almost_binary": 0.9}] * 5}
@@ -164,3 +185,7 @@ def test_seeds_that_agree_about_shares_are_not_sure_of_them():
     kept = [of_seed(pruning_record([[], [0, 1, 5]]), PRUNED, seed) for seed in (1, 2, 3)]
     found = survival_difference(Evidence("smoke", [*roles, *kept]))
     assert found.value - found.low == pytest.approx(stats.t.ppf(0.975, 2) * (1 / 3 + 1 / 13) / math.sqrt(12 * 3))
+    near = heads_about(BASE, encoder_self={"distance": [[3.0, 3.1]]}, decoder_self={"distance": [[1.0, None]]})  # one head is missing
+    found = local_share(Evidence("smoke", [of_seed(near, BASE, seed) for seed in (1, 2, 3)]), BASE)
+    assert (found.value, found.over) == (pytest.approx(2 / 3), "3 heads, mean of 3 seeds")
+    assert found.value - found.low == pytest.approx(stats.t.ppf(0.975, 2) * (1 / 3) / math.sqrt(12 * 3))

@@ -18,6 +18,7 @@ from repro.papers.statistics import (
     minimum_detectable,
     paired_difference,
     rank_correlation,
+    resamples,
 )
 
 
@@ -81,6 +82,12 @@ def test_bleu_of_sums_is_that_of_sacrebleu_also_where_nothing_matches():
     assert 0 < np.count_nonzero(expected) and ((matches == 0).any(axis=1) & (np.array(expected) > 0)).any()  # smoothed ones among them
 
 
+def test_every_process_draws_the_same_resamples():
+    """Else stored verdicts could not be derived again; within a process they are kept, so they are drawn anew here."""
+    first, again = (resamples.__wrapped__(5, 4) for _ in range(2))
+    assert np.array_equal(first, again) and not np.array_equal(first[0], first[1])
+
+
 @pytest.mark.parametrize("num_seeds", [3, 5, 10])
 def test_the_minimum_detectable_difference_is_found_four_times_in_five(num_seeds):
     random = np.random.default_rng(1)
@@ -105,6 +112,8 @@ def test_a_median_of_few_values_says_how_sure_it_is():
     five = median([1.3, 0.9, 1.0, 1.1, 1.2], "5 rounds")
     assert (five.value, five.low, five.high) == (1.1, 0.9, 1.3)
     assert five.level == 1 - 2 / 2**5 and str(five) == "1.10, 94 % 0.90 to 1.30, 5 rounds"
+    eight = median(list(range(8)), "8 rounds")
+    assert (eight.low, eight.high) == (0, 7) and eight.level >= 0.95  # between the second and the last but one it would be 93 %
     nine = median(list(range(9)), "9 rounds")
     assert (nine.low, nine.high) == (1, 7) and nine.level == pytest.approx(1 - 2 * (1 + 9) / 2**9)
 
@@ -122,6 +131,10 @@ def test_a_rank_correlation_of_few_heads_has_a_wide_interval():
         rank_correlation(np.arange(3.0), np.arange(3.0), "heads")
     with pytest.raises(Undefined, match="4 heads give no correlation"):
         rank_correlation(np.arange(4.0), np.ones(4), "heads")
+
+
+def test_a_rank_correlation_knows_only_which_number_is_larger():
+    assert rank_correlation(np.array([1.0, 2, 3, 4, 100]), np.array([1.0, 2, 3, 5, 4]), "heads").value == pytest.approx(0.9)
 
 
 def test_the_interval_of_a_rank_correlation_by_its_formula():

@@ -12,6 +12,7 @@ import pytest
 from repro.analysis.contrastive import _stored
 from repro.errors import InputError
 from repro.papers import verify
+from repro.papers.plausible import check_training
 from repro.papers.verify import verify_claims, verify_records
 from repro.record_fields import kind_of
 from repro.records import VERDICTS, load_records, pairs_of, place_of, publish, rescore
@@ -230,6 +231,11 @@ def test_an_edited_number_is_named(stored, problems, kind, edit, message):
     edit(record)
     assert json.dumps(record) != before
     assert any(message in problem for problem in problems(record))
+
+
+def test_a_look_behind_the_last_full_stretch_of_updates_is_a_checkpoint_too():
+    schedule = {"schedule": "inverse-sqrt", "max_updates": 5, "eval_every": 2, "average": 5}
+    assert list(check_training({"training": {"update": 5, "averaged": 3}, "config": {"train": schedule}})) == []
 
 
 def test_a_translation_that_the_mask_left_alone_is_named(stored, problems):
