@@ -224,12 +224,18 @@ def energy_note(records: list[dict[str, Any]]) -> str:
 
 
 def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
-    """Return a table of the paired differences of every record to the first."""
-    rows, names = [], names_of(records)
-    for name, record in zip(names[1:], records[1:], strict=True):
-        for comparison in compare_records(records[0], record, refs):
-            rows.append([f"{name} - {names[0]}", comparison.metric, *describe(comparison)])
-    samples = f"Paired bootstrap (Koehn 2004), {comparison.num_samples:,} resamples; one training run each says nothing about other seeds."
+    """Return a table of the paired differences of every record to the first; a line where there is no other."""
+    first, *others = names_of(records)
+    compared = [
+        (f"{name} - {first}", comparison)
+        for name, record in zip(others, records[1:], strict=True)
+        for comparison in compare_records(records[0], record, refs)
+    ]
+    if not compared:
+        return f"Nothing to compare {first} with."
+    rows = [[systems, comparison.metric, *describe(comparison)] for systems, comparison in compared]
+    num_samples = compared[0][1].num_samples
+    samples = f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each says nothing about other seeds."
     return table(["systems", "metric", "difference", "95 % interval", "p"], rows) + "\n\n" + samples
 
 

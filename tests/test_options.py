@@ -69,3 +69,4 @@ def test_a_difference_in_a_report_is_that_to_the_first():
     first, second = stored["base"], stored["hc-all"]
     row = differences_table([first, second], pairs_of(first)[1]).split("\n")[2].split(" | ")
     assert float(row[2]) == pytest.approx(score_of(second, "BLEU")["value"] - score_of(first, "BLEU")["value"], abs=0.006)
+    assert differences_table([first], pairs_of(first)[1]) == "Nothing to compare base with."

@@ -1,6 +1,7 @@
 """The papers as code: what is printed, what is planned, and what stands in tables."""
 
 import re
+import statistics
 from dataclasses import asdict, replace
 
 import pytest
@@ -106,8 +107,9 @@ def test_printed_differences_are_in_sacrebleu_where_the_paper_has_it(evidence):
 def test_the_difference_in_a_table_is_that_of_the_means_beside_it(refs):
     records = [score_record(BASE, damaged(refs, 4)), score_record(BASE, damaged(refs, 2), 2), score_record(HARD, damaged(refs, 8))]
     text = score_table(Evidence("smoke", records), "you2020", "Table 2", [Row(BASE, {}), Row(HARD, {})])
-    mean = (bleu(damaged(refs, 4), refs) + bleu(damaged(refs, 2), refs)) / 2
-    assert f"| {mean:.2f} ± " in text and f"{bleu(damaged(refs, 8), refs) - mean:+.2f} (" in text
+    scores = [bleu(damaged(refs, every), refs) for every in (4, 2)]
+    mean = statistics.mean(scores)
+    assert f"| {mean:.2f} ± {statistics.stdev(scores):.2f} |" in text and f"{bleu(damaged(refs, 8), refs) - mean:+.2f} (" in text
 
 
 def test_without_the_corpus_a_table_holds_what_is_stored_and_no_interval(evidence, monkeypatch):
@@ -226,7 +228,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(name, message):
 
 def test_the_printed_shares_of_rare_words_are_written_once():
     """They are printed in sentences, `66% of cases`, so the number is shown, not the sentence with another sign behind it."""
-    site = {"roles": [[["unknown"]]], "relevance": [[1.0]], "rarest": [[0.25]], "two_rarest": [[0.5]]}
+    site = {"roles": [[["unknown"]]] * 2, "relevance": [[1.0], [2.0]], "rarest": [[0.25], [0.75]], "two_rarest": [[0.5], [1.0]]}
     text = rare_table(Evidence("smoke", [heads_about(Arm("base"), encoder_self=site)]), Arm("base"))
     assert text.startswith("Measured on minigerman, en to de, 9 sentences of dev, training seed 1.\n\n")
     assert "| 0.0 | 1 | 25% | 50% |" in text

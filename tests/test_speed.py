@@ -3,9 +3,13 @@
 import importlib
 from types import SimpleNamespace
 
+import pytest
+from paper_records import BASE, HARD, speed_records
 from tiny_runs import tiny
 
 from repro.papers import pruned, speed
+from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.runner import Plan, carry_out
 
 
@@ -23,8 +27,29 @@ def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
     decode, steps = type(translator.model).decode, []
     monkeypatch.setattr(type(translator.model), "decode", lambda *args: steps.append(len(args[2])) or decode(*args))
     monkeypatch.setattr(speed, "BATCH", 2)
-    speed._sentences_per_second(translator, ["A dog.", "The man sleeps.", "She sees a dog."])
+    monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=iter([10.0, 12.0]).__next__))
+    rate = speed._sentences_per_second(translator, ["A dog.", "The man sleeps.", "She sees a dog."])
+    assert rate == 3 / 2  # sentences, not tokens, in two seconds
     assert steps == [2] * speed.STEPS + [1] * speed.STEPS
+
+
+def test_a_speed_in_a_table_is_the_median_of_its_rounds():
+    assert "| base | 2 | 1.00 |" in speed.speed_table(Evidence("smoke", speed_records(base=[1, 2, 9])), (BASE,))
+
+
+def test_speeds_of_two_sittings_are_never_compared():
+    """The machine may have had other work in one of them."""
+    together, (apart,) = speed_records(base=[10, 20], hc_sa=[20, 40]), speed_records(ran_all=[500, 500])
+    before = together[1] | {"sitting": ["hc-sa"], "sentences_per_second": [900, 900]}
+    evidence = Evidence("smoke", [before, *together, apart])
+    assert speed.speed_ratio(evidence, HARD, BASE).value == 2
+    with pytest.raises(NotMeasured, match="speed of ran-all: measured in another sitting than base"):
+        speed.speed_ratio(evidence, Arm("ran-all"), BASE)
+    text = speed.speed_table(evidence, (BASE, HARD, Arm("ran-all")))
+    assert "| hc-sa | 30 | 2.00 (2.00 to 2.00) |" in text and "| ran-all |" not in text
+    assert " Measured in another sitting than base, and so not compared: ran-all; " in text
+    with pytest.raises(NotMeasured, match="speed of hc-all, seed 1: not measured at smoke"):
+        speed.speed_ratio(evidence, Arm("hc-all"), BASE)
 
 
 def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):

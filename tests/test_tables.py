@@ -93,6 +93,8 @@ def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
         f"| tokens off the diagonal, {site} | sentences | base | hc-sa |" for site in ("encoder_self", "decoder_self")
     )
     assert encoder[2].partition("|")[2] != decoder[2].partition("|")[2]
+    for rows in (encoder[2:], decoder[2:]):  # those that have the least share are in the first part
+        assert [row.split(" | ")[:2] for row in rows] == [["| 0 to 50 %", "500"], ["| 50 to 100 %", "500"]]
     whose = "Sentences are sorted by the weights of base, seed 1"
     assert tables.count(f"{whose}.") == 2
     shares["provenance"] = shares["provenance"] | {"started": "2026-11-02T00:00:00+00:00"}
@@ -126,6 +128,9 @@ def test_every_measure_shows_the_arms_that_have_it(evidence):
     assert {lines[0] for lines in texts} == {"Measured on minigerman, en to de, 9 sentences of dev, training seed 1."}
     headers = {lines[2] for lines in texts}
     assert headers == {"| mean entropy, nats | hc-sa |", "| divergence of neighbouring layers, nats | hc-sa |"}
+    entropies, divergences = (lines[4:] for lines in texts)
+    assert entropies[:2] == ["| encoder_self, layer 0 | 0.500 |", "| encoder_self, layer 1 | 0.250 |"]
+    assert divergences == ["| encoder_self | 0.100 |", "| decoder_self | 0.100 |"]
     assert "| hc-sa | 2 | 1.00 |" in speed_table(found, (BASE, HARD))
     assert {trace.name for trace in entropy_figure(found, (BASE, HARD))["Entropy, encoder_self"].data} == {"hc-sa"}
 

@@ -12,7 +12,7 @@ from repro.attention.gates import HardConcrete
 from repro.config import SITES
 from repro.papers.evidence import Evidence
 from repro.papers.printed import printed, remarks
-from repro.papers.pruned import PRUNED, SHARES, control_of, kept_by_site, point_near, roles_before, sweeps
+from repro.papers.pruned import PRUNED, control_of, kept_by_site, roles_before, shape_of, sweeps
 from repro.papers.statistics import Estimate
 from repro.papers.tables import explained, printed_grid, printed_table
 from repro.records import score_of
@@ -49,9 +49,10 @@ def all_sites_table(evidence: Evidence) -> str:
         points, control, pair = series["all"]["points"], control_of(evidence, series["all"]), series["scratch"]
         rows.append([str(seed), "all, trained on", "", _gain(evidence, control, seed).cell(), ""])
         rows += [[str(seed), _sites(point), *_changes(evidence, control, point, seed), ""] for point in points]
-        near = _sites(point_near(series["all"], SHARES["all"][-1]))
+        shape = shape_of(evidence.scores_by(pair["pruned"])["config"]["model"])
+        cut = "/".join(str(sum(heads)) for heads in shape.values())
         against = evidence.difference([(pair["pruned"], pair["scratch"])], PRUNED)
-        rows.append([str(seed), f"{near}, heads cut out", "", "", against.cell()])
+        rows.append([str(seed), f"{cut}, heads cut out", "", "", against.cell()])
     return "\n\n".join(
         [
             explained(table(["seed", "heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows)),

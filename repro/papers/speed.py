@@ -16,13 +16,14 @@ from repro.data.corpora import load_corpus
 from repro.data.subwords import BOS_ID
 from repro.decoding import Translator
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.statistics import Interval, median
 from repro.report import table
 from repro.runs import Run
 
 STEPS = 25  # target tokens of every sentence, whatever the model would say
 SENTENCES, BATCH, ROUNDS = 256, 64, 5
+TOGETHER = "`repro run` measures them together"
 
 
 def measure_speed(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -71,24 +72,30 @@ def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Interval:
     """Return how many times as fast as another an arm decodes: the median over the rounds of their sitting.
 
     Raises:
-        NotMeasured: they were not measured in one sitting.
+        NotMeasured: one of them was not measured, or they were not measured in one sitting.
     """
-    second = evidence.one("speed", base)
-    first = evidence.one("speed", arm, sitting=second["sitting"])
-    ratios = [a / b for a, b in zip(first["sentences_per_second"], second["sentences_per_second"], strict=True)]
+    second, _ = evidence.one("speed", base), evidence.one("speed", arm)
+    if not (together := evidence.find("speed", arm, sitting=second["sitting"])):
+        raise NotMeasured(f"speed of {arm}", f"measured in another sitting than {base}", TOGETHER)
+    ratios = [a / b for a, b in zip(together[0]["sentences_per_second"], second["sentences_per_second"], strict=True)]
     return median(ratios, f"{len(ratios)} rounds")
 
 
 def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
-    """Return sentences per second of the arms that were measured, and the ratio to the first of them."""
+    """Return sentences per second of the arms that were measured, and the ratio to the first of them.
+
+    Those of another sitting than the first are left out, and named.
+    """
     arms = evidence.having("speed", arms)
-    base, body = arms[0], []
-    for arm in arms:
-        record = evidence.one("speed", arm)
+    base, first, body = arms[0], evidence.one("speed", arms[0]), []
+    together = {arm: found[0] for arm in arms if (found := evidence.find("speed", arm, sitting=first["sitting"]))}
+    for arm, record in together.items():
         ratio = speed_ratio(evidence, arm, base)
         times = f"{ratio.value:.2f}" if arm == base else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
         body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", times])
-    note = f"{record['sentences']} sentences, batches of {record['batch_size']}, {record['steps']} steps each, greedy, "
-    note += f"{record['threads']} threads; speeds are medians of {len(record['sentences_per_second'])} rounds in one "
+    note = f"{first['sentences']} sentences, batches of {first['batch_size']}, {first['steps']} steps each, greedy, "
+    note += f"{first['threads']} threads; speeds are medians of {len(first['sentences_per_second'])} rounds in one "
     note += "sitting, ratios medians of the ratios within each round."
+    if apart := [str(arm) for arm in arms if arm not in together]:
+        note += f" Measured in another sitting than {base}, and so not compared: {', '.join(apart)}; {TOGETHER}."
     return f"{table(['system', 'sentences/s', f'times {base}'], body)}\n\n{note}"
