@@ -167,6 +167,13 @@ def test_leave_one_out_has_a_row_a_head_that_is_its_ablation(translator):
     assert translator.translate(SENTENCES, SEARCH) == refs
 
 
+def test_a_factor_of_leave_one_out_is_that_of_the_ablation(translator):
+    refs, heads = translator.translate(SENTENCES, SEARCH), heads_of(translator.model, "cross")
+    halved, masked = (leave_one_out(translator, SENTENCES, refs, "en", ["cross"], factor, SEARCH, quiet=True) for factor in (0.5, 0.0))
+    bleus = [ablate(translator, SENTENCES, refs, "en", [head], 0.5, SEARCH)[0] for head in heads]
+    assert [row.score for row in halved] == [bleu.second for bleu in bleus] != [row.score for row in masked]
+
+
 def test_leaving_out_all_sites_translates_the_whole_model_once(translator, monkeypatch, capsys):
     calls, translate = [], translator.translate
     monkeypatch.setattr(translator, "translate", lambda *arguments: calls.append(1) or translate(*arguments))

@@ -109,7 +109,7 @@ def test_the_rule_can_be_chosen_when_heads_are_dropped():
 
 
 def test_the_smaller_model_is_what_its_configuration_builds():
-    model, (src, tgt) = gated(), ids()
+    model, (src, tgt) = gated(attention_dropout=0.3), ids()
     smaller = drop_heads(model)
     config = smaller.config
     assert config.encoder_self == "dot-product(heads=2, head_dim=6); 2: none; 3: dot-product"
@@ -118,6 +118,8 @@ def test_the_smaller_model_is_what_its_configuration_builds():
     built = Transformer(config, VOCAB, PAD_ID, [i % 3 != 0 for i in range(VOCAB)]).double().eval()
     built.load_state_dict(smaller.state_dict())
     assert torch.equal(built(src, tgt), smaller(src, tgt))
+    attentions = [attention for layers in smaller.attentions().values() for attention in layers if attention is not None]
+    assert {attention.weights.dropout for attention in attentions} == {0.3}, "one that is trained on drops as before"
     d = SMALL["embed_dim"]
     num_dropped, num_layers_without = 36 - (2 + 0 + 4) - (4 + 1 + 0) - (0 + 4 + 2), 3
     saved = num_dropped * 4 * d * (d // 4) + num_layers_without * 2 * d + 36  # projections, layer norms, gates

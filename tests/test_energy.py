@@ -37,11 +37,15 @@ def draw(folder: Path, zone: str, microjoules: int) -> None:
 
 @pytest.fixture
 def powercap(tmp_path, monkeypatch):
-    """One package with cores inside it and memory beside it, as servers have them; the package is about to start again from 0."""
+    """One package with cores inside it and memory beside it, as servers have them, and the platform around all of these, as laptops do.
+
+    The package is about to start again from 0.
+    """
     folder = tmp_path / "powercap"
     add_zone(folder, "intel-rapl:0", "package-0", RANGE - 1_000_000)
     add_zone(folder, "intel-rapl:0:0", "core")
     add_zone(folder, "intel-rapl:0:1", "dram")
+    add_zone(folder, "intel-rapl:1", "psys")
     monkeypatch.setattr("repro.energy.POWERCAP", folder)
     return folder
 
@@ -52,6 +56,7 @@ def test_a_meter_says_what_was_drawn_since_it_was_last_read(powercap):
     draw(powercap, "intel-rapl:0", 3_000_000)
     draw(powercap, "intel-rapl:0:0", 2_000_000)  # cores are part of the package: not a second time
     draw(powercap, "intel-rapl:0:1", 500_000)
+    draw(powercap, "intel-rapl:1", 5_000_000)  # and the package is part of the platform
     assert meter.spent() == {"package-0": 3.0, "dram of package-0": 0.5}
     assert meter.spent() == {"package-0": 0.0, "dram of package-0": 0.0}
 

@@ -98,6 +98,7 @@ def test_a_head_that_looks_back_is_positional_although_the_first_token_cannot():
     np.testing.assert_array_equal(found.main_offset, [[-1]])
     np.testing.assert_allclose(found.positional, [[1]])
     assert head_roles(found) == [[("positional",)]]
+    assert head_roles(found, np.array([[True]])) == [[("positional", "syntactic")]]  # one role does not hide another
 
 
 def test_a_head_on_the_first_token_is_not_positional():

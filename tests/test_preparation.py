@@ -8,14 +8,17 @@ import torch
 from tiny_runs import parameters_of, stop_after, tiny
 
 from repro.checkpoints import new_model
+from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import load_pairs
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
+from repro.preparation import check_lengths
 from repro.runs import Run
 from repro.scales import resolve
 from repro.training import train
+from test_transformer import small
 
 WORDS = [f"{a} {b} {c} dog{n}" for n, (a, b, c) in enumerate([("the", "big", "red"), ("a", "small", "old"), ("one", "sad", "new")] * 40)]
 
@@ -126,6 +129,24 @@ def test_a_book_on_one_line_is_refused_before_training(tmp_path, corpus, split):
     with pytest.raises(InputError, match=expected):
         train(own(corpus), tmp_path / "runs", quiet=True)
     assert list((tmp_path / "runs").iterdir()) == []
+
+
+@pytest.mark.parametrize("site, length", [("encoder_self", 7), ("decoder_self", 5)])
+def test_a_sentence_may_fill_an_attention_with_its_mark_and_no_more(site, length):
+    splits = {"train": EncodedPairs([[5] * 6], [[5] * 4], True)}
+    check_lengths(small({site: f"recurrent(max_len={length})"}), splits)
+    with pytest.raises(InputError, match=f"has {length} tokens with its mark, but an attention is defined for {length - 1}. Fix: raise"):
+        check_lengths(small({site: f"recurrent(max_len={length - 1})"}), splits)
+
+
+def test_only_held_out_sentences_may_not_be_books():
+    """How long those of train may be is what data.max_tokens is for."""
+    model, longest = small(), [5] * (MAX_SENTENCE - 1)
+    check_lengths(model, {"test": EncodedPairs([longest], [longest], True)})
+    for side in ([[*longest, 5]], [longest]), ([longest], [[*longest, 5]]):
+        check_lengths(model, {"train": EncodedPairs(*side, True)})
+        with pytest.raises(InputError, match="sentence of test has 2,001 tokens with its mark, and attention takes memory"):
+            check_lengths(model, {"test": EncodedPairs(*side, True)})
 
 
 @pytest.mark.parametrize("mistake", ["model.encoder_self=dot-product(heads=7)", "model.encoder_self=recurrent(max_len=3)"])
@@ -257,9 +278,10 @@ def test_an_edited_configuration_is_not_believed(tmp_path, monkeypatch):
     assert Run.find("of my own").config.train.learning_rate == 0.5
 
 
-def test_only_the_first_train_pairs_are_trained_on(corpus):
+def test_only_the_first_train_pairs_are_trained_on_and_cut_into_subwords(corpus):
     run = train(own(corpus, "data.train_pairs=40"), corpus.parent / "runs", quiet=True)
     subwords = Subwords.load(run.subwords_path)
     sides = [side[:40] for side in load_pairs(f"local:{corpus}", "en", "de", "train")]
+    assert subwords.model == Subwords.fit([*sides[0], *sides[1]], 60).model
     counts = [sum(map(len, subwords.encode(side))) for side in sides]
     assert json.loads(run.lengths_path.read_bytes()) == {"source_tokens": counts[0], "target_tokens": counts[1]}

@@ -185,6 +185,10 @@ def test_the_default_schedule_is_half_the_base_and_can_be_changed(base):
     assert pruning_config(base, 0.1, max_updates=40, warmup=7, seed=3).train.warmup == 7
 
 
+def test_the_rule_of_the_gates_is_the_one_that_was_asked_for(base):
+    assert [pruning_config(base, 0.1, gate_rule=rule).model.gate_rule for rule in ("sign", "soft")] == ["sign", "soft"]
+
+
 # The pruned run
 
 
@@ -221,6 +225,7 @@ def test_a_pruned_run_is_found_again_and_needs_no_other(pruning, tmp_path):
     assert save_pruned(pruning, "soft").path != pruned.path
     alone = Run(shutil.copytree(pruned.path, tmp_path / pruned.path.name))
     record = evaluate_run(alone, "dev", SearchConfig(beam=1, extra_tokens=2))
+    assert alone.metrics() == pruning.metrics() != []
     assert record["config"]["train"]["cut_from"] == pruning.path.name and len(record["hypotheses"]) == SIZES["dev"]
 
 

@@ -5,8 +5,11 @@ import pytest
 import torch
 from heads_by_hand import COUNTS, one_site, pointing_at
 
-from repro.analysis.heads import HeadSums, frequency_ranks, head_roles
-from repro.data.subwords import BOS_ID, EOS_ID
+from repro.analysis.heads import HeadSums, frequency_ranks, head_roles, measure_heads
+from repro.config import ModelConfig
+from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID
+from repro.transformer import Transformer
+from test_transformer import SMALL
 
 
 def test_ranks_by_count_then_id_with_the_start_mark_before_all():
@@ -46,6 +49,14 @@ def test_the_first_id_after_the_most_frequent_is_rare_and_a_zero_row_misses_it()
     found = one_site([weights], src, token_counts=COUNTS, most_frequent=4)
     np.testing.assert_allclose([found.rarest, found.two_rarest], [[[2 / 3]]] * 2)
     assert np.isnan(one_site([weights], src, token_counts=COUNTS, most_frequent=5).rarest).all()
+
+
+@pytest.mark.parametrize("rank, rare_queries", [(499, 0), (500, 1)])
+def test_of_a_large_vocabulary_the_five_hundred_most_frequent_tokens_are_not_rare(rank, rare_queries):
+    counts, src = np.arange(600, 0, -1), torch.tensor([[rank]])  # every id is its own rank
+    assert one_site([pointing_at([0], key_len=1)], src, token_counts=counts).rare_queries == rare_queries
+    model = Transformer(ModelConfig(**SMALL), len(counts), PAD_ID).eval()
+    assert measure_heads(model, [(src, src)], (counts, counts))["encoder_self"].rare_queries == rare_queries
 
 
 def test_a_single_rare_word_after_the_start_mark_leaves_no_second():
