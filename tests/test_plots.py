@@ -135,6 +135,26 @@ def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():
     assert [labels[second.x0], labels[second.x0 + 1]] == ["k", "&lt;s&gt;"]  # what the mouse reads over the second head
 
 
+def test_heads_and_layers_are_written_beside_their_own_maps():
+    """A map of this sentence is ten times as wide as it is high."""
+    figure = attention_grid([np.ones((2, 3, 30))] * 2, ["first", "second", "third"], [str(i) for i in range(30)])
+    middles = {note.text: (note.x, note.y) for note in figure.layout.annotations}
+    rows = dict(zip(figure.layout.yaxis.tickvals.tolist(), figure.layout.yaxis.ticktext, strict=True))
+    for trace in figure.data:
+        layer, head = trace.name.split(", ")
+        assert (middles[head][0], middles[layer][1]) == (trace.x0 + 14.5, trace.y0 + 1)
+        assert [rows[trace.y0 + i] for i in range(3)] == ["first", "second", "third"]
+
+
+def test_the_first_row_is_on_top_and_the_most_heads_are_on_the_left():
+    for name in ("attention_maps", "attention_grid", "pattern_gallery", "heads_kept_by_layer", "published_beside_reproduced"):
+        bottom, top = FIGURES[name]().layout.yaxis.range
+        assert bottom > top, name
+    for name in ("pruning_curve", "heads_kept_by_site"):
+        left, right = FIGURES[name]().layout.xaxis.range
+        assert left > right, name
+
+
 def test_three_grids_of_six_layers_eight_heads_and_forty_tokens_stay_under_half_a_megabyte():
     tokens = [f"▁token{i}" for i in range(40)]
     layers = [np.random.default_rng(i).dirichlet(np.ones(40), (8, 40)) for i in range(6)]
@@ -150,6 +170,12 @@ def test_patterns_share_a_scale_up_to_their_largest_weight():
     assert figure.data[0].z == pytest.approx(np.full((2, 2), 0.1))
 
 
+def test_divergences_and_kept_heads_share_a_scale_up_to_the_largest_of_all_panels():
+    divergences = plots.divergence_matrix({name: np.array([[0, far], [far, 0]]) for name, far in (("a", 0.1), ("b", 0.2))})
+    kept = plots.heads_kept_by_layer({"encoder": np.array([[2, 1]]), "cross": np.array([[4, 3]])}, ["6", "4"])
+    assert [(trace.zmin, trace.zmax) for figure in (divergences, kept) for trace in figure.data] == [(0, 0.2)] * 2 + [(0, 4)] * 2
+
+
 def test_a_missing_head_is_empty_not_zero():
     z = head_values({"cross": VALUES}, "confidence").data[0].z
     assert np.isnan(z[1]).all() and z[0] == pytest.approx([0.1, 0.2, 0.3])
@@ -161,10 +187,11 @@ def test_a_missing_head_is_empty_not_zero():
     assert [trace.x.tolist() for trace in scatter] == [[0.1, 0.2, 0.3]]
 
 
-def test_bars_of_a_layer_stand_around_its_number():
+def test_bars_of_a_layer_stand_around_its_number_and_the_mouse_reads_layer_and_head():
     bars = plots.head_bars({"cross": VALUES}, "distance").data[0]
     assert bars.x == pytest.approx([-0.4, -0.1333, 0.1333], abs=1e-4) and bars.offset == 0
     assert bars.hovertext == ("layer 0, head 0", "layer 0, head 1", "layer 0, head 2")
+    assert plots.entropy_by_layer({"base": VALUES}).data[1].hovertext == bars.hovertext
 
 
 def test_the_scale_is_two_sided_only_where_numbers_have_both_signs():
@@ -173,6 +200,7 @@ def test_the_scale_is_two_sided_only_where_numbers_have_both_signs():
     two_sided = head_values({"a": np.array([[-0.5, 0.2]])}, "BLEU")
     assert (two_sided.data[0].zmin, two_sided.data[0].zmax) == (-0.5, 0.5)
     assert two_sided.data[0].colorscale[1][1] == "#F7F7F7"
+    assert (one_sided.data[0].texttemplate, two_sided.data[0].texttemplate) == ("%{z:.2f}", "%{z:+.2f}")  # which way is written, too
     given = head_values({"a": np.array([[0.1]])}, "probability", limits=(0, 1)).data[0]
     assert (given.zmin, given.zmax) == (0, 1)
 
@@ -186,6 +214,8 @@ def test_histograms_are_shares():
     assert first.x.tolist() == [0, 0.25, 0.5, 0.75, 1]
     assert first.y[:4] == pytest.approx(np.array([12, 15, 18, 21]) / 66) and first.y[4] == first.y[3]
     assert second.y[0] == pytest.approx(48 / 210)
+    chosen = plots.weight_histograms({"base": COUNTS}, [1])
+    assert chosen.layout.annotations[0].text == "layer 1" and chosen.data[0].y[0] == second.y[0]
 
 
 def test_heads_are_grouped_by_role_and_heads_with_several_are_counted_once():
@@ -253,12 +283,14 @@ def test_training_draws_each_split_where_it_was_measured():
     training, dev = FIGURES["training_curves"]().data
     assert (training.x.tolist(), training.y.tolist()) == ([1, 2], [3.0, 2.0])
     assert (dev.x.tolist(), dev.y.tolist()) == ([2], [2.5])
+    assert (training.mode, dev.mode) == ("lines", "lines+markers") and training.line.width == 1
 
 
 def test_bins_without_sentences_have_no_point_and_counts_are_written():
     figure = FIGURES["differences_by_length"]()
     assert figure.data[0].y[0] == 90 and np.isnan(figure.data[0].y[1])
     assert figure.layout.xaxis.ticktext[1] == "9<br>0" and figure.layout.xaxis.ticktext[0].endswith("<br>1,200")
+    assert figure.layout.xaxis.title.text.endswith("; number of sentences")
 
 
 def test_intervals_have_the_ends_that_were_given():
@@ -269,6 +301,7 @@ def test_intervals_have_the_ends_that_were_given():
     _, reproduced = FIGURES["published_beside_reproduced"]().data
     assert reproduced.x - reproduced.error_x.arrayminus == pytest.approx([-0.5])
     assert reproduced.x + reproduced.error_x.array == pytest.approx([0.1])
+    assert reproduced.customdata.tolist() == [[-0.5, 0.1]]  # from, to
 
 
 def test_published_numbers_stand_beside_their_rows_and_unpublished_ones_nowhere():
@@ -276,6 +309,7 @@ def test_published_numbers_stand_beside_their_rows_and_unpublished_ones_nowhere(
     published, reproduced = plots.published_beside_reproduced(rows).data
     assert published.x.tolist() == [0.3, -1] and np.rint(published.y).tolist() == [0, 2]
     assert reproduced.x.tolist() == [0.1, 0.5, -2] and np.rint(reproduced.y).tolist() == [0, 1, 2]
+    assert (published.y < reproduced.y[[0, 2]]).all()  # so that neither hides the other
 
 
 def test_speed_is_on_logarithmic_scales():

@@ -8,9 +8,12 @@ import plotly.graph_objects as go
 import plotly.io
 import pytest
 from each_figure import FIGURES, MARKUP, every_figure
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from plotly.basedatatypes import BaseTraceType
 
 from repro.errors import InputError
-from repro.plots import attention_maps, escape, save
+from repro.plots import COLORS, attention_maps, escape, head_values, save
 from repro.plots.still import draw
 
 
@@ -29,6 +32,59 @@ def test_the_still_picture_holds_the_numbers_of_the_figure(make):
             assert any(np.array_equal(line, trace.y, equal_nan=True) for line in lines)
         else:
             assert set(trace.y) <= set(bars)
+
+
+def in_panels(figure: go.Figure) -> list[tuple[BaseTraceType, Axes]]:
+    """Return each trace with the axes of its still picture."""
+    drawn = draw(figure).axes
+    color_bars = [mesh.colorbar.ax for ax in drawn for mesh in ax.collections if mesh.colorbar]
+    panels = dict.fromkeys(trace.xaxis for trace in figure.data)
+    axes = dict(zip(panels, (ax for ax in drawn if ax not in color_bars), strict=True))
+    return [(trace, axes[trace.xaxis]) for trace in figure.data]
+
+
+@every_figure
+def test_the_axes_of_the_still_picture_run_the_way_of_those_of_the_figure(make):
+    """A matrix upside down has the same numbers."""
+    figure = make()
+    for trace, ax in in_panels(figure):
+        for which, name in (("x", trace.xaxis or "x"), ("y", trace.yaxis or "y")):
+            spec, axis = figure.layout[name.replace(which, f"{which}axis")], getattr(ax, f"{which}axis")
+            assert spec.range in (None, getattr(ax, f"get_{which}lim")()) and axis.get_scale() == (spec.type or "linear")
+            assert {label.get_rotation() for label in axis.get_ticklabels()} <= {-(spec.tickangle or 0) % 360}
+
+
+@every_figure
+def test_lines_bars_and_intervals_of_the_still_picture_stand_where_those_of_the_figure_do(make):
+    for trace, ax in in_panels(make()):
+        if isinstance(trace, go.Bar):
+            base = np.broadcast_to(0 if trace.base is None else trace.base, trace.y.shape)
+            boxes = {(bar.get_x(), bar.get_y(), bar.get_height()) for bar in ax.patches}
+            assert set(zip(trace.x + trace.offset, base, trace.y, strict=True)) <= boxes
+        elif isinstance(trace, go.Scatter):
+            course = "steps-post" if trace.line.shape == "hv" else "default"
+            lines = [(line.get_xdata(), line.get_ydata()) for line in ax.lines if line.get_drawstyle() == course]
+            assert any(np.array_equal(line, (trace.x, trace.y), equal_nan=True) for line in lines if len(line[0]) == len(trace.x))
+            for way, values, error in ((0, trace.x, trace.error_x), (1, trace.y, trace.error_y)):
+                if error.array is not None:
+                    drawn = [segment for bars in ax.containers for segment in bars.lines[2][0].get_segments() if len(segment)]
+                    ends = zip(values - error.arrayminus, values + error.array, strict=True)
+                    assert {pair for pair in ends if np.isfinite(pair).all()} <= {tuple(segment[:, way]) for segment in drawn}
+
+
+@every_figure
+def test_the_still_picture_has_the_scale_of_colors_of_the_figure(make):
+    figure = make()
+    for trace, ax in in_panels(figure):
+        if isinstance(trace, go.Heatmap):
+            scale = figure.layout.coloraxis
+            limits = (scale.cmin, scale.cmax) if trace.coloraxis else (trace.zmin, trace.zmax)
+            assert {mesh.get_clim() for mesh in ax.collections} == {limits}
+
+
+def test_the_two_colors_of_losses_and_gains_stand_at_the_ends_of_the_scale():
+    (ax, _) = draw(head_values({"cross": np.array([[-0.5, 0.2]])}, "BLEU")).axes
+    assert [to_hex(ax.collections[0].to_rgba(end)).upper() for end in (-0.5, 0.5)] == [COLORS[0], COLORS[1]]
 
 
 @pytest.mark.parametrize(
