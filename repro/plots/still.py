@@ -49,7 +49,7 @@ def picture(figure: go.Figure | dict[str, Any], file_format: str = "png") -> byt
 
 
 def draw(figure: go.Figure | dict[str, Any]) -> Figure:
-    """Return a figure of this package, or its `to_dict()`, as one of matplotlib: a pair of axes a panel, then that of the color bar."""
+    """Return a figure of this package, or its `to_dict()`, as one of matplotlib: a pair of axes a panel, and one of a color bar."""
     return _Still(figure if isinstance(figure, dict) else figure.to_dict()).figure
 
 
