@@ -39,6 +39,11 @@ def test_long_lines_are_read_too():
     assert UNK_ID not in Subwords.fit(["a house"] * 9 + [long], 17).encode(["tapir"])[0]
 
 
+@pytest.mark.parametrize("num_lines, has_piece", [(500, True), (4_000, False)])
+def test_a_character_among_ten_thousand_others_has_no_piece(num_lines, has_piece):
+    assert (UNK_ID in Subwords.fit([*["a dog"] * num_lines, "♠"], 12).encode(["♠"])[0]) != has_piece
+
+
 @pytest.mark.parametrize("end_mark", [True, False])
 def test_equal_sides_have_equally_many_tokens(end_mark):
     rows = [[5, 6, 7], [8]]

@@ -94,6 +94,7 @@ GOOD = '{"source": "a", "reference": "b", "errors": [{"type": "t", "contrastive"
         (f"[{GOOD},\n" + GOOD.replace('"t"', "null") + "]", "own.json:2: has an error of type None"),
         (f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": "far"') + "]", "own.json:2: has the distance 'far'"),
         (f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": true') + "]", "own.json:2: has the distance True"),
+        (f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": -1') + "]", "own.json:2: has the distance -1"),
         ("[" + GOOD.replace('"c"', '"b"') + "]", "own.json: holds no contrastive pair"),
     ],
 )
@@ -141,6 +142,8 @@ def test_mucow_puts_wrong_senses_in_the_place_of_the_right_one(tmp_path):
         ("A bench and a bench.", "bench", "bank", "several right translations in the reference"),
         ("A workbench and a bench-press.", "bench", "bank", "no right translation in the reference"),
         ("The bench is old.", "bench", "banks", "no wrong translation in that form"),
+        ("The boss is old.", "boss", "knob", ("The knob is old.",)),
+        ("A bench is old.", "bench", "one ewe", "no wrong translation in that form"),  # "an one", "an ewe"?
         ("The bench is old.", "bench", "bench", "no wrong translation in that form"),
     ],
 )

@@ -90,7 +90,9 @@ def test_it_is_a_dataset_with_a_column_per_language(tmp_path) -> None:
 
 
 def test_statistics_are_those_of_you2020_table_1(tmp_path) -> None:
-    name = write(tmp_path, train_en=["a b", "c"], train_de=["x y z", "u v w"], test_en=["d e f"], test_de=["p"])
+    """Of train and test: dev, which is longer here, does not count."""
+    dev = {"dev_en": ["g " * 9], "dev_de": ["q " * 9]}
+    name = write(tmp_path, train_en=["a b", "c"], train_de=["x y z", "u v w"], test_en=["d e f"], test_de=["p"], **dev)
     statistics = load_corpus(name).statistics("en", "de")
     assert (statistics.train_pairs, statistics.test_pairs) == (2, 1)
     assert (statistics.source_length, statistics.target_length) == (2.0, 7 / 3)

@@ -263,7 +263,9 @@ def test_length_penalties(penalty, expected):
     assert SearchConfig(alpha=0.5, penalty=penalty).rank(torch.tensor(-6.0), 8) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("options", [{"beam": 0}, {"alpha": -1.0}, {"penalty": "best"}, {"batch_size": 0}, {"beam": 4.0}, {"beam": "4"}])
+@pytest.mark.parametrize(
+    "options", [{"beam": 0}, {"alpha": -1.0}, {"penalty": "best"}, {"batch_size": 0}, {"extra_tokens": -1}, {"beam": 4.0}, {"beam": "4"}]
+)
 def test_impossible_searches_are_refused(options):
     with pytest.raises(InputError, match=r"search(\.\w+)?: "):
         SearchConfig(**options)
@@ -307,12 +309,33 @@ def test_texts_come_in_any_row_and_what_is_no_text_is_named():
 def test_a_book_on_one_line_is_refused_by_name(monkeypatch):
     subwords = Subwords.fit(["a b c d"] * 4, 12)
     translator = Translator(Transformer(small().config, len(subwords), PAD_ID), subwords)
-    monkeypatch.setattr("repro.decoding.MAX_SENTENCE", 8)
+    limit = len(subwords.encode(["a b c d"])[0]) + 1
+    monkeypatch.setattr("repro.decoding.MAX_SENTENCE", limit)
     assert translator.translate(["a b c d"])
-    with pytest.raises(
-        InputError, match=r"the sentence 'a b c d a b c d ...': has \d+ tokens, and .*: the limit is 8. Fix: split the sentence"
-    ):
-        translator.translate(["a b c d", "a b c d a b c d"])
+    expected = rf"the sentence 'a b c d a ...': has {limit + 1} tokens, and .*: the limit is {limit}. Fix: split the sentence"
+    with pytest.raises(InputError, match=expected):
+        translator.translate(["a b c d", "a b c d a"])
+
+
+@pytest.mark.parametrize("site", ["encoder_self", "cross"])
+def test_a_sentence_may_fill_an_attention_with_its_mark_and_no_more(site):
+    subwords = Subwords.fit(["a b c d"] * 4, 12)
+    length = len(subwords.encode(["a b c d"])[0]) + 1
+    fits, is_short = (
+        Translator(Transformer(small({site: f"synthesizer(max_len={max_len})"}).config, len(subwords), PAD_ID), subwords)
+        for max_len in (length, length - 1)
+    )
+    assert len(fits.search(["a b c d"])) == 1
+    with pytest.raises(InputError, match=f"has {length} tokens, but this model's attention is defined for {length - 1}. Fix: split"):
+        is_short.search(["a b c d"])
+
+
+def test_as_many_sentences_are_searched_at_a_time_as_were_asked_for(monkeypatch):
+    subwords, sizes = Subwords.fit(["a b c d"] * 4, 12), []
+    translator = Translator(Transformer(small().config, len(subwords), PAD_ID), subwords)
+    monkeypatch.setattr("repro.decoding.beam_search", lambda *args: (sizes.append(len(args[1])), beam_search(*args))[1])
+    translator.translate(["a", "a b", "a b c", "a b c d", "d"], SearchConfig(beam=1, batch_size=2, extra_tokens=1))
+    assert sizes == [2, 2, 1]
 
 
 def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
@@ -320,6 +343,8 @@ def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
     before = {name: parameter.clone() for name, parameter in other.named_parameters()}
     with pytest.raises(InputError, match="does not fit the model: .*query_proj.weight is unknown"):
         load_parameters(other, dict(model.named_parameters()), tmp_path)
+    with pytest.raises(InputError, match=r"does not fit the model: decoder.0.feed_forward.sublayer.0.bias is \(16,\), wanted \(20,\);"):
+        load_parameters(other, dict(small("hc-sa", ffn_dim=16).named_parameters()), tmp_path)
     assert all(torch.equal(before[name], parameter) for name, parameter in other.named_parameters())
 
 

@@ -71,7 +71,8 @@ def test_tokenised_bleu_is_not_smoothed_as_cased_bleu_is(target, hyp, ref):
 
 
 @pytest.mark.parametrize(
-    "target, tokenizer", [("ja", "char"), ("zh", "zh"), ("zh-CN", "zh"), ("jpn", "char"), ("km", "char"), ("cmn_Hans", "zh")]
+    "target, tokenizer",
+    [("ja", "char"), ("zh", "zh"), ("zh-CN", "zh"), ("jpn", "char"), ("km", "char"), ("lo", "char"), ("my", "char"), ("cmn_Hans", "zh")],
 )
 def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(target, tokenizer):
     refs, hyps = ["我昨天在车站见到了朋友。", "她每天早上跑步。"], ["我昨天在车站见到了老师。", "她每天早上跑步。"]

@@ -27,6 +27,8 @@ def test_the_fingerprint_is_of_the_text_not_of_the_format(tmp_path) -> None:
         write(jsonl, **{f"{split}_jsonl": [json.dumps({"translation": {"en": en, "de": de}}) for en, de in rows]})
     prints = [load_corpus(f"local:{folder}", "en", "de").fingerprint for folder in (aligned, tsv, jsonl, other)]
     assert prints[0] == prints[1] == prints[2] != prints[3]
+    write(aligned, test2_en=["One more set."], test2_de=["Noch ein Satz."])  # which decides no training
+    assert load_corpus(f"local:{aligned}")["test2"] and load_corpus(f"local:{aligned}").fingerprint == prints[0]
     code = f"from repro.data.corpora import load_corpus; print(load_corpus('local:{aligned}', 'de', 'en').fingerprint)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == prints[0]
 
@@ -99,7 +101,7 @@ def test_an_overlong_cell_is_skipped(tmp_path) -> None:
 
 SEGMENTS = (
     '<?xml version="1.0"?>\n<mteval>\n<doc docid="1">\n<title>{0}</title>\n'
-    '<seg id="1"> {0} &amp; co </seg>\n<seg id="2"> b </seg>\n</doc>\n'
+    '<seg id="1"> {0} &amp; co </seg>\n<seg id="2"> b &amp;lt; </seg>\n</doc>\n'
 )
 
 
@@ -121,7 +123,7 @@ def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
     corpus = load_corpus(f"local-allow-leaks:{folder}", "de", "en")
     assert corpus.pairs("train", "de", "en") == (["de 1", "de 2", "de 3"], ["en 1", "en 2", "en 3"])
     assert list(corpus.splits) == ["train", "dev", "test", "tst2010", "tedx_tst2013"]
-    assert corpus.pairs("test", "de", "en")[0] == corpus.pairs("tst2013", "de", "en")[0] == ["TED tst2013 de & co", "b"]
+    assert corpus.pairs("test", "de", "en")[0] == corpus.pairs("tst2013", "de", "en")[0] == ["TED tst2013 de & co", "b &lt;"]
     assert corpus["train"].place(2, "de") == "train.tags.de-en.de:7"
     assert corpus["train"].place(2, "en") == "train.tags.de-en.en:6"
 

@@ -46,6 +46,14 @@ def test_leaks_can_be_dropped_from_train(tmp_path) -> None:  # case D7
     assert (corpus.skipped[0].file, corpus.skipped[0].line) == ("train.en", 5)
 
 
+def test_what_is_dropped_from_dev_need_not_be_dropped_from_train(tmp_path) -> None:
+    """The second pair of dev shares a side with test and the other with train."""
+    dev = {"dev_en": EN[20:23], "dev_de": [DE[20], DE[4], DE[22]]}
+    name = write_corpus(tmp_path, **dev, test_en=[EN[23], EN[21]], test_de=[DE[23], DE[24]])
+    corpus = load_corpus(name.replace("local:", "local-drop-leaks:"), "en", "de")
+    assert (corpus.pairs("dev", "en", "de")[0], corpus.pairs("train", "en", "de")[0]) == ([EN[20], EN[22]], EN[:20])
+
+
 def test_leaks_can_be_allowed_and_are_recorded(tmp_path) -> None:  # case D7
     (leak,) = load_corpus(leaking(tmp_path, EN[4], DE[4]).replace("local:", "local-allow-leaks:"), "en", "de").leaks
     assert (leak.held_out, leak.other, leak.exact, leak.first) == ("test", "train", 1, (1, 4))

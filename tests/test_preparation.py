@@ -247,6 +247,7 @@ def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_o
         *("", "{", "[]", "{}", "null", "[" * 100_000),
         *(
             {"threads": "x"},
+            {"threads": 0},
             {"versions": {}},
             {"versions": {"torch": 2}},
             {"files": []},

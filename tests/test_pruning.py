@@ -9,6 +9,7 @@ from few_pairs import SIZES, few_pairs
 from tiny_runs import assert_same, parameters_of, stop_after, tiny
 
 from repro import pruning_sweep
+from repro.checkpoints import find_start, load_start, new_model
 from repro.config import SITES, RunConfig, TrainConfig
 from repro.cutting import from_scratch_config, save_pruned
 from repro.data.batches import EncodedPairs
@@ -173,6 +174,12 @@ def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_pa
         train(config, tmp_path, quiet=True)
 
 
+def test_a_run_may_drop_more_or_less_than_its_start(base):
+    config = continued_config(base)
+    other = replace(config, model=replace(config.model, dropout=0.3, attention_dropout=0.2))
+    assert find_start(Run.create(other, base.path.parent), base.provenance()["data_fingerprint"]).path == base.path
+
+
 def test_gates_in_a_frozen_decoder_are_refused(base):
     with pytest.raises(InputError, match="train.freeze_decoder: is on, but gates at encoder_self, decoder_self, cross would have to move"):
         pruning_config(base, 0.1, freeze_decoder=True)
@@ -199,6 +206,12 @@ def pruning(base) -> Run:
     counts = [len(heads) for layers in kept_heads(Translator.from_run(run).model).values() for heads in layers]
     assert 0 < sum(counts) < 24
     return run
+
+
+def test_a_start_hands_on_its_gates_as_they_ended(pruning):
+    model, _ = new_model(pruning)
+    load_start(model, pruning)
+    assert all(torch.equal(parameters_of(pruning)[name], value) for name, value in model.named_parameters())
 
 
 @pytest.mark.parametrize("rule", ["sign", "soft"])

@@ -273,3 +273,7 @@ def test_records_are_compared_on_their_own_references_only(stored):
     record = stored["scores"]
     with pytest.raises(DamagedFileError, match="was scored against other references"):
         compare_records(record, record, [*references_of(record)[:-1], "Nein."])
+    other = record | {"references_sha256": "0" * 64}
+    for first, second in ((record, other), (other, record)):
+        with pytest.raises(DamagedFileError, match="was scored against other references"):
+            compare_records(first, second, references_of(record))

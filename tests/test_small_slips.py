@@ -47,10 +47,21 @@ def test_results_of_an_older_text_of_ones_own_do_not_count(tmp_path, monkeypatch
     options = ("data.vocab_size=100", "train.max_updates=1", "train.eval_every=1", f"data.corpus={corpus}")
     config = resolve("smoke", "base", overrides=options)
     records = [evaluate_run(train(config, tmp_path / "runs", quiet=True))]
-    assert of_this_text(records, config.data) == records
+    directions = [config.data, replace(config.data, source="de", target="en")]  # both are of one text
+    assert [of_this_text(records, data) for data in directions] == [records, records]
     write_corpus(tmp_path / "text", train_en=EN[30:50], train_de=DE[30:50])
-    assert of_this_text(records, config.data) == []
+    assert [of_this_text(records, data) for data in directions] == [[], []]
     assert of_this_text(records, resolve("smoke").data) == records  # it is another corpus that was asked for
+
+
+def test_a_source_of_ones_own_that_changed_is_translated_again_though_its_reference_did_not(tmp_path):
+    (tmp_path / "text").mkdir()
+    options = ("data.vocab_size=100", "train.max_updates=1", "train.eval_every=1", f"data.corpus={write_corpus(tmp_path / 'text')}")
+    run = train(resolve("smoke", "base", overrides=options), tmp_path / "runs", quiet=True)
+    evaluate_run(run)
+    write_corpus(tmp_path / "text", test_en=EN[27:31])
+    evaluate_run(run)
+    assert len(list((run.path / "evaluations").iterdir())) == 2
 
 
 def test_a_configuration_made_by_hand_is_as_good_as_one_from_a_file():

@@ -48,6 +48,16 @@ def test_no_text_stands_in_two_splits_or_twice(name, sides, pairs):
         assert len(set(texts)) == len(texts) == sum(SIZES.values())
 
 
+def test_no_size_changes_a_split_that_is_drawn_before():
+    """Of so few texts, what one split has taken is missing to the next: test is drawn first, then dev."""
+
+    def drawn(**sizes: int) -> dict[str, list[Pair]]:
+        return draw_splits(lambda rng: Pair(str(rng.randrange(12)), "a"), sizes, targets_recur=True)
+
+    assert all(drawn(train=0, dev=number, test=4)["test"] == drawn(test=4)["test"] for number in range(6))
+    assert all(drawn(train=number, dev=4, test=2)["dev"] == drawn(dev=4, test=2)["dev"] for number in range(6))
+
+
 def test_replies_recur_and_an_exhausted_generator_says_so(monkeypatch, pairs):
     replies = [pair.target for pair in pairs["minidialogue"]["train"]]
     assert len(set(replies)) < len(replies)
@@ -166,10 +176,10 @@ def test_rouge_is_the_mean_over_texts_stems_words_and_sees_order_in_l_only():
 
 
 def test_distinct_counts_over_all_texts():
-    """Words: I like tea | I like milk | tea. Different words: 4 of 7; different pairs: "I like", "like tea", "like milk", 3 per 7 words."""
-    *_, one, two = score_all(["I like tea.", "I like milk!", "Tea"], ["a", "b", "c"], "reply", "dialogue")
+    """I like teas | I like milk | tea. Different words: 5 of 7, not stemmed; pairs: "I like", "like teas", "like milk", 3 per 7 words."""
+    *_, one, two = score_all(["I like teas.", "I like milk!", "Tea"], ["a", "b", "c"], "reply", "dialogue")
     assert (one.name, two.name) == ("distinct-1", "distinct-2")
-    assert one.value == pytest.approx(100 * 4 / 7) and two.value == pytest.approx(100 * 3 / 7)
+    assert one.value == pytest.approx(100 * 5 / 7) and two.value == pytest.approx(100 * 3 / 7)
     assert Distinct(1).score(["...", ""]) == 0
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -100,6 +101,28 @@ def test_a_line_of_the_log_has_the_means_over_the_tokens_since_the_last(tmp_path
         assert line["nll"] == pytest.approx(sum(nll * count for _, nll, count in part) / tokens)
 
 
+def test_a_speed_is_that_of_the_updates_since_the_last_line_and_evaluations_count_in_the_seconds_of_the_run(tmp_path, monkeypatch):
+    now, counts = [0], []
+
+    def update_for_two_seconds(*args):
+        now[0] += 2
+        counts.append((found := apply_update(*args))[2])
+        return found
+
+    def evaluate_for_a_hundred_seconds(*_):
+        now[0] += 100
+        return 1.0
+
+    monkeypatch.setattr("repro.training.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr("repro.training.apply_update", update_for_two_seconds)
+    monkeypatch.setattr("repro.training.evaluate_nll", evaluate_for_a_hundred_seconds)
+    monkeypatch.setattr("repro.training.LOG_EVERY", 2)
+    run = train(tiny("train.max_updates=5", "train.eval_every=3"), tmp_path, quiet=True)
+    speeds = [round((counts[0] + counts[1]) / 4), *(round(count / 2) for count in counts[2:])]
+    expected = list(zip((2, 3, 4, 5), speeds, (4, 6, 108, 110), strict=True))
+    assert [(line["update"], line["tokens_per_second"], line["seconds"]) for line in run.metrics()] == expected
+
+
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_the_loss_falls_in_both_precisions(tmp_path, precision):
     run = train(tiny(f"train.precision={precision}", "train.max_updates=60", "train.warmup=10"), tmp_path, quiet=True)
@@ -167,12 +190,12 @@ def test_a_loss_that_is_not_finite_stops(tmp_path):
         train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999"), tmp_path, quiet=True)
 
 
-def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch):
+@pytest.mark.parametrize("precision, mend", [("fp32", ""), ("bf16", " or use train.precision=fp32")])
+def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch, precision, mend):
     monkeypatch.setattr("repro.training.evaluate_nll", lambda *arguments: math.nan)
-    with pytest.raises(
-        DivergedError, match=r"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup$"
-    ):
-        train(tiny(), tmp_path, quiet=True)
+    expected = rf"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup{mend}$"
+    with pytest.raises(DivergedError, match=expected):
+        train(tiny(f"train.precision={precision}"), tmp_path, quiet=True)
 
 
 def test_an_infinite_gradient_is_caught_before_anything_moves():
@@ -183,6 +206,13 @@ def test_an_infinite_gradient_is_caught_before_anything_moves():
     with pytest.raises(DivergedError, match="Fix: look at its attention: no step was taken yet"):
         apply_update(model, torch.optim.SGD(model.parameters()), RAGGED.batch([0]), 1.0, TrainConfig())
     assert all(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
+
+
+def test_a_gradient_that_is_not_finite_is_caught_though_the_loss_is():
+    model = small()
+    model.output.weight.register_hook(lambda gradient: gradient * math.inf)
+    with pytest.raises(DivergedError, match=r"training: loss \d.*, gradient norm (nan|inf) at rate"):
+        step(model)
 
 
 def test_training_smooths_its_targets_and_dev_does_not():
