@@ -142,7 +142,7 @@ def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
     with suppress(TypeError, ValueError, RuntimeError):  # neither numbers nor rows of them; a tensor without data
         if isinstance(found, torch.Tensor):
             yield "numbers", tuple, tuple(found.tolist())
-        else:
+        elif isinstance(found, (list, tuple, np.ndarray)):  # a generator may raise anything, or never end
             yield "numbers", torch.Tensor, torch.stack([torch.as_tensor(row) for row in found])
     if isinstance(found, (list, tuple)) and all(isinstance(part, str) for part in found):
         yield "letters", str, "".join(found)

@@ -4,6 +4,7 @@ import ast
 import copy
 import importlib.util
 import inspect
+import itertools
 import json
 import time
 from pathlib import Path
@@ -161,10 +162,12 @@ def test_what_is_right_but_of_another_kind_is_said_to_be():
         (lambda vector, factor: vector * factor + 0j, "not right yet"),
         (lambda vector, factor: np.array([vector, {}], dtype=object), "not right yet"),
         (lambda vector, factor: vector * 2.9995, "nearly right, but not to five digits"),
+        (lambda vector, factor: (x / 0 for x in (1, 2)), "not right yet"),
+        (lambda vector, factor: itertools.count(), "not right yet"),
     ],
     ids=(
         "nothing mistake unforeseen shape nan list wrong-list changed arguments in-torch in-Python of-torch's-name exit sparse"
-        " meta complex objects rounded"
+        " meta complex objects rounded lazy endless"
     ).split(),
 )
 def test_any_other_answer_becomes_an_explanation(answer, said, capsys):
