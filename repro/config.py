@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 from repro.errors import InputError, did_you_mean
 
 SITES = ("encoder_self", "decoder_self", "cross")
+NO_SUBLAYER = "none"  # what stands at a site without attention
 MAX_WIDTH, MAX_LAYERS = 1_000_000, 1_000  # far beyond what any machine holds: a slip of the finger, answered at once
 
 
@@ -247,5 +248,8 @@ def _check_effect(model: ModelConfig, train: TrainConfig) -> None:
     for option, (value, default) in usual.items():
         if value != default and not model.gated_sites:
             raise InputError(option, "does nothing without gates", "set model.gated_sites, or leave it out")
+    for site in model.gated_sites:  # a model that was cut out may have lost a site, and may be pruned again
+        if getattr(model, site) == NO_SUBLAYER and train.start_from is None:
+            raise InputError("model.gated_sites", f"there is no attention at {site} to gate", "name sites that have some")
     if train.freeze_decoder and train.start_from is None:
         raise InputError("train.freeze_decoder", "would leave the decoder at random", "set train.start_from, or freeze nothing")

@@ -13,10 +13,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from repro.attention import NO_SUBLAYER, parse_layers
+from repro.attention import parse_layers
 from repro.attention.dot_product import DotProduct
 from repro.attention.multihead import MultiHeadAttention
-from repro.config import ModelConfig, RunConfig
+from repro.config import NO_SUBLAYER, ModelConfig, RunConfig
 from repro.decoding import Translator
 from repro.errors import InputError
 from repro.files import write_atomic

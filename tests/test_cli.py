@@ -49,6 +49,10 @@ MISTAKES = [
         "error: train.learning_rate: must be above 0 and below 1,000,000, found -1.0. Fix: use a positive number",
     ),
     (["train", "train.gate_penalty=0.1"], "error: train.gate_penalty: does nothing without gates. Fix: set model.gated_sites, or leave it"),
+    (
+        ["train", "model.decoder_self=none", 'model.gated_sites=["decoder_self"]'],
+        "error: model.gated_sites: there is no attention at decoder_self to gate. Fix: name sites that have some",
+    ),
     (["train", "train.gate_rate=3"], "error: train.gate_rate: does nothing without gates. Fix: "),
     (["train", "model.gate_rule=soft"], "error: model.gate_rule: does nothing without gates. Fix: "),
     (["train", "model.gate_init=1"], "error: model.gate_init: does nothing without gates. Fix: "),

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from repro.config import SITES, ModelConfig, typed
+from repro.config import NO_SUBLAYER, SITES, ModelConfig, typed
 from repro.errors import InputError, did_you_mean
 
 VARIANTS = {
@@ -23,8 +23,6 @@ VARIANTS = {
     "recurrent": "repro.attention.recurrent",
     "synthesizer": "repro.attention.synthesizer",
 }
-
-NO_SUBLAYER = "none"
 
 
 def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, Any]]:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from repro.attention import NO_SUBLAYER, parse_layers, parse_variant
-from repro.config import SITES
+from repro.attention import parse_layers, parse_variant
+from repro.config import NO_SUBLAYER, SITES
 from repro.cutting import from_scratch_config, save_pruned
 from repro.decoding import Translator
 from repro.jobs import train_and_evaluate
