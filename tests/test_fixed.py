@@ -49,6 +49,14 @@ def test_a_mirrored_right_context_falls_with_distance():
     torch.testing.assert_close(found["right"][0], rows([0, 0, 27 / 36, 8 / 36, 1 / 36])[0])
 
 
+def test_an_absolute_right_context_has_cubes_of_the_place_in_the_sentence():
+    found = heads("fixed(right_context='absolute')", length=6, real=5)
+    torch.testing.assert_close(found["right"][1], rows([0, 0, 0, 64 / 189, 125 / 189, 0])[0])
+    torch.testing.assert_close(found["right"][0], rows([0, 0, 27 / 216, 64 / 216, 125 / 216, 0])[0])
+    assert found["right"][3:].count_nonzero() == 0
+    torch.testing.assert_close(found["left"], heads("fixed", length=6, real=5)["left"])
+
+
 def test_a_pattern_without_a_target_is_zero_or_itself_or_wraps():
     assert heads("fixed")["previous"][0].sum() == 0
     assert heads("fixed(empty='self')")["previous"][0].tolist() == [1, 0, 0, 0, 0]

@@ -11,9 +11,10 @@ Paper -> here: the names of the heads -> `patterns`; 7Ftoken+1L is the default, 
 `patterns` with `last` and `learned=0`. In word patterns i, j, n count words, and all pieces of a word get the same.
 
 Differs from the paper, or settles what it leaves open (we found no released code):
-1. `right_context`: read literally the right context grows from i + 2 to the end, away from the query ("literal"); "mirrored" is the
-   reflection of the left context, which falls. Either counts its cubes from its own first key, since only start and end points shall
-   differ between patterns: 1, 8, 27, ... at i + 2, i + 3, i + 4. Another reading, (j + 1)^3, would depend on the place in the sentence.
+1. `right_context`: the right context grows from i + 2 to the end, away from the query, 1, 8, 27, ... at i + 2, i + 3, i + 4
+   ("literal"): only start and end points shall differ between patterns, and that of the start counts from its own start point. By
+   "absolute" it is (j + 1)^3 as the formula of the left context has it, steeper near the start of a sentence than at its end; by
+   "mirrored" the reflection of the left context, which falls. `repro run raganato2020.choices` compares 1 to 4.
 2. `empty`: a pattern without a target (the token before the first) is a row of zeros; "self" looks at itself, "wrap" goes round to
    the other end, and to the near end for a context.
 3. `spread`: each piece has the weight of its word, and rows are divided by their sum; "copy" leaves them undivided.
@@ -50,6 +51,8 @@ def pattern(name: str, i: Tensor, j: Tensor, n: Tensor, right_context: str = "li
         case "left":
             return cubic_rise(j, 0, i - 2)
         case "right":
+            if right_context == "absolute":
+                return cubic_rise(j, 0, n - 1) * (j >= i + 2)
             return (cubic_rise if right_context == "literal" else cubic_fall)(j, i + 2, n - 1)
         case "end":
             return cubic_rise(j, 0, n - 1)
@@ -119,7 +122,7 @@ def build(
     learned: int = 1,
     heads: int = 8,
     unit: Literal["token", "word"] = "token",
-    right_context: Literal["literal", "mirrored"] = "literal",
+    right_context: Literal["literal", "absolute", "mirrored"] = "literal",
     empty: Literal["zero", "self", "wrap"] = "zero",
     spread: Literal["normalize", "copy"] = "normalize",
     drop_fixed: bool = False,

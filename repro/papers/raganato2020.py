@@ -23,7 +23,7 @@ from repro.papers.suites import (
     accuracy_difference,
     arm_with,
 )
-from repro.papers.tables import Row, mask_table, masked_length_table, score_table
+from repro.papers.tables import Row, choice_table, mask_table, masked_length_table, score_table
 
 NAME = "raganato2020"
 LEARNED, TOKEN, WORD, ONE, ALL_FIXED = Arm("8L"), Arm("7Ftoken+1L"), Arm("7Fword+1L"), Arm("1L"), Arm("8Ftoken")
@@ -35,6 +35,13 @@ QUARTER = 0.25
 WORD_SENSE, AGREEMENT = "word_sense", "subj_verb_agreement"
 LENGTHS = [0, 10, 20, 30, 40, 50, 1000]  # bins of reference words
 MASKED = (TOKEN, WORD, Arm(TOKEN.system, SHALLOW), Arm(WORD.system, SHALLOW))
+CHOICES = {  # what section 3 leaves open, read otherwise -> as it is read in all other experiments
+    Arm(TOKEN.system, ("model.encoder_self=fixed(right_context='absolute')",), label="right context: (j+1)^3"): TOKEN,
+    Arm(TOKEN.system, ("model.encoder_self=fixed(right_context='mirrored')",), label="right context falls"): TOKEN,
+    Arm(TOKEN.system, ("model.encoder_self=fixed(empty='self')",), label="no target: itself"): TOKEN,
+    Arm(WORD.system, ("model.encoder_self=fixed(unit='word', spread='copy')",), label="rows not divided"): WORD,
+    Arm(ONE.system, ("model.encoder_self=dot-product(heads=1)",), label="of full width"): ONE,
+}
 MASKS, HEAD_8 = tuple("12345678"), "8"  # the eighth is the learned head of 7F+1L
 LEARNED_BACK, TOKEN_BACK = Arm(LEARNED.system, reverse=True), Arm(TOKEN.system, reverse=True)
 BOTH_WAYS = (LEARNED, TOKEN, LEARNED_BACK, TOKEN_BACK)
@@ -157,6 +164,13 @@ EXPERIMENTS = (
             f"{title}:\n\n{score_table(e, NAME, 'Table 5', _rows(*(replace(arm, part=part) for arm in EIGHT)))}"
             for title, part in (("All of the data", 1.0), ("A quarter of it", QUARTER))
         ),
+    ),
+    Experiment(
+        "choices",
+        "Section 3",
+        "What the text leaves open, read otherwise than here",
+        (LEARNED, TOKEN, WORD, ONE, *CHOICES),
+        lambda e: choice_table(e, CHOICES, LEARNED),
     ),
     Experiment("figure1", "Figure 1", "The seven patterns", (), lambda e: PATTERNS_EXPLAINED, figures=pattern_figure),
     Experiment(
@@ -286,11 +300,17 @@ PAPER = Paper(
     EXPERIMENTS,
     CLAIMS,
     (
-        Deviation("right context (head 5)", "cubic over i+2 .. n", "read literally: cubes grow from i+2 on; `mirrored` is an option"),
+        Deviation(
+            "right context (head 5)",
+            "the function of the left context, (j+1)^3, with other start and end points",
+            "cubes counted from i+2 on; experiment `choices` has two other readings",
+        ),
         Deviation("source end mark", "not said; their toolkit has none", "one: the last token, which patterns of the right end look at"),
-        Deviation("empty patterns at the ends", "not said", "zero rows; `self` and `wrap` are options"),
-        Deviation("word patterns", "all pieces of a word get the same", "rows are normalized to sum to one; `copy` is an option"),
-        Deviation("width of the one head of 1L", "not said", "that of one of eight heads"),
+        Deviation("empty patterns at the ends", "not said", "zero rows; experiment `choices` has a token look at itself"),
+        Deviation(
+            "word patterns", "all pieces of a word get the same", "rows are divided by their sum; in experiment `choices` they are not"
+        ),
+        Deviation("width of the one head of 1L", "not said", "that of one of eight heads; experiment `choices` has a wide one"),
         Deviation("heads of the decoder and of cross attention", "eight, as in the encoder", "those of the scale, in all systems alike"),
         Deviation("low-resource pairs", "three; small batches, dropout of 0.3", "a quarter, trained as all of it: 8L may overfit more"),
         Deviation("one head masked (Table 4)", "also for one low-resource direction, Vietnamese to English", "with all of the data only"),

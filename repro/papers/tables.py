@@ -48,6 +48,16 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     return "\n\n".join(part for part in parts if part)
 
 
+def choice_table(evidence: Evidence, choices: dict[Arm, Arm], base: Arm) -> str:
+    """Return a table of arms that were scored, each with its difference to the arm that it is another reading of, and to a baseline."""
+    body = []
+    for other in evidence.scored(list(choices)):
+        bleu, difference, seeds, parameters = _ours(evidence, other, choices[other])
+        body.append([str(other), bleu, str(choices[other]), difference, _difference(evidence, other, base), seeds, parameters])
+    header = ["read otherwise", "ours: BLEU", "as read here", "difference to that", f"difference to {base}", "seeds", "parameters"]
+    return explained(table(header, body))
+
+
 def printed_table(cells: Sequence[Printed]) -> str:
     """Return printed numbers one below the other, for those that have no row of ours beside them."""
     rows = [[c.row, c.column, c.metric, c.dataset, f"{c.value:g}" + (" (read off a plot)" if c.approx else "")] for c in cells]
