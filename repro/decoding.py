@@ -32,7 +32,7 @@ MAX_BEAM = 1_000
 class SearchConfig:
     """How to search. A hypothesis of `length` tokens (end mark included) is ranked by log-probability / penalty(length).
 
-    `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used by You et al. and Voita et al.);
+    `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used by You et al.);
     `penalty="length"` is length^alpha (the other form in the code of Zeng et al.; alpha 1 is the mean log-probability).
     """
 

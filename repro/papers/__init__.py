@@ -57,12 +57,18 @@ class Deviation:
     here: str
 
 
-def what_all_share(training: str, search: str, score: str) -> tuple[Deviation, ...]:
-    """Return how all papers are trained, searched and scored alike here, beside what one says of itself or its code does.
+def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[Deviation, ...]:
+    """Return how the models of all papers are built, trained, searched and scored alike here, beside what one says or its code does.
 
     Each of these moves BLEU as much as some of the effects that are claimed, but all systems of a comparison at once.
     """
     return (
+        Deviation(
+            "shape",
+            shape,
+            "layers, heads and widths of the scale; no biases in the projections of attention; embeddings of source, target and output are "
+            "one matrix",
+        ),
         Deviation(
             "training",
             training,

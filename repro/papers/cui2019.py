@@ -169,11 +169,12 @@ PAPER = Paper(
     CLAIMS,
     (
         Deviation("scaling of the products", "root of the hidden size, as written", "root of the head's width, as in fairseq"),
-        Deviation("norm", "fairseq of 2019, after the residual", "before the sublayer, for all systems alike"),
+        Deviation("norm", "after the residual (equations 1 and 2)", "before the sublayer, for all systems alike"),
         Deviation("one type of head", "the other heads are replaced; how many is not said", "one global head, all others of the type"),
         Deviation("Figure 1", "a diagram of mixed heads", "notebook 04 builds it in code; there is nothing to measure"),
         Deviation("data", "WAT17 En-Ja, IWSLT14 De-En", "the corpus of the scale"),
         *what_all_share(
+            "6+6 layers, 512 wide; 8 heads, for De-En 4 and half the feed-forward width; biases and embeddings not said",
             "a warm-up of 4,000 updates, then the inverse square root; choice of checkpoint not said",
             "5; penalty not said",
             "of tokens, in lower case for De-En; the tool is not said",

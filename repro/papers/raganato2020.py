@@ -316,7 +316,9 @@ PAPER = Paper(
         Deviation("one head masked (Table 4)", "also for one low-resource direction, Vietnamese to English", "with all of the data only"),
         Deviation("high-resource pair", "11.5 million pairs", "all pairs of the scale"),
         Deviation("depth", "6+6, 6+1 and shallower encoders", "the scale's depth; in one direction also one decoder layer, and one each"),
+        Deviation("data", "WMT19 German-English, 2.9 million pairs, in both directions; 35,000 merges", "corpus and subwords of the scale"),
         *what_all_share(
+            "8 heads, 512 wide; their toolkit has biases in attention; embeddings are tied with little data only",
             "updates and choice of checkpoint not said; their toolkit also drops attention weights, at 0.1",
             "not said; 5 and none in their toolkit",
             "SacreBLEU, its signature is not at hand",

@@ -240,7 +240,7 @@ CLAIMS = (
     Claim(
         "Z-09",
         "neighbouring decoder layers attend more alike than in the baseline and in Syn-R",
-        "divergence of 0.08 to 0.2",
+        "0.08 to 0.2 between layers of the decoder",
         (_more_alike_than(BASE, "base"), _more_alike_than(SYN_R, "Syn-R")),
     ),
     Claim(
@@ -281,14 +281,18 @@ PAPER = Paper(
         ),
         Deviation(
             "divergence of layers (Figure 7, claim Z-09)",
-            "of which weights is not said",
-            "of the mean over heads, by which layers of unrelated heads look alike, too: so Z-09 asks for less than in Syn-R as well",
+            "of all pairs of layers; of which weights is not said",
+            "of neighbouring layers, of the mean over heads, by which layers of unrelated heads look alike, too: so Z-09 asks for less than "
+            "in Syn-R as well",
         ),
         Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
-        Deviation("norm", "after the residual", "before the sublayer, for all systems alike"),
-        Deviation("position embeddings", "first two positions skipped", "counted from 0"),
+        Deviation("norm", "not said; after the residual in the code", "before the sublayer, for all systems alike"),
+        Deviation("position embeddings", "not said; the code skips the first two positions", "counted from 0"),
         *what_all_share(
-            "inverse square root in the code; the best checkpoint on dev", "4; 0.6, for Zh-En 1.0", "multi-bleu, cased, and SacreBLEU"
+            "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings tied",
+            "inverse square root in the code; the best checkpoint on dev",
+            "4; 0.6, for Zh-En 1.0",
+            "multi-bleu, cased, and SacreBLEU",
         ),
         Deviation(
             "parameters (claim Z-08)",
