@@ -282,8 +282,8 @@ PAPER = Paper(
         Deviation(
             "divergence of layers (Figure 7, claim Z-09)",
             "of all pairs of layers; of which weights is not said",
-            "of neighbouring layers, of the mean over heads, by which layers of unrelated heads look alike, too: so Z-09 asks for less than "
-            "in Syn-R as well",
+            "of neighbouring layers, of the mean over heads, by which layers of unrelated heads look alike, too: so Z-09 asks for less "
+            "than in Syn-R as well",
         ),
         Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
         Deviation("norm", "not said; after the residual in the code", "before the sublayer, for all systems alike"),
