@@ -33,16 +33,18 @@ def list_variants() -> str:
     for name, module in VARIANTS.items():
         counts = {site: _count(name, site) for site in SITES}
         sites = ", ".join(site for site, count in counts.items() if count is not None)
-        count = max(count for count in counts.values() if count is not None)
+        count = max((count for count in counts.values() if count is not None), default=None)
         shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
-        blocks.append(_block(name, module, f"sites: {sites}; learned parameters in the weights of {shape}: {count:,}"))
+        learned = f"sites: {sites}; learned parameters in the weights of {shape}: {count:,}" if count is not None else "needs options"
+        blocks.append(_block(name, module, learned))
     gates = f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
     return "\n".join([*blocks, _block("(gates)", "repro.attention.gates", gates)])
 
 
 def _block(name: str, module: str, last_line: str) -> str:
     """Put the first paragraph of a file (what it is), the second (the paper, if there is one) and a line under each other."""
-    paragraphs = [" ".join(part.split()) for part in import_module(module).__doc__.strip().split("\n\n")[:2]]
+    described = import_module(module).__doc__ or "no description: its file does not begin with one"
+    paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
     return f"  {name:<14}" + f"\n  {'':<14}".join([*paragraphs, last_line])
 
 

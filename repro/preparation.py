@@ -14,7 +14,7 @@ import torch
 from repro.attention import file_digests
 from repro.config import DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
-from repro.data.corpora import ParallelCorpus, load_corpus, own_folder
+from repro.data.corpora import ParallelCorpus, load_once, may_change, own_folder
 from repro.data.subwords import Subwords
 from repro.errors import InputError, MachineError
 from repro.files import check_folder, sha256, write_atomic, write_json
@@ -52,7 +52,7 @@ def warn_of_emulated_precision(run: Run, device: torch.device) -> None:
 
 
 def check_finished(run: Run, allow_inexact: bool) -> None:
-    """Refuse a finished run that is damaged, or that was trained on a text of the user's own that has changed since.
+    """Refuse a finished run that is damaged, or that was trained on a text that has changed since.
 
     Raises:
         DamagedFileError: the final parameters are not what was written.
@@ -61,9 +61,13 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
     check_folder(run.path / "final")
     run.check_files()
     data = run.config.data
-    if allow_inexact or not own_folder(data.corpus):
+    if allow_inexact or not may_change(data.corpus):
         return
-    if load_corpus(data.corpus, data.source, data.target).fingerprint != run.provenance()["data_fingerprint"]:
+    try:
+        fingerprint = load_once(data.corpus, data.source, data.target).fingerprint
+    except MachineError:  # what is trained already needs no corpus
+        return
+    if fingerprint != run.provenance()["data_fingerprint"]:
         mend = "restore the text, or delete the run's folder to train it again"
         raise InputError(str(run.path), f"was trained on another version of {data.corpus}", mend)
 

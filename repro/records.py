@@ -15,7 +15,7 @@ from typing import Any
 from repro.attention import file_digests
 from repro.checkpoints import changed_attention
 from repro.config import DataConfig, RunConfig, from_dict
-from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_pairs, own_folder, task_of
+from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, may_change, own_folder, task_of
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
@@ -43,9 +43,14 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
 
     Returns:
         The record.
+
+    Raises:
+        InputError: an unknown split, or a published corpus that has changed since: the sentences of the test set may be in the training
+            text that there was.
     """
     search = search or SearchConfig()
     data = run.config.data
+    _check_version(run)
     sources, refs = load_pairs(data.corpus, data.source, data.target, split)
     made_of = json.dumps(asdict(search), sort_keys=True)
     if ":" in split or own_folder(data.corpus):  # unlike a published corpus, it may have changed since
@@ -68,6 +73,16 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     except MachineError as error:  # a run in a folder that others share may be for reading only
         print(f"{error}. The scores are not kept beside the run", file=sys.stderr)
     return json.loads(json.dumps(record))
+
+
+def _check_version(run: Run) -> None:
+    """Refuse a run of another version of a corpus. Your own text may be another one by now: you know what you have changed."""
+    data = run.config.data
+    if own_folder(data.corpus) or not may_change(data.corpus):
+        return
+    if load_once(data.corpus, data.source, data.target).fingerprint != run.provenance()["data_fingerprint"]:
+        what = f"was trained on another version of {data.corpus}, whose training text may hold what is test text in this one"
+        raise InputError(str(run.path), what, "restore the corpus, or delete the run's folder to train it again")
 
 
 def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig, refs: list[str]) -> bool:
@@ -207,8 +222,13 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
         InputError: there it would replace what was measured on other sentences, or of other parameters.
     """
     path = Path(folder) / place_of(record)
-    if path.exists() and (older := _measured_on(load_record(path))) != (ours := _measured_on(record)):
-        raise InputError(str(path), f"was measured on {older}, this on {ours}", "record it below another folder")
+    if path.exists():
+        older = load_record(path)
+        before, now = _measured_on(older), _measured_on(record)
+        if before == now and _text_of(older) != _text_of(record):
+            before, now = (f"{what} of the text {_text_of(one)}" for what, one in ((before, older), (now, record)))
+        if before != now:
+            raise InputError(str(path), f"was measured on {before}, this on {now}", "record it below another folder")
     write_json(path, record)
     return path
 
@@ -227,6 +247,11 @@ def _measured_on(record: dict[str, Any]) -> str:
     parts = record.get("split"), record.get("measured", {}).get("sentences")
     sentences = " sentences of ".join(f"{part:,}" if type(part) is int else part for part in reversed(parts) if part) or "no split"
     return sentences + " by parameters in half precision" * ("half_precision" in record.get("training", {}))
+
+
+def _text_of(record: dict[str, Any]) -> str:
+    """Return what names the text that a record is about: of scores the references, else all of the corpus."""
+    return record.get("references_sha256", record["provenance"]["data_fingerprint"])[:12]
 
 
 def search_of(record: dict[str, Any]) -> list[str]:

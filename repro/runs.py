@@ -25,7 +25,7 @@ from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, ReproError
 from repro.files import UNFINISHED, check_folder, refusals, sha256, write_json
 from repro.provenance import IDENTITY, TOLD, now
-from repro.scales import run_name
+from repro.scales import file_name, run_name
 from repro.tensors import save_tensors
 
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
@@ -80,13 +80,19 @@ class Run:
     def find(cls, name: str) -> "Run":
         """Return a run by its folder, or by its name or the unique beginning of it below `runs_root()`.
 
+        What was made of a run, as by pruning it, may have the same name up to the digest: if one of those that fit was trained from
+        the beginning, it is meant.
+
         Raises:
             InputError: nothing or more than one fits.
         """
         if os.path.isfile(Path(name) / "config.json"):  # which is False for what cannot be the name of a file
             return cls(Path(name))
         known = sorted(path.parent for path in runs_root().glob("*/config.json"))
-        found = [path for path in known if path.name.startswith(name)] if name else []
+        found = [path for path in known if path.name.startswith((name, file_name(name)))] if name else []
+        if len(found) > 1:
+            whole = [path for path in found if _read_config(path).train.start_from is None]
+            found = whole if len(whole) == 1 else found
         if len(found) == 1:
             return cls(found[0])
         if found:

@@ -13,6 +13,7 @@ import pytest
 from command_line import refused, run
 
 from repro.__main__ import main
+from repro.attention import VARIANTS
 from repro.errors import Stopped
 from repro.scales import resolve
 
@@ -190,6 +191,16 @@ def test_variants_lists_systems_and_attention(capsys):
     assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 0\n", text)
     assert re.search(r"sites: encoder_self, decoder_self; learned parameters in .*: 590,592\n", text), "RAN: 8 x 256^2 + 256^2 + 3 x 256"
     assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 3,145,728\n", text), "dot product: 6 x 2 x 512^2"
+
+
+def test_variants_lists_what_needs_options_and_what_its_file_does_not_describe(tmp_path, monkeypatch, capsys):
+    (tmp_path / "undescribed.py").write_text("def build(stack, slope: float):\n    return []\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(VARIANTS, "undescribed", "undescribed")
+    with pytest.raises(SystemExit, match="0"):
+        main(["variants"])
+    listed = " ".join(capsys.readouterr().out.split())
+    assert "undescribed no description: its file does not begin with one needs options" in listed
 
 
 def test_data_prints_the_columns_of_the_papers_table(capsys):

@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import plotly.graph_objects as figure
@@ -19,6 +20,7 @@ from repro.errors import DamagedFileError, InputError, MachineError
 from repro.files import append_line, check_folder, check_writable, write_atomic, write_folder, write_json
 from repro.plots.export import save
 from repro.runs import Run
+from repro.scales import resolve
 from repro.tensors import load_tensors, save_tensors
 
 
@@ -214,6 +216,17 @@ def test_runs_are_found_by_folder_name_or_its_beginning(tmp_path, monkeypatch):
     assert Run.find(str(run.path)).path == Run.find(run.path.name).path == Run.find("base-seed1").path == run.path
     assert run.config == RunConfig()
     with pytest.raises(InputError, match="no such run in .* Fix: known runs: base-seed1-"):
+        Run.find("hc-sa")
+
+
+def test_a_run_is_found_by_its_system_also_where_that_has_a_slash_and_where_something_was_made_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    assert Run.create(resolve("smoke", "base/-sa")).path == Run.find("base/-sa").path == Run.find("base_-sa-seed1").path
+    run = Run.create(resolve("smoke", "hc-sa"))
+    pruned = replace(run.config, train=replace(run.config.train, start_from=run.path.name, cut_from="gated"))
+    assert Run.create(pruned).path != run.path and Run.find("hc-sa").path == run.path
+    Run.create(resolve("smoke", "hc-sa", seed=2))
+    with pytest.raises(InputError, match="hc-sa: fits 3 runs: .* Fix: write more of the name"):
         Run.find("hc-sa")
 
 

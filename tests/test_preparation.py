@@ -9,12 +9,13 @@ from tiny_runs import parameters_of, stop_after, tiny
 
 from repro.checkpoints import new_model
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
-from repro.data.corpora import load_pairs
+from repro.data.corpora import load_corpus, load_pairs, may_change
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
 from repro.preparation import check_lengths
+from repro.records import evaluate_run
 from repro.runs import Run
 from repro.scales import resolve
 from repro.training import train
@@ -91,6 +92,26 @@ def test_a_finished_run_of_a_text_that_has_changed_is_refused(tmp_path, corpus):
     with pytest.raises(InputError, match="was trained on another version of local:.* Fix: restore the text, or delete the run's folder"):
         train(own(corpus), tmp_path / "runs", quiet=True)
     assert train(own(corpus), tmp_path / "runs", quiet=True, allow_inexact=True).path == run.path
+
+
+def test_a_finished_run_of_a_published_corpus_that_has_changed_is_refused(tmp_path, monkeypatch):
+    """Tatoeba grows: what is test text today may have been training text when the run was made."""
+    few = ("data.train_pairs=300", "data.vocab_size=300", "train.max_updates=2", "train.eval_every=2", "train.batch_tokens=400")
+    config = resolve("smoke", "base", overrides=few)
+    run = train(config, tmp_path, quiet=True)
+    assert train(config, tmp_path, quiet=True).path == run.path
+    write_json(run.provenance_path, run.provenance() | {"data_fingerprint": "0" * 64})
+    with pytest.raises(InputError, match="was trained on another version of minigerman. Fix: restore the text, or delete the run's folder"):
+        train(config, tmp_path, quiet=True)
+    for split in ("dev", "minidialogue:test"):
+        with pytest.raises(
+            InputError, match="was trained on another version of minigerman, whose training text .* Fix: restore the corpus"
+        ):
+            evaluate_run(run, split)
+    assert not may_change("multi30k"), "its checksums hold the text"
+    monkeypatch.delenv("REPRO_DATA", raising=False)
+    monkeypatch.setattr("repro.preparation.load_once", lambda *_: load_corpus("tatoeba"))
+    assert train(config, tmp_path, quiet=True).path == run.path, "what is trained already needs no corpus"
 
 
 def test_a_run_that_goes_on_with_another_text_keeps_its_lengths(tmp_path, corpus, monkeypatch):

@@ -251,6 +251,20 @@ def test_scores_of_rounded_parameters_do_not_replace_those_of_the_run(tmp_path, 
     assert load_record(path) == record
 
 
+@pytest.mark.parametrize("kind", ["scores", "heads"])
+def test_a_record_does_not_replace_one_of_another_text(tmp_path, stored, kind):
+    """A corpus may have grown since: the run has the name that it had, its test set has other sentences."""
+    path = publish(stored[kind], tmp_path)
+    other = copy.deepcopy(stored[kind])
+    other["provenance"]["data_fingerprint"] = "5" * 64
+    other |= {"references_sha256": "5" * 64} if kind == "scores" else {}
+    with pytest.raises(
+        InputError, match=f"was measured on .* of the text [0-9a-f]{{12}}, this on .* of the text {'5' * 12}. Fix: record it"
+    ):
+        publish(other, tmp_path)
+    assert load_record(path) == stored[kind] and publish(stored[kind], tmp_path) == path
+
+
 def test_models_of_a_corpus_without_a_scale_are_not_taken_for_seeds_of_one(stored):
     config = SCALES["smoke"]
     own = replace(config, data=replace(config.data, corpus="local:my"))

@@ -145,6 +145,11 @@ def own_folder(name: str) -> Path | None:
     return Path(os.path.expanduser(folder)) if prefix + colon in OWN_FILES else None
 
 
+def may_change(name: str) -> bool:
+    """Whether there may be another text by the same name: of your own files, and of all corpora but those with published checksums."""
+    return not _find_record(name).checksums
+
+
 def _find_record(name: str) -> CorpusRecord:
     if own_folder(name):
         if name.endswith(":"):
