@@ -72,11 +72,16 @@ def new_model(run: Run) -> tuple[Transformer, Subwords]:
         DamagedFileError: subwords or lengths are not what was written.
     """
     run.check_files()
+    warn_of_changed_attention(run)
+    subwords = Subwords.load(run.subwords_path)
+    return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
+
+
+def warn_of_changed_attention(run: Run) -> None:
+    """Say on standard error that a run is not of the code that there is now."""
     if changed := changed_attention(run):
         what = f"was made when the file of {', '.join(changed)} said something else: its numbers are of old parameters under new code"
         print(f"{run.path}: {what}. Delete the folder to train it again", file=sys.stderr)
-    subwords = Subwords.load(run.subwords_path)
-    return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
 
 
 def changed_attention(run: Run) -> list[str]:

@@ -137,6 +137,17 @@ def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
     return cls(**{key: typed(hints[key], value, f"{where}.{key}") for key, value in values.items()})
 
 
+def missing_options(cls: type, values: dict[str, Any]) -> list[str]:
+    """Return which options `from_dict` would have to guess: those that are not there, but for those that older runs did not have."""
+    hints, missing = _hints(cls), []
+    for option in fields(cls):
+        if option.name not in values:
+            missing += [] if "added" in option.metadata else [option.name]
+        elif is_dataclass(hints[option.name]) and isinstance(values[option.name], dict):
+            missing += [f"{option.name}.{inner}" for inner in missing_options(hints[option.name], values[option.name])]
+    return missing
+
+
 def check_types(part: Any, where: str) -> None:
     """Bring the values of a frozen dataclass to the types of its fields, as `from_dict` does, and refuse what it refuses."""
     for name, hint in _hints(type(part)).items():

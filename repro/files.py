@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -178,6 +178,18 @@ def check_folder(path: Path) -> None:
             raise DamagedFileError(str(file), "is not a plain file", mend)
         if file.stat().st_size != num_bytes or sha256(file) != digest:
             raise DamagedFileError(str(file), f"differs from its hash in the {MANIFEST}", mend)
+
+
+def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, mend: str) -> None:
+    """Check files of a folder against SHA-256 hashes by name.
+
+    Raises:
+        DamagedFileError: a file is missing or changed.
+    """
+    for name, digest in hashes.items():
+        path = Path(folder) / name
+        if not path.is_file() or sha256(path) != digest:
+            raise DamagedFileError(str(path), f"differs from its hash in {noted_in}" if path.is_file() else "is missing", mend)
 
 
 @contextmanager

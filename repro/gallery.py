@@ -7,15 +7,14 @@
 A model is an ordinary run folder: `Translator.from_run(load("base"))` translates. Files of `final/` are hashed by its own manifest.
 """
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from repro.data.corpora import load_corpus
-from repro.errors import DamagedFileError, InputError, did_you_mean
-from repro.files import sha256, write_atomic, write_json
-from repro.runs import Run
+from repro.errors import InputError, did_you_mean
+from repro.files import check_hashes, sha256, write_atomic, write_json
+from repro.runs import GET_GALLERY, Run, gallery_hashes
 from repro.scales import run_name, system_of
 from repro.tensors import load_state, load_tensors, save_tensors
 
@@ -43,11 +42,7 @@ def load(name: str, folder: Path = FOLDER) -> Run:
     manifest = _manifest(folder)
     if name not in manifest:
         raise InputError("gallery", f"there is no model '{name}'", did_you_mean(name, manifest))
-    for file, digest in manifest[name].items():
-        path = Path(folder) / name / file
-        if not path.is_file() or sha256(path) != digest:
-            what = "differs from its hash in the gallery's MANIFEST.json" if path.is_file() else "is missing"
-            raise DamagedFileError(str(path), what, "get the gallery folder again")
+    check_hashes(Path(folder) / name, manifest[name], "the gallery's MANIFEST.json", GET_GALLERY)
     run = Run(Path(folder) / name)
     load_tensors(run.path / "final", "model")
     return run
@@ -71,7 +66,9 @@ def add(run: Run, name: str, folder: Path = FOLDER, half: bool = False) -> Run:
     corpus = run.config.data.corpus
     if corpus not in LICENCES:
         raise InputError(corpus, "a model of this corpus has no licence here", f"say in LICENCES of {Path(__file__).name} what it allows")
-    path = Path(folder) / name
+    path, pinned_in = Path(folder) / name, Path(folder) / "MANIFEST.json"
+    others = {model: hashes for model, hashes in gallery_hashes(Path(folder)).items() if model != name}
+    write_json(pinned_in, others)  # the older model's hashes are not those of what is written now
     write_json(path / "config.json", asdict(run.config))
     for file in COPIED:
         if (run.path / file).exists():
@@ -84,8 +81,7 @@ def add(run: Run, name: str, folder: Path = FOLDER, half: bool = False) -> Run:
         save_tensors(path / "final", {"model": tensors}, state | {"half_precision": _same_translations(run, Run(path))})
     pinned = [file for file in files(path) if file.parent == path or file.name == "MANIFEST.json"]
     hashes = {str(file.relative_to(path)): sha256(file) for file in pinned}
-    manifest = _manifest(folder) if (Path(folder) / "MANIFEST.json").exists() else {}
-    write_json(Path(folder) / "MANIFEST.json", dict(sorted((manifest | {name: hashes}).items())))
+    write_json(pinned_in, dict(sorted((others | {name: hashes}).items())))
     write_atomic(Path(folder) / "README.md", readme(folder).encode())
     return Run(path)
 
@@ -135,11 +131,7 @@ def _same_translations(run: Run, rounded: Run) -> dict[str, int]:
 
 
 def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
-    path = Path(folder) / "MANIFEST.json"
-    try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        what = "there are no trained models here: they lie in the project's folder, beside the package"
-        raise InputError(str(path), what, "install with pip install -e from a copy of the project") from error
-    except (ValueError, RecursionError) as error:
-        raise DamagedFileError(str(path), "is not JSON", "get the gallery folder again") from error
+    if found := gallery_hashes(Path(folder)):
+        return found
+    what = "there are no trained models here: they lie in the project's folder, beside the package"
+    raise InputError(f"{folder}/MANIFEST.json", what, "install with pip install -e from a copy of the project")

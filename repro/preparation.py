@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from repro.attention import file_digests
+from repro.checkpoints import warn_of_changed_attention
 from repro.config import DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import ParallelCorpus, load_once, may_change, own_folder
@@ -52,7 +53,7 @@ def warn_of_emulated_precision(run: Run, device: torch.device) -> None:
 
 
 def check_finished(run: Run, allow_inexact: bool) -> None:
-    """Refuse a finished run that is damaged, or that was trained on a text that has changed since.
+    """Refuse a finished run that is damaged, or that was trained on a text that has changed since; say so of an attention that has.
 
     Raises:
         DamagedFileError: the final parameters are not what was written.
@@ -60,6 +61,7 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
     """
     check_folder(run.path / "final")
     run.check_files()
+    warn_of_changed_attention(run)
     data = run.config.data
     if allow_inexact or not may_change(data.corpus):
         return

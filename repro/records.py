@@ -14,7 +14,7 @@ from typing import Any
 
 from repro.attention import file_digests
 from repro.checkpoints import changed_attention
-from repro.config import DataConfig, RunConfig, from_dict
+from repro.config import DataConfig, RunConfig, from_dict, missing_options
 from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, may_change, own_folder, task_of
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError
@@ -99,6 +99,10 @@ def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig,
 
 def describe_run(run: Run) -> dict[str, Any]:
     """Return what a record of any kind says about its run."""
+    origin = run.provenance()
+    if changed := changed_attention(run):
+        notes = [f"attention {name} said something else in training than when this was measured" for name in changed]
+        origin |= {"inexact": origin.get("inexact", []) + notes}
     return {
         "format": FORMAT,
         "run": run.name,
@@ -106,7 +110,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "seed": run.config.train.seed,
         "config": asdict(run.config),
         "config_digest": run.config.digest(),
-        "provenance": run.provenance(),
+        "provenance": origin,
     }
 
 
@@ -155,6 +159,8 @@ def load_record(path: Path) -> dict[str, Any]:
     if fault := next(faults_of(record), None):
         raise DamagedFileError(str(path), f"is not a result record: {fault}", MEND)
     try:
+        if missing := missing_options(RunConfig, record["config"]):
+            raise DamagedFileError(str(path), f"is not a result record: its configuration has no {missing[0]}", MEND)
         from_dict(RunConfig, record["config"])
         from_dict(SearchConfig, record.get("search", {}), "search")
     except InputError as error:  # a new option does not change the format

@@ -23,12 +23,13 @@ from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, ReproError
-from repro.files import UNFINISHED, check_folder, refusals, sha256, write_json
+from repro.files import UNFINISHED, check_folder, check_hashes, refusals, write_json
 from repro.provenance import IDENTITY, TOLD, now
 from repro.scales import file_name, run_name
 from repro.tensors import save_tensors
 
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
+GET_GALLERY = "get the gallery folder again"
 MEND = "restore it, or delete the run's folder and train the run again"
 
 
@@ -184,18 +185,16 @@ class Run:
         return found
 
     def check_files(self) -> None:
-        """Check that subwords and lengths are those that the provenance names; runs made before it did are believed.
+        """Check that subwords and lengths are those that the provenance names, and all files of a model in a gallery.
+
+        Runs made before provenance did are believed.
 
         Raises:
             DamagedFileError: a file is missing or changed.
         """
-        if not self.provenance_path.exists():
-            return
-        for name, digest in self.provenance().get("files", {}).items():
-            path = self.path / name
-            if not path.is_file() or sha256(path) != digest:
-                what = "differs from its hash in provenance.json" if path.is_file() else "is missing"
-                raise DamagedFileError(str(path), what, MEND)
+        noted = self.provenance().get("files", {}) if self.provenance_path.exists() else {}
+        check_hashes(self.path, noted, "provenance.json", MEND)
+        check_hashes(self.path, gallery_hashes(self.path.parent).get(self.path.name, {}), "the gallery's MANIFEST.json", GET_GALLERY)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -256,6 +255,21 @@ class Run:
         for path in self.checkpoint_folders():
             if int(path.name) not in keep:
                 _remove(path)
+
+
+def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
+    """Return the hash of each file of each model in a gallery; nothing of a folder that is none.
+
+    Raises:
+        DamagedFileError: its list of hashes is not JSON.
+    """
+    path = folder / "MANIFEST.json"
+    try:
+        return {model: dict(hashes) for model, hashes in json.loads(path.read_bytes()).items()}
+    except OSError:
+        return {}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedFileError(str(path), "holds no hashes of models", GET_GALLERY) from error
 
 
 def _read_config(path: Path) -> RunConfig:

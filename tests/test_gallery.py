@@ -95,6 +95,16 @@ def test_a_changed_file_is_refused(copy, file):
         gallery.load("small", copy)
 
 
+def test_a_changed_file_is_refused_also_by_who_names_the_folder(copy):
+    """So does the command line: half of the heads would translate, and nobody would see why it is worse."""
+    config = copy / "small" / "config.json"
+    config.write_text(config.read_text().replace('"num_heads": 4', '"num_heads": 2'))
+    with pytest.raises(DamagedFileError, match="config.json: differs from its hash in the gallery's MANIFEST.json. Fix: get the gallery"):
+        Translator.from_run(Run.find(str(copy / "small")))
+    gallery.add(gallery.load("hc-sa"), "small", copy)
+    assert Translator.from_run(Run.find(str(copy / "small"))).model.config.encoder_self == "gaussian"
+
+
 def test_a_missing_file_is_refused(copy):
     (copy / "small" / "subwords.model").unlink()
     with pytest.raises(DamagedFileError, match="subwords.model: is missing. Fix: get the gallery folder again"):
@@ -115,7 +125,7 @@ def test_mistakes_meet_one_line(copy, tmp_path):
     with pytest.raises(InputError, match="there are no trained models here"):
         gallery.load("base", tmp_path / "nowhere")
     (copy / "MANIFEST.json").write_text("{")
-    with pytest.raises(DamagedFileError, match="MANIFEST.json: is not JSON"):
+    with pytest.raises(DamagedFileError, match="MANIFEST.json: holds no hashes of models"):
         gallery.load("small", copy)
 
 

@@ -14,6 +14,7 @@ from repro.attention.base import Positions
 from repro.config import ModelConfig
 from repro.errors import InputError
 from repro.records import evaluate_run
+from repro.report import render
 from repro.training import train
 
 NEARNESS = '''"""Attention that fades with distance."""
@@ -172,6 +173,11 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     assert "was made when the file of nearness said something else" in capsys.readouterr().err
     assert second["decoding"] != first["decoding"] or second["hypotheses"] != first["hypotheses"]
     assert len(list((run.path / "evaluations").iterdir())) == 2
+    note = "attention nearness said something else in training than when this was measured"
+    assert "inexact" not in first["provenance"] and second["provenance"]["inexact"] == [note]
+    assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
+    assert train(tiny(option), runs, quiet=True).path == run.path
+    assert "was made when the file of nearness said something else" in capsys.readouterr().err, "its dev loss is that of the old code"
 
 
 def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):

@@ -185,6 +185,8 @@ def without(key: str) -> Callable[[Record], Any]:
 DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
     *(("scores", without(key), f"{key} is missing") for key in ("config", "scores", "run", "config_digest", "hypotheses", "search")),
     *((kind, without("provenance"), "provenance is missing") for kind in KINDS),
+    ("scores", lambda r: r["config"]["train"].pop("max_updates"), "its configuration has no train.max_updates"),
+    ("heads", lambda r: r["config"].pop("data"), "config.data is missing"),
     ("scores", lambda r: r.update(config=[]), r"config wants an object, found \[\]"),
     ("scores", lambda r: r["config"].update(data=5), "config.data wants an object, found 5"),
     ("scores", lambda r: r.update(decoding={}), "decoding.seconds is missing"),
