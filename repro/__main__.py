@@ -7,11 +7,13 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 import click
 
+from repro.attention import VARIANTS
 from repro.commands import analysis, evaluation, papers, training
 from repro.errors import ReproError, Stopped, known
 
@@ -95,9 +97,20 @@ def _end(error: Exception) -> NoReturn:
         sys.exit(error.exit_code)
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
-    what = str(error).partition("\n")[0]  # C++ adds its stack
-    click.echo(f"error: a bug in repro: {type(error).__name__}: {what}. The traceback is in {file.name}; please report it", err=True)
+    what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"  # C++ adds its stack
+    if place := _in_a_variant(error):
+        click.echo(f"error: {place}: {what}. The traceback is in {file.name}. Fix: mend that file if it is yours, else report it", err=True)
+    else:
+        click.echo(f"error: a bug in repro: {what}. The traceback is in {file.name}; please report it", err=True)
     sys.exit(OUR_BUG)
+
+
+def _in_a_variant(error: Exception) -> str:
+    """Return file and line where an error came from if that is a variant's file, maybe the user's own; else nothing."""
+    package = str(Path(__file__).parent)
+    variants = {getattr(sys.modules.get(module), "__file__", None) for module in VARIANTS.values()}
+    steps = [step for step in traceback.extract_tb(error.__traceback__) if step.filename.startswith(package) or step.filename in variants]
+    return f"{steps[-1].filename}:{steps[-1].lineno}" if steps and steps[-1].filename in variants else ""
 
 
 if __name__ == "__main__":

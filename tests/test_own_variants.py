@@ -1,10 +1,12 @@
 """A variant of one's own: mistakes in its file have a line of their own, and a run knows that its file was edited."""
 
 import importlib
+import re
 import sys
 
 import pytest
 import torch
+from command_line import refused
 from own_files import DE, EN, write_corpus
 from tiny_runs import cut_short, tiny
 
@@ -178,6 +180,15 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
     assert train(tiny(option), runs, quiet=True).path == run.path
     assert "was made when the file of nearness said something else" in capsys.readouterr().err, "its dev loss is that of the old code"
+
+
+def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(write, tmp_path, monkeypatch, capsys):
+    write(NEARNESS.replace("return masked_softmax(", "return 1 / 0 * masked_softmax("))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    code, line = refused(capsys, "train", "train.max_updates=2", "data.train_pairs=300", "data.vocab_size=300", f"model.{SITE}=nearness")
+    number = NEARNESS.split("\n").index("        return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)") + 1
+    assert code == 70 and re.match(rf"error: .*nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: mend that file if it is", line)
 
 
 def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):
