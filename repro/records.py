@@ -187,8 +187,11 @@ def load_records(folder: Path, kind: str | None = "scores") -> list[dict[str, An
     """Read the records of a kind below a folder, in the order of their paths; None = of all kinds.
 
     Raises:
+        InputError: there is no such folder.
         DamagedFileError: naming the first file that is no record, or the same one again.
     """
+    if not Path(folder).is_dir():
+        raise InputError(str(folder), "is no folder of results", "name the one that `repro run` made")
     records, errors = read_records(folder)
     if errors:
         raise errors[0]

@@ -57,8 +57,8 @@ def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     config = PRUNED.config("smoke")
     one, with_pruning = Plan([config], [], [], []), Plan([config], [], [], [("pruning", [config])])
-    minutes = estimate_minutes(one, results, 1)
-    assert minutes > 0 and estimate_minutes(with_pruning, results, 1) == pytest.approx((1 + 14 / 2) * minutes)
+    minutes = estimate_minutes(one, load_records(results), 1)
+    assert minutes > 0 and estimate_minutes(with_pruning, load_records(results), 1) == pytest.approx((1 + 14 / 2) * minutes)
 
 
 def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, monkeypatch):

@@ -223,6 +223,12 @@ def test_every_kind_that_is_measured_is_known():
     assert KINDS.keys() == {"scores", *MEASURES, *JOINT_MEASURES}
 
 
+@pytest.mark.parametrize("folder", ["resluts", "README.md"])
+def test_a_folder_that_is_not_there_has_no_records_to_be_read(folder):
+    with pytest.raises(InputError, match=f"{folder}: is no folder of results. Fix: name the one that `repro run` made"):
+        load_records(RESULTS.parent / folder)
+
+
 def test_reading_goes_on_past_a_damaged_record(tmp_path, stored):
     path = publish(stored["scores"], tmp_path)
     (tmp_path / "cut.json").write_bytes(path.read_bytes()[:300])

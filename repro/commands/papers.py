@@ -76,14 +76,14 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     for split in (*splits, *(["test"] if settings else [])):  # refused before hours of training, not after
         if not load_pairs(data.corpus, data.source, data.target, split)[0]:
             raise InputError(f"{data.corpus} {split}", "is empty", "put sentences there to score the systems on")
-    known = of_this_text(load_records(results, None), data)
+    known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # before the first run
     missing = plan([experiment for _, experiment in chosen], Evidence(scale, known), seeds, systems, splits)
     if settings:
         from repro.transformer import Transformer
 
         for config in missing.trainings:  # an unknown variant or option is refused here and once, not by every worker
             Transformer(config.model, vocab_size=1, pad_id=0, length_ratio=1.0)
-    minutes = estimate_minutes(missing, results, jobs)
+    minutes = estimate_minutes(missing, known, jobs)
     to_measure = len(missing.further) + len(missing.measures) + sum(len(configs) for _, configs in missing.sittings)
     again = missing.trained_again()
     if not dry_run:
@@ -120,7 +120,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)
     with damage_named(results):
-        evidence = Evidence(scale, of_this_text(load_records(results, None), data))
+        known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # every run may have failed
+        evidence = Evidence(scale, known)
         parts = experiments_sections(chosen, evidence) if chosen else []
         for split in dict.fromkeys(("test", *splits)):
             scored = [

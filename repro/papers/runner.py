@@ -15,10 +15,11 @@ from repro.errors import ReproError
 from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_evaluate
 from repro.papers import Experiment
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
+from repro.papers.evidence import Evidence, Record
 from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES
 from repro.papers.pruned import TRAININGS
-from repro.records import describe_run, load_records, publish
+from repro.record_fields import kind_of
+from repro.records import describe_run, publish
 from repro.runs import is_trained
 from repro.scales import resolve
 
@@ -99,14 +100,14 @@ def _sitting(evidence: Evidence, kind: str, arms: list[Arm], seed: int) -> list[
     return [(kind, _each_once([*(arm.config(evidence.scale, seed) for arm in arms), *earlier]))]
 
 
-def estimate_minutes(found: Plan, evidence_folder: Path, jobs: int) -> float | None:
-    """Return how long the trainings of a plan will take, pruning included, from runs of its shape and length; None where there are none.
+def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float | None:
+    """Return how long the trainings of a plan will take, pruning included, from known runs of its shape and length; None without any.
 
     Only runs on a GPU tell for a machine with one, and only others for a machine without.
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     past: dict[Any, list[float]] = {}
-    for record in (record for record in load_records(evidence_folder) if record["provenance"]["device"] == device):
+    for record in (record for record in known if kind_of(record) == "scores" and record["provenance"]["device"] == device):
         past.setdefault(_shape(record["config"]), []).append(record["training"]["seconds"] + record["decoding"]["seconds"])
     workers = [0.0] * jobs
     whole = [(config, 1.0) for config in [*found.trainings, *found.trained_again()]]
