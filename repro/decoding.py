@@ -15,8 +15,9 @@ from repro.config import check_types
 from repro.data.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.data.text import texts_in
-from repro.errors import InputError
+from repro.errors import InputError, check_kind
 from repro.memory import keep_freed_memory
+from repro.preparation import find_device
 from repro.runs import Run
 from repro.tensors import load_tensors
 from repro.transformer import Transformer
@@ -220,14 +221,16 @@ class Translator:
         """Load the final parameters of a run.
 
         Raises:
-            InputError: the run is not finished.
+            InputError: the run is not finished, or is no run, or there is no such kind of device.
             DamagedFileError: its files are not what was written.
+            MachineError: the device is not there.
         """
+        check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
         if not run.is_finished:
             raise InputError(str(run.path), "is not finished", "start its `repro train` command again; it resumes")
         model, subwords = new_model(run)
         load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
-        return cls(model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")), subwords)
+        return cls(model.to(find_device(device)), subwords)
 
     def quantized(self) -> "Translator":
         """Return a translator over 8-bit integers, which changes a word here and there; see `quantized`."""
@@ -237,7 +240,7 @@ class Translator:
         """Translate sentences; an empty or blank one stays empty. The order is kept.
 
         Raises:
-            InputError: not texts, or a sentence is longer than the model's attention is defined for.
+            InputError: not texts, a sentence is longer than the model's attention is defined for, or `search` is something else.
         """
         return self.texts(self.search(sentences, search, quiet))
 
@@ -264,8 +267,10 @@ class Translator:
         """Return what `translate` finds, with its score and whether it was cut; nothing for a sentence without any subword.
 
         Raises:
-            InputError: not texts, or a sentence is longer than the model's attention is defined for.
+            InputError: not texts, a sentence is longer than the model's attention is defined for, or `search` is something else.
         """
+        if search is not None:
+            check_kind("search", search, "write it as in repro.SearchConfig(beam=1)", SearchConfig)
         sentences, search = texts_in("sentences", sentences), search or SearchConfig()
         mark = self.model.config.source_end_mark
         src = self._encode(sentences)

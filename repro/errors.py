@@ -7,6 +7,7 @@ is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or un
 import difflib
 import textwrap
 from collections.abc import Iterable
+from typing import Any
 
 MAX_LISTED = 100  # characters
 NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")  # of torch, on a processor, on a GPU, and anywhere
@@ -76,6 +77,17 @@ def known(error: Exception) -> Exception:
         what = f"cannot be read or written ({error.strerror or error})"
         return MachineError(str(error.filename or "output"), what, "name another place, or make room there")
     return error
+
+
+def check_kind(where: str, value: Any, mend: str, *kinds: type) -> None:
+    """Refuse an argument of none of these kinds where it comes in; what Python says further down names no argument.
+
+    Raises:
+        InputError: naming the wanted kinds and the value found.
+    """
+    if not isinstance(value, kinds):
+        found = textwrap.shorten(repr(value), MAX_LISTED, placeholder=" ...")  # on one line, whatever it is
+        raise InputError(where, f"wants {' or '.join(kind.__name__ for kind in kinds)}, found {found}", mend)
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

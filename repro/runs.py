@@ -12,6 +12,7 @@
 import contextlib
 import fcntl
 import json
+import math
 import os
 import platform
 import re
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.errors import BusyError, DamagedFileError, InputError, ReproError
+from repro.errors import BusyError, DamagedFileError, InputError, ReproError, check_kind
 from repro.files import UNFINISHED, check_folder, check_hashes, refusals, write_json
 from repro.provenance import IDENTITY, TOLD, now
 from repro.scales import file_name, run_name
@@ -51,11 +52,12 @@ class Run:
         path: the folder; it must hold a `config.json`.
 
     Raises:
-        InputError: the folder is not a run.
+        InputError: the folder is not a run, or no folder is given.
         DamagedFileError: its `config.json` is not the one that it is named by.
     """
 
     def __init__(self, path: Path) -> None:
+        check_kind("path", path, "give a folder, as in repro.Run('runs/base-seed1-...')", str, os.PathLike)
         self.path = Path(path)
         self.config = _read_config(self.path)
         named = NAMED.fullmatch(self.path.resolve().name)
@@ -85,8 +87,10 @@ class Run:
         the beginning, it is meant.
 
         Raises:
-            InputError: nothing or more than one fits.
+            InputError: nothing or more than one fits, or the name is no text.
         """
+        check_kind("name", name, "give the name of a run, as in repro.Run.find('base')", str, os.PathLike)
+        name = os.fspath(name)
         if os.path.isfile(Path(name) / "config.json"):  # which is False for what cannot be the name of a file
             return cls(Path(name))
         known = sorted(path.parent for path in runs_root().glob("*/config.json"))
@@ -131,9 +135,12 @@ class Run:
             return None
         try:
             lengths = json.loads(self.lengths_path.read_bytes())
-            return lengths["source_tokens"] / lengths["target_tokens"]
-        except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+            ratio = lengths["source_tokens"] / lengths["target_tokens"]
+            if not 0 < ratio < math.inf:  # NaN is neither
+                raise ValueError("no ratio of numbers of tokens")
+        except (OSError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
             raise DamagedFileError(str(self.lengths_path), "holds no two numbers of tokens", MEND) from error
+        return ratio
 
     @property
     def metrics_path(self) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 from repro.config import SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
 from repro.data.formats import LANGUAGE
-from repro.errors import InputError, did_you_mean
+from repro.errors import InputError, check_kind, did_you_mean
 
 HARD_CODED = {"encoder_self": "gaussian", "decoder_self": "gaussian"}
 SINGLE_HEAD = {"cross": "none; last: dot-product(heads=1)"}
@@ -188,12 +188,13 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
     5
 
     Raises:
-        InputError: an unknown name, or a value of the wrong type or out of range.
+        InputError: an unknown name, what is no name, or a value of the wrong type or out of range.
     """
+    for option, name in {"--scale": scale, "--variant": variant}.items():
+        check_kind(option, name, "give one name, as in resolve('smoke', 'base')", str)
+    check_kind("overrides", overrides, "give a list, as in overrides=['train.seed=2']", list, tuple)
     if scale not in SCALES:
         raise InputError("--scale", f"unknown scale '{scale}'", did_you_mean(scale, SCALES))
-    if isinstance(overrides, str):
-        raise InputError(overrides, "is one text, not a list of settings", f'write ("{overrides}",)')
     if variant not in SYSTEMS:
         raise InputError("--variant", f"unknown variant '{variant}'", did_you_mean(variant, SYSTEMS))
     config = SCALES[scale]

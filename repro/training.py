@@ -24,7 +24,7 @@ from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.corpora import load_corpus
 from repro.data.subwords import PAD_ID
 from repro.energy import EnergyMeter
-from repro.errors import BusyError, ReproError, Stopped
+from repro.errors import BusyError, ReproError, Stopped, check_kind
 from repro.files import append_line
 from repro.loss import output_loss
 from repro.memory import keep_freed_memory
@@ -53,6 +53,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         ReproError: wrong input, a damaged or busy run, a device that is not there, or a loss that is no longer finite.
         Stopped: a signal asked for the end; everything is saved.
     """
+    check_kind("config", config, "make one, as in repro.resolve('smoke')", RunConfig)
     run = Run.create(config, root)
     if run.is_finished:
         check_finished(run, allow_inexact)

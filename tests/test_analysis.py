@@ -5,6 +5,7 @@ import torch
 
 from repro.analysis.weights import collect_weights
 from repro.data.batches import pad
+from repro.errors import InputError
 from test_transformer import SMALL, SYSTEMS, VOCAB, small
 
 
@@ -34,3 +35,9 @@ def test_the_weights_times_the_values_give_the_output():
 def test_a_missing_sublayer_has_no_weights():
     found = collect_weights(small(decoder_self="none"), torch.randint(4, VOCAB, (1, 3)), torch.randint(4, VOCAB, (1, 2)))
     assert found.decoder_self == [None] * SMALL["decoder_layers"]
+
+
+@pytest.mark.parametrize("num_sources, num_targets", [(1, 2), (2, 1), (2, 4), (3, 2)])
+def test_sources_and_targets_of_other_numbers_are_refused(num_sources, num_targets):
+    with pytest.raises(InputError, match=f"tgt_in: has {num_targets} rows, but src has {num_sources}. Fix: give one target"):
+        collect_weights(small(), torch.full((num_sources, 4), 5), torch.full((num_targets, 2), 5))

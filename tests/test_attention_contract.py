@@ -3,6 +3,8 @@
 Sizes differ pairwise: equal ones hide transposes.
 """
 
+import math
+
 import pytest
 import torch
 
@@ -275,6 +277,27 @@ def test_mistakes_are_one_clear_line(spec, site, message):
     with pytest.raises(InputError, match=message) as caught:
         build_weights(spec, site, 2, EMBED_DIM, NUM_HEADS, length_ratio=None if spec == "gaussian" else 1.0)
     assert "\n" not in str(caught.value) and ". Fix: " in str(caught.value)
+
+
+@pytest.mark.parametrize("spec", ["dot-product", "gaussian", "none"])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"num_layers": 0}, "num_layers: must be at least 1, found 0"),
+        ({"num_heads": 0}, "num_heads: 0 heads do not divide embed_dim 12"),
+        ({"num_heads": 5}, "num_heads: 5 heads do not divide embed_dim 12"),
+        ({"num_heads": 3, "embed_dim": 0}, "num_heads: 3 heads do not divide embed_dim 0"),
+        ({"dropout": 1.0}, r"dropout: must be at least 0 and below 1, found 1.0. Fix: use a value in \[0, 1\)"),
+        ({"dropout": -0.1}, "dropout: must be at least 0 and below 1, found -0.1"),
+        ({"dropout": math.nan}, "dropout: must be at least 0 and below 1, found nan"),
+        ({"length_ratio": math.nan}, "length_ratio: must be above 0 and finite, found nan"),
+        ({"length_ratio": math.inf}, "length_ratio: must be above 0 and finite, found inf"),
+        ({"spec": None}, "spec: wants str, found None. Fix: name a variant, as in"),
+    ],
+)
+def test_what_no_stack_can_have_is_refused_by_the_name_of_the_argument(spec, change, message):
+    with pytest.raises(InputError, match=message):
+        build_weights(**({"spec": spec, "site": "cross", "num_layers": 2, "embed_dim": 12, "num_heads": 4} | change))
 
 
 def test_layers_may_differ():

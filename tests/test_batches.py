@@ -29,6 +29,17 @@ def test_sentences_come_back_from_their_ids(subwords):
     assert subwords.decode(subwords.encode(TEXTS)) == TEXTS
 
 
+@pytest.mark.parametrize("unknown", [-1, 60, 10**6])
+def test_an_id_of_no_subword_is_refused(subwords, unknown):
+    with pytest.raises(InputError, match=f"ids: {unknown} is the id of no subword. Fix: give ids from 0 to 59"):
+        subwords.decode([[5, 6], [5, unknown]])
+
+
+def test_what_is_no_text_is_not_cut_into_subwords(subwords):
+    with pytest.raises(InputError, match=r"sentences\[0\]: is of the type int, not a text. Fix: give a list of str"):
+        subwords.encode([3])
+
+
 def test_the_same_text_gives_the_same_model(subwords):
     assert Subwords.fit(TEXTS, 60).model == subwords.model
 

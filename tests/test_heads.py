@@ -249,6 +249,11 @@ def test_token_counts_of_another_vocabulary_are_refused():
         measure_heads(small(), [], token_counts=([1, 2, 3, 4], [1] * VOCAB))
 
 
+def test_heads_are_not_measured_on_nothing():
+    with pytest.raises(InputError, match="batches: there is nothing to read. Fix: give at least one batch"):
+        measure_heads(small(), [])
+
+
 def test_rare_is_what_is_rare_among_the_keys_of_a_site():
     """Source and target share ids, so what is rare on one side may be frequent on the other."""
     model = small("hc-all")

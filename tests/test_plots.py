@@ -5,6 +5,7 @@ import json
 import numpy as np
 import plotly.io
 import pytest
+import torch
 from each_figure import COUNTS, FIGURES, NAN, ROLES, VALUES, every_figure
 
 from repro import plots
@@ -122,6 +123,34 @@ def test_labels_that_do_not_fit_are_refused_in_one_line():
         attention_grid([None], ["a"], ["a"], title="cross")
     with pytest.raises(InputError, match="'base': found 1 for 2 bins"):
         plots.differences_by_length(["1", "2"], {"base": plots.Measured([30.0], [29.0], [31.0])}, [1, 1], "words", "BLEU")
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: plots.pattern_gallery({}),
+        lambda: plots.pattern_gallery({"next": np.eye(2)}, 0),
+        lambda: attention_maps([], [], [], []),
+        lambda: head_values({}, "confidence"),
+        lambda: plots.divergence_matrix({}),
+        lambda: plots.head_bars({}, "distance"),
+        lambda: plots.entropy_by_layer({}),
+        lambda: plots.roles_by_layer([]),
+        lambda: plots.role_counts({}, "layer"),
+        lambda: plots.heads_kept_by_site({}),
+        lambda: plots.heads_kept_by_layer({}, []),
+        lambda: plots.speed_by_length({}),
+        lambda: plots.published_beside_reproduced([]),
+    ],
+)
+def test_nothing_is_not_drawn(draw):
+    with pytest.raises(InputError, match="figure: there is nothing to draw. Fix: give one"):
+        draw()
+
+
+def test_a_tensor_with_a_gradient_is_drawn_as_its_numbers():
+    figure = plots.pattern_gallery({"next": torch.eye(2, requires_grad=True)})
+    assert figure.data[0].z.tolist() == np.eye(2).tolist() and figure.data[0].zmax == 1
 
 
 def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():

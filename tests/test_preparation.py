@@ -7,6 +7,7 @@ import pytest
 import torch
 from tiny_runs import parameters_of, stop_after, tiny
 
+from repro import gallery
 from repro.checkpoints import new_model
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import load_corpus, load_pairs, may_change
@@ -197,6 +198,8 @@ def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_pat
     monkeypatch.setattr("repro.training.load_corpus", lambda *arguments: pytest.fail("the corpus was read"))
     with pytest.raises(error, match=re.escape(line)):
         train(tiny(), tmp_path, device=device, quiet=True)
+    with pytest.raises(error, match=re.escape(line)):
+        Translator.from_run(gallery.load("base"), device)
 
 
 def test_pairs_that_are_too_long_are_counted(tmp_path, capfd):
@@ -256,7 +259,9 @@ def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_o
         with pytest.raises(DamagedFileError, match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it, or"):
             new_model(run)
     run.subwords_path.write_bytes(good)
-    for damaged in ("", '{"source_tokens": 3', '{"source_tokens": 3}', '{"source_tokens": 3, "target_tokens": 0}', "[]"):
+    counts = [("3", "0"), ("NaN", "2"), ("Infinity", "2"), ("1" + "0" * 400, "2")]
+    pairs = [f'{{"source_tokens": {source}, "target_tokens": {target}}}' for source, target in counts]
+    for damaged in ("", '{"source_tokens": 3', '{"source_tokens": 3}', *pairs, "[]", "[" * 100_000):
         run.lengths_path.write_text(damaged)
         with pytest.raises(DamagedFileError, match="lengths.json: holds no two numbers of tokens. Fix: restore it, or"):
             new_model(run)

@@ -81,6 +81,9 @@ def test_sentences_that_cannot_be_read_meet_one_line(translator):
         read(translator, "  ")
     with pytest.raises(InputError, match="sentence: is empty. Fix: type some words"):
         read(translator, "\N{ZERO WIDTH SPACE}")  # no blank to Python, nothing to the subwords
+    for found in (["a"], None):
+        with pytest.raises(InputError, match="sentence: wants str, found .*. Fix: give one sentence, as in read"):
+            read(translator, found)
     limited = Translator.from_run(gallery.load("ran-all"))
     with pytest.raises(
         InputError, match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence"

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -13,6 +14,8 @@ from own_files import DE, EN, write_corpus
 from tiny_runs import TINY, assert_same, cut_short, tiny
 
 from repro import gallery
+from repro.data.corpora import load_corpus
+from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
@@ -139,8 +142,6 @@ def test_a_split_that_is_missing_or_was_left_out_is_named_with_its_reason(tmp_pa
 
 
 def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
-    from repro.data.corpora import load_corpus
-
     for split, size in (("train", 20), ("dev", 3), ("test", 4)):
         start = {"train": 0, "dev": 20, "test": 30}[split]
         rows = [{"en": EN[i], "de": DE[i], "doc": "x" * 11_000} for i in range(start, start + size)]
@@ -206,3 +207,40 @@ def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("REPRO_RUNS", "~/runs")
     assert runs_root() == tmp_path / "runs"
+
+
+@pytest.mark.parametrize(
+    "call, line",
+    [
+        (lambda: Translator.from_run("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
+        (lambda: train("smoke"), "config: wants RunConfig, found 'smoke'. Fix: make one, as in repro.resolve('smoke')"),
+        (lambda: Run.find(None), "name: wants str or PathLike, found None. Fix: give the name of a run, as in repro.Run.find('base')"),
+        (lambda: Run(None), "path: wants str or PathLike, found None. Fix: give a folder, as in repro.Run('runs/base-seed1-...')"),
+        (lambda: load_corpus(None), "name: wants str, found None. Fix: give the name of a corpus, as in load_corpus('minigerman')"),
+        (lambda: resolve("smoke", ["base"]), "--variant: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')"),
+        (lambda: resolve("smoke", overrides=None), "overrides: wants list or tuple, found None. Fix: give a list, as in overrides=["),
+        (lambda: resolve("smoke", overrides="a=b"), "overrides: wants list or tuple, found 'a=b'. Fix: give a list, as in overrides=["),
+    ],
+)
+def test_an_argument_of_another_kind_is_one_line_with_the_mend(call, line):
+    with pytest.raises(InputError, match=re.escape(line)):
+        call()
+
+
+def test_a_run_is_found_by_a_path_as_by_its_text(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    run = Run.create(tiny(), tmp_path)
+    assert Run.find(run.path).path == Run.find(Path(run.path.name)).path == run.path
+
+
+@pytest.mark.parametrize(
+    "arguments, line",
+    [
+        ((["a"], {"beam": 1}), "search: wants SearchConfig, found {'beam': 1}. Fix: write it as in repro.SearchConfig(beam=1)"),
+        ((None,), "sentences: wants Iterable, found None. Fix: give a list of str"),
+        ((5,), "sentences: wants Iterable, found 5. Fix: give a list of str"),
+    ],
+)
+def test_what_cannot_be_translated_is_one_line_with_the_mend(translator, arguments, line):
+    with pytest.raises(InputError, match=re.escape(line)):
+        translator.translate(*arguments)

@@ -39,6 +39,7 @@ from torch import Tensor
 
 from repro.analysis.rows import entropy, is_token, jensen_shannon, mean_over_heads, offsets, point, visible_pairs
 from repro.analysis.weights import collect_weights
+from repro.data.batches import at_least_one
 from repro.data.subwords import BOS_ID
 from repro.errors import InputError
 from repro.transformer import Transformer
@@ -229,7 +230,7 @@ def measure_heads(
         most_frequent: see `HeadSums`.
 
     Raises:
-        InputError: if the token counts are not one for each id of the model.
+        InputError: if the token counts are not one for each id of the model, or there is no batch.
     """
     vocab_size = model.source_embedding.num_embeddings
     for counts in token_counts or ():
@@ -240,7 +241,7 @@ def measure_heads(
     counts_of_keys = {"encoder_self": source_counts, "decoder_self": target_counts, "cross": source_counts}
     heads = {site: [0 if place is None else place.weights.num_heads for place in places] for site, places in model.attentions().items()}
     sums = {site: HeadSums(site, num_heads, counts_of_keys[site], most_frequent) for site, num_heads in heads.items()}
-    for src, tgt_in in batches:
+    for src, tgt_in in at_least_one(batches):
         ids = {"encoder_self": (src, src), "decoder_self": (tgt_in, tgt_in), "cross": (tgt_in, src)}
         for site, layers in collect_weights(model, src, tgt_in)._asdict().items():
             sums[site].update(layers, *ids[site])

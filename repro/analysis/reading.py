@@ -12,7 +12,7 @@ from repro.analysis.weights import Weights, collect_weights
 from repro.data.batches import mark_source, pad
 from repro.data.subwords import BOS_ID, Subwords
 from repro.decoding import SearchConfig, Translator, beam_search
-from repro.errors import InputError
+from repro.errors import InputError, check_kind
 
 START_MARK, END_MARK = "(start)", "(end)"
 
@@ -53,8 +53,9 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
         search: how to search.
 
     Raises:
-        InputError: an empty sentence, or one longer than the model's attention is defined for.
+        InputError: an empty sentence, one longer than the model's attention is defined for, or something else than a text.
     """
+    check_kind("sentence", sentence, "give one sentence, as in read(translator, 'a dog')", str)
     model, subwords = translator.model, translator.subwords
     device = next(model.parameters()).device
     (pieces,) = subwords.encode([sentence])

@@ -43,7 +43,7 @@ from torch.nn import functional as F
 from repro.analysis.ablation import scaled_heads
 from repro.analysis.weights import collect_weights
 from repro.attention.multihead import MultiHeadAttention
-from repro.data.batches import Batch
+from repro.data.batches import Batch, at_least_one
 from repro.errors import InputError, did_you_mean
 from repro.transformer import Residual, Transformer
 
@@ -72,7 +72,7 @@ def head_relevance(model: Transformer, batches: Iterable[Batch], rule: str = "ra
     if rule not in RULES:
         raise InputError("rule", f"unknown rule '{rule}'", did_you_mean(rule, RULES))
     totals = _HeadMeans(model)
-    for batch in batches:
+    for batch in at_least_one(batches):
         batch = batch.to(model.output.weight.device)
         replay = Replay(model, batch.src, batch.tgt_in, rule)
         for position, is_real in enumerate((batch.tgt_in != model.pad_id).T):  # is_real: (batch,)
@@ -81,7 +81,6 @@ def head_relevance(model: Transformer, batches: Iterable[Batch], rule: str = "ra
                 whole = sizes.sum(dim=1, keepdim=True)
                 counted = is_real & (whole[:, 0] > 0)
                 totals.add(place, (sizes / whole)[counted].sum(dim=0), int(counted.sum()))
-        totals.num_batches += 1
     return totals.means()
 
 
@@ -98,7 +97,7 @@ def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadVal
         InputError: no batch, or a model without heads.
     """
     totals = _HeadMeans(model)
-    for batch in batches:
+    for batch in at_least_one(batches):
         batch = batch.to(model.output.weight.device)
         for src, tgt_in, tgt_out in zip(batch.src, batch.tgt_in, batch.tgt_out, strict=True):
             src, is_real = src[src != model.pad_id], tgt_out != model.pad_id
@@ -109,7 +108,6 @@ def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadVal
                 gradients = torch.autograd.grad(loss, list(masks.values()), materialize_grads=True)
             for place, gradient in zip(masks, gradients, strict=True):
                 totals.add(place, gradient.abs(), 1)
-        totals.num_batches += 1
     return {
         site: [None if layer is None else layer / (np.linalg.norm(layer) or 1.0) for layer in layers]
         for site, layers in totals.means().items()
@@ -259,7 +257,6 @@ class _HeadMeans:
     """Sums and counts of a number a head; their size does not depend on how much was added."""
 
     def __init__(self, model: Transformer) -> None:
-        self.num_batches = 0
         self._layers = {site: len(layers) for site, layers in model.attentions().items()}
         self._sums = {place: np.zeros(found.weights.num_heads) for place, found in _attentions(model).items()}
         self._counts = dict.fromkeys(self._sums, 0)
@@ -271,8 +268,6 @@ class _HeadMeans:
         self._counts[place] += count
 
     def means(self) -> HeadValues:
-        if not self.num_batches:
-            raise InputError("batches", "there is nothing to read", "give at least one batch")
         means = {place: summed / max(1, self._counts[place]) for place, summed in self._sums.items()}
         return {site: [means.get((site, layer)) for layer in range(number)] for site, number in self._layers.items()}
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from repro.errors import InputError
 from repro.transformer import Transformer
 
 
@@ -24,7 +25,12 @@ def collect_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> Weights:
         model: in evaluation mode, else dropout changes the layer inputs.
         src: source ids, `(batch, src_len)`.
         tgt_in: target ids after the start mark, `(batch, tgt_len)`.
+
+    Raises:
+        InputError: sources and targets are not of one number.
     """
+    if len(src) != len(tgt_in):  # for some numbers the weights would be folded together without a word
+        raise InputError("tgt_in", f"has {len(tgt_in)} rows, but src has {len(src)}", "give one target for each source")
     found: dict[int, Tensor] = {}
 
     def note(module, inputs) -> None:

@@ -6,13 +6,14 @@ The modules are imported when a variant is built, so that a misspelt name is ans
 import ast
 import hashlib
 import inspect
+import math
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from repro.config import NO_SUBLAYER, SITES, ModelConfig, typed
-from repro.errors import InputError, did_you_mean
+from repro.errors import InputError, check_kind, did_you_mean
 
 VARIANTS = {
     "dot-product": "repro.attention.dot_product",
@@ -84,14 +85,29 @@ def build_weights(
         num_layers, embed_dim, num_heads, dropout, length_ratio: see `Stack`.
 
     Raises:
-        InputError: unknown site, name or option, or a site where the variant is not defined; or a variant's file is not as it must be.
+        InputError: unknown site, name or option, or a site where the variant is not defined; a number that no stack can have; or a
+            variant's file is not as it must be.
     """
+    check_kind("spec", spec, "name a variant, as in build_weights('gaussian', ...)", str)
     if site not in SITES:
         raise InputError("site", f"unknown site '{site}'", did_you_mean(site, SITES))
-    layers = parse_layers(spec, num_layers, f"model.{site}")
     arguments = (site, num_layers, embed_dim, num_heads, dropout, length_ratio)
+    _check_numbers(*arguments[1:])
+    layers = parse_layers(spec, num_layers, f"model.{site}")
     stacks = {variant: _build_stack(variant, *arguments) for variant in dict.fromkeys(layers)}
     return [stacks[variant][layer] for layer, variant in enumerate(layers)]
+
+
+def _check_numbers(num_layers: int, embed_dim: int, num_heads: int, dropout: float, length_ratio: float | None) -> None:
+    """Refuse what a call by hand may give, which no configuration and no text do, and of which a variant would build something."""
+    if num_layers < 1:
+        raise InputError("num_layers", f"must be at least 1, found {num_layers}", "use 1 or more")
+    if not 1 <= num_heads <= embed_dim or embed_dim % num_heads:
+        raise InputError("num_heads", f"{num_heads} heads do not divide embed_dim {embed_dim}", "use as many as divide it, such as 1")
+    if not 0 <= dropout < 1:
+        raise InputError("dropout", f"must be at least 0 and below 1, found {dropout}", "use a value in [0, 1)")
+    if length_ratio is not None and not 0 < length_ratio < math.inf:
+        raise InputError("length_ratio", f"must be above 0 and finite, found {length_ratio}", "divide mean source by mean target length")
 
 
 def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list[Any]:

@@ -1,13 +1,15 @@
 """Batches: sentences of similar length together, a budget of tokens each, in an order that is a pure function of seed and epoch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID
+from repro.errors import InputError
 
 MAX_SENTENCE = 2_000  # tokens; several times the longest that any corpus here keeps: a book on one line would fill the memory
 
@@ -88,6 +90,20 @@ def cut_by_tokens(ordered: Sequence[int], lengths: Sequence[int], batch_tokens: 
             batches.append([])
         batches[-1].append(index)
     return batches
+
+
+def at_least_one(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield batches, and refuse to have read none: there is no mean of nothing.
+
+    Raises:
+        InputError: there was none.
+    """
+    is_read = False
+    for batch in batches:
+        is_read = True
+        yield batch
+    if not is_read:
+        raise InputError("batches", "there is nothing to read", "give at least one batch")
 
 
 def pad(rows: Sequence[list[int]]) -> Tensor:

@@ -19,7 +19,7 @@ from repro.data.hub import load_from_hub
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, without_overlap
 from repro.data.parallel import ParallelCorpus, Skipped, Split, align, digest
 from repro.data.text import MAX_CHARS, compose
-from repro.errors import DamagedFileError, InputError, MachineError, did_you_mean
+from repro.errors import DamagedFileError, InputError, MachineError, check_kind, did_you_mean
 
 # What is done about held-out sentences of your own files that are in train. It is part of the name, so that it stands in every result.
 ALLOWS_LEAKS = "local-allow-leaks:"
@@ -49,6 +49,7 @@ def load_corpus(
         MachineError: neither the folder nor the Hub has it.
         DamagedFileError: a published file that is not what was published.
     """
+    check_kind("name", name, "give the name of a corpus, as in load_corpus('minigerman')", str)
     languages = tuple(language for language in (source, target) if language)
     record = check_languages(name, *languages)
     sides, is_from_hub = _read(name, record, languages, root, max_chars)

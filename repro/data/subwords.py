@@ -5,6 +5,7 @@ from pathlib import Path
 
 import sentencepiece
 
+from repro.data.text import texts_in
 from repro.errors import DamagedFileError, InputError
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
@@ -77,11 +78,22 @@ class Subwords:
         return self._processor.get_piece_size()
 
     def encode(self, sentences: list[str]) -> list[list[int]]:
-        """Return the ids of each sentence, without any start or end mark."""
-        return self._processor.encode(sentences, out_type=int)
+        """Return the ids of each sentence, without any start or end mark.
+
+        Raises:
+            InputError: not texts.
+        """
+        return self._processor.encode(texts_in("sentences", sentences), out_type=int)
 
     def decode(self, ids: list[list[int]]) -> list[str]:
-        """Return the sentence of each row of ids; special ids vanish."""
+        """Return the sentence of each row of ids; special ids vanish.
+
+        Raises:
+            InputError: an id that stands for no subword.
+        """
+        count = len(self)
+        if unknown := [i for row in ids for i in row if not 0 <= i < count]:
+            raise InputError("ids", f"{unknown[0]} is the id of no subword", f"give ids from 0 to {count - 1}")
         return self._processor.decode([[i for i in row if i > EOS_ID or i == UNK_ID] for row in ids]) if ids else []
 
     def pieces(self, sentence: str) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from repro.errors import InputError
+from repro.errors import InputError, check_kind
 
 MAX_CHARS = 10_000  # a longer line is no sentence: usually a file whose newlines were lost
 
@@ -87,6 +87,7 @@ def texts_in(where: str, texts: Iterable[str]) -> list[str]:
     """
     if isinstance(texts, str):
         raise InputError(where, "are one text, not a list", "write [text]")
+    check_kind(where, texts, "give a list of str", Iterable)
     found = list(texts)
     for place, text in enumerate(found):
         if not isinstance(text, str):

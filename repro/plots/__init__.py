@@ -1,5 +1,7 @@
 """Figures from arrays, with plotly. Nothing here knows a model; any text is shown as typed, never read as markup.
 
+What cannot be drawn when nothing is given is refused with an `InputError` (`style.check_drawn`).
+
 - `maps`: attention maps, all heads of a site, patterns. `heads`: a number a head, distributions, roles. `pruning`: what pruning leaves.
 - `scores`: lines over training, length and distance; published beside reproduced. `export`: into notebooks and files.
 """

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.plots.maps import Matrix, heatmaps
-from repro.plots.style import COLORS, DIVERGING, INK, SYMBOLS, escape, panels, place_of, plain, rounded, ticks
+from repro.plots.style import COLORS, DIVERGING, INK, SYMBOLS, check_drawn, escape, panels, place_of, plain, rounded, ticks
 
 ROLES = ("positional", "syntactic", "rare", "several", "unknown")
 ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
@@ -26,6 +26,7 @@ def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[fl
         quantity: what they are, with their unit.
         limits: the ends of the scale. Default: from 0 to the largest; around 0, in two colours, if any is negative.
     """
+    check_drawn(sites)
     found = np.concatenate([np.ravel(values) for values in sites.values()])
     found = found[np.isfinite(found)]
     low, high = found.min(initial=0), found.max(initial=0)
@@ -38,6 +39,7 @@ def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[fl
 
 def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
     """Draw the Jensen-Shannon divergence between layers, `(num_layers, num_layers)` a panel, in nats. Zeng et al. 2021, Figure 7."""
+    check_drawn(models)
     largest = max(np.nanmax(values, initial=0) for values in models.values())
     matrices = [_numbered(name, values) for name, values in models.items()]
     return heatmaps(matrices, "layer", "layer", "divergence, nats", (0, largest or 1), text_format=".2f")
@@ -88,6 +90,7 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
 
 def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, nats") -> go.Figure:
     """Draw the mean over heads by layer as a line, and every head as a dot. Zeng et al. 2021, Figure 4."""
+    check_drawn(models)
     figure = plain()
     num_layers = max(len(values) for values in models.values())
     for place, (name, values) in enumerate(models.items()):
@@ -195,6 +198,7 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
         counts: heads by role, one of `ROLES`, by the label of the bar.
         x_title: what the labels are.
     """
+    check_drawn(counts)
     figure = plain()
     base = np.zeros(len(counts), dtype=int)
     for role in ROLES:

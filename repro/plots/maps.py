@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from repro.errors import InputError
-from repro.plots.style import GRID, TEMPLATE, WIDTH, check_labels, escape, panels, place_of, ticks
+from repro.plots.style import GRID, TEMPLATE, WIDTH, check_drawn, check_labels, escape, panels, place_of, ticks
 
 CELL, CELL_WITH_TEXT = 20, 26  # pixels: a row of a matrix
 MIN_HEIGHT = 150  # pixels of a panel: the title of the color bar stands beside it
@@ -48,8 +48,12 @@ def heatmaps(
         value_format: of a number under the mouse, as d3 writes it.
         text_format: of a number written into its cell; None = not written.
         colorscale: another than that of the template.
+
+    Raises:
+        InputError: labels that do not match their matrix, or nothing to draw.
     """
-    matrices = [matrix._replace(values=np.asarray(matrix.values)) for matrix in matrices]
+    check_drawn(matrices, num_columns)
+    matrices = [matrix._replace(values=_array(matrix.values)) for matrix in matrices]
     for matrix in matrices:
         check_labels(f"'{matrix.title}'", matrix.row_labels, matrix.values.shape[0], "row")
         check_labels(f"'{matrix.title}'", matrix.column_labels, matrix.values.shape[1], "column")
@@ -97,7 +101,7 @@ def attention_maps(
         num_columns: maps in a row.
 
     Raises:
-        InputError: titles or labels that do not match the maps.
+        InputError: titles or labels that do not match the maps, or nothing to draw.
     """
     check_labels("titles", titles, len(maps), "map")
     matrices = [Matrix(title, weights, query_labels, key_labels) for title, weights in zip(titles, maps, strict=True)]
@@ -112,13 +116,22 @@ def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) ->
     Args:
         patterns: `(query_len, key_len)` each.
         num_columns: patterns in a row.
+
+    Raises:
+        InputError: nothing to draw.
     """
+    check_drawn(patterns)
     matrices = []
     for name, weights in patterns.items():
         query_len, key_len = np.shape(weights)
         matrices.append(Matrix(name, weights, [str(i) for i in range(query_len)], [str(i) for i in range(key_len)]))
-    largest = max(float(np.max(weights)) for weights in patterns.values())
+    largest = max(float(np.max(_array(weights))) for weights in patterns.values())
     return heatmaps(matrices, "query position", "key position", "weight", (0, largest), num_columns)
+
+
+def _array(values: Any) -> np.ndarray:
+    """Return numbers as an array; those of a tensor as well, wherever it lies and whatever gradient it has."""
+    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
 
 
 def attention_grid(

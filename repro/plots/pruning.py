@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.plots.maps import Matrix, heatmaps
-from repro.plots.style import COLORS, INK, SYMBOLS, escape, panels, place_of, plain, rounded
+from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, escape, panels, place_of, plain, rounded
 
 Curve = tuple[Sequence[int], Sequence[float]]
 """Heads kept and the score with them, a model each; the one with most heads is the unpruned one."""
@@ -83,6 +83,7 @@ def heads_kept_by_layer(
         layers: labels of the rows, which may stand for several layers each; default: a row is a layer, from 0.
         counted: what the labels of the models count.
     """
+    check_drawn(sites)
     matrices = [Matrix(name, kept, layers or [str(i) for i in range(len(kept))], models) for name, kept in sites.items()]
     largest = max(np.nanmax(kept) for kept in sites.values())
     form = {"value_format": ".0f", "text_format": ".0f", "num_columns": 2}

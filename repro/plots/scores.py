@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.plots.style import COLORS, INK, SYMBOLS, check_labels, escape, plain, rounded, ticks
+from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, check_labels, escape, plain, rounded, ticks
 
 Line = tuple[Sequence[float], Sequence[float]]
 
@@ -91,6 +91,7 @@ def speed_by_length(systems: Mapping[str, Line], y_title: str = "target tokens p
         systems: lengths in tokens and what was measured, by system.
         y_title: what was measured, with its unit.
     """
+    check_drawn(systems)
     figure = curves(systems, "length, tokens", y_title)
     lengths = sorted({int(length) for line in systems.values() for length in line[0]})
     values = [value for line in systems.values() for value in line[1]]
@@ -108,6 +109,7 @@ def published_beside_reproduced(rows: Sequence[Difference], quantity: str = "BLE
         quantity: what the difference is, with its unit.
     """
     rows = list(rows)
+    check_drawn(rows)
     figure = plain(height=130 + 34 * len(rows))
     lines = np.arange(len(rows))
     _, published, values, low, high = zip(*rows, strict=True)

@@ -5,7 +5,7 @@ the two contrasts is that of white with #111, 18.9. Ours has 4.54 on white, on s
 """
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 
 import numpy as np
 import plotly.graph_objects as go
@@ -64,6 +64,16 @@ def check_labels(where: str, labels: Sequence[str], needed: int, unit: str) -> N
         raise InputError(where, f"found {len(labels)} for {needed} {unit}s", f"give one for each {unit}")
 
 
+def check_drawn(parts: Sized, num_columns: int = 1) -> None:
+    """Refuse a figure without any part, or any column to put it in.
+
+    Raises:
+        InputError: there is none.
+    """
+    if not len(parts) or num_columns < 1:
+        raise InputError("figure", "there is nothing to draw", "give one thing to draw, or more, and one column or more")
+
+
 def panels(titles: Sequence[str], num_columns: int, cell_height: int, gap: int = 80, legend: bool = False, **options) -> go.Figure:
     """Return a figure of empty panels, row by row.
 
@@ -74,7 +84,11 @@ def panels(titles: Sequence[str], num_columns: int, cell_height: int, gap: int =
         gap: between rows and below the last one, in pixels: room for tick labels, axis titles, and the titles of the next row.
         legend: whether to leave room for one above.
         options: of `make_subplots`.
+
+    Raises:
+        InputError: no panel.
     """
+    check_drawn(titles, num_columns)
     num_rows, columns = -(-len(titles) // num_columns), min(num_columns, len(titles))
     inner = num_rows * cell_height + (num_rows - 1) * gap
     if num_rows > 1:
