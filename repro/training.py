@@ -53,6 +53,8 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         ReproError: wrong input, a damaged or busy run, a device that is not there, or a loss that is no longer finite.
         Stopped: a signal asked for the end; everything is saved.
     """
+    if device is not None:
+        find_device(device)  # for a finished run, too, where it would be ignored without a word
     run = Run.create(config, root)
     if run.is_finished:
         check_finished(run, allow_inexact)
