@@ -98,7 +98,7 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
         data_fingerprint: of the corpus at hand.
 
     Raises:
-        InputError: no such run, not finished, or trained on other data or with another model; or the run is not made by training.
+        InputError: no such run there, not finished, or trained on other data or with another model; or the run is not made by training.
     """
     name, where = run.config.train.start_from, "train.start_from"
     if run.config.train.cut_from is not None:
@@ -106,7 +106,7 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
         raise InputError(str(run.path), "is not trained, but cut out of another run", mend)
     if name is None:
         return None
-    if not (run.path.parent / name / "config.json").is_file():
+    if Path(name).name != name or not (run.path.parent / name / "config.json").is_file():
         raise InputError(where, f"there is no run '{name}' in {run.path.parent}", "give the whole folder name of a finished run there")
     start = Run(run.path.parent / name)
     if not start.is_finished:

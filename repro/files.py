@@ -36,8 +36,7 @@ def write_atomic(path: Path, data: bytes) -> None:
             name, which would be replaced: for root even a device, /dev/null.
     """
     path = Path(path)
-    if not path.name or (os.path.lexists(path) and not path.is_file()):
-        raise MachineError(f"'{path}'", "is no name of a plain file", "name another place")
+    check_plain(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
     with refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +49,16 @@ def write_atomic(path: Path, data: bytes) -> None:
             _sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def check_plain(path: Path) -> None:
+    """Refuse what `write_atomic` refuses to replace, before the work whose result is for it, not after.
+
+    Raises:
+        MachineError: something else than a file has the name, or it is none.
+    """
+    if not path.name or (os.path.lexists(path) and not path.is_file()):
+        raise MachineError(f"'{path}'", "is no name of a plain file", "name another place")
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -54,6 +54,8 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         Stopped: a signal asked for the end; everything is saved.
     """
     check_kind("config", config, "make one, as in repro.resolve('smoke')", RunConfig)
+    if device is not None:
+        find_device(device)  # for a finished run, too, where it would be ignored without a word
     run = Run.create(config, root)
     if run.is_finished:
         check_finished(run, allow_inexact)

@@ -1,7 +1,7 @@
 """The encoder-decoder of all five papers (Vaswani et al. 2017), with an attention variant named per site.
 
-This is the only file that looks a variant up by name. A sublayer whose variant is `none` is missing altogether: no residual and no
-layer norm stand in its place.
+Of all files that make a model, only this one looks a variant up by name. A sublayer whose variant is `none` is missing altogether: no
+residual and no layer norm stand in its place.
 """
 
 import math

@@ -1,5 +1,6 @@
 """What the README says, done: its lines of Python, and a variant of one's own, which is one file and one line."""
 
+import json
 import os
 import re
 import shutil
@@ -36,9 +37,15 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
     assert "Attention that fades with distance" in run("repro", "variants")
 
 
-def test_the_lines_of_python_of_the_readme_do_what_they_say(capsys):
-    (lines,) = re.findall(r"From Python, .*?```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_the_lines_of_python_of_the_readme_do_what_they_say(capsys, tmp_path, monkeypatch):
+    lines, of_suite = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[:2]
     found: dict = {}
     exec(lines, found)
     assert capsys.readouterr().out == f"{found['translator'].translate(['The old man sees a dog.'])}\n"
     assert [layer.num_heads for layer in found["weights"]] == [4, 4]
+    (tmp_path / "my").mkdir()
+    entry = {"source": "The dog sees a man.", "reference": "Der Hund sieht einen Mann.", "errors": [{"type": "np", "contrastive": "Das."}]}
+    (tmp_path / "my/suite.json").write_text(json.dumps([entry]))
+    monkeypatch.chdir(tmp_path)
+    exec(of_suite, found)
+    assert capsys.readouterr().out.startswith("[{'group': 'np', 'right': 1, 'total': 1, ")

@@ -44,6 +44,13 @@ def test_the_same_text_gives_the_same_model(subwords):
     assert Subwords.fit(TEXTS, 60).model == subwords.model
 
 
+def test_an_empty_model_is_refused_without_lines_of_the_library(tmp_path, capfd):
+    (tmp_path / "subwords.model").touch()
+    with pytest.raises(DamagedFileError, match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it"):
+        Subwords.load(tmp_path / "subwords.model")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_long_lines_are_read_too():
     """Sentencepiece leaves out what is longer than 4,192 bytes, unless it is told otherwise."""
     long = " ".join(["tapir"] * 900)

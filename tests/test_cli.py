@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import refused, run
 
-from repro.__main__ import main
+from repro.__main__ import cli, main
 from repro.attention import VARIANTS
 from repro.errors import Stopped
 from repro.scales import resolve
@@ -181,6 +181,16 @@ def test_help_teaches(capsys):
     assert "repro train --scale smoke --variant hc-sa" in text and "model.encoder_self=gaussian(std=0.5)" in text
 
 
+@pytest.mark.parametrize("name", sorted(cli.commands))
+def test_every_option_says_what_it_is_for(name):
+    assert [option.name for option in cli.commands[name].params if option.param_type_name == "option" and not option.help] == []
+
+
+def test_layers_are_said_to_be_counted_from_0(capsys):
+    text = " ".join(" ".join(run(capsys, "heads", "--help")).split())
+    assert "Layers and heads are counted from 0 here, layers in settings from 1" in text
+
+
 def test_variants_lists_systems_and_attention(capsys):
     with pytest.raises(SystemExit):
         main(["variants"])
@@ -240,6 +250,25 @@ def test_pairs_left_out_and_leaks_are_shown_with_their_places(capsys, tmp_path):
     page = capsys.readouterr().out
     assert "test in train: 1 exact, 0 normalised, one side 0; first test.de:2 = train.de:3 (exact)" in page
     assert Path("skipped.tsv").read_text() == "split\tfile\tline\treason\ntrain\ttrain.de\t2\tblank\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "taken"),
+    [
+        (["report", "--out", "/dev/null"], "/dev/null"),
+        (["report", "--out", "page.md"], "page.html"),
+        (["run", "base", "--out", "pipe"], "pipe"),
+        (["data", "minigerman", "--skipped", "/dev/null"], "/dev/null"),
+        (["data", "minigerman", "--skipped", "page.html"], "page.html"),
+    ],
+)
+def test_what_is_no_plain_file_is_refused_before_the_work(capsys, monkeypatch, command, taken):
+    os.mkfifo("pipe")
+    Path("page.html").mkdir()
+    Path("results").mkdir()
+    monkeypatch.setattr("repro.records.load_records", lambda *_: 1 / 0)
+    monkeypatch.setattr("repro.data.corpora.load_corpus", lambda *_: 1 / 0)
+    assert refused(capsys, *command) == (3, f"error: '{taken}': is no name of a plain file. Fix: name another place")
 
 
 def test_our_own_bug_is_one_line_and_its_traceback_is_kept(capsys, monkeypatch):

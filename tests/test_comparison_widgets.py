@@ -14,7 +14,7 @@ from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.transformer import Transformer
 from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning
-from repro.widgets.heads import kept_heads, ones
+from repro.widgets.heads import factors_at_test_time, ones
 
 SENTENCE = "The old man sees a dog."
 
@@ -37,7 +37,7 @@ def test_the_pruning_slider_shows_what_is_left(translator, gated):
     whole, left = (model.translate([SENTENCE], SEARCH)[0] for model in (translator, gated))
     assert [texts(row) for row in pruning.words.rows] == [whole, left]
     gates = [[attention.gate().tolist() for attention in layers] for layers in gated.model.attentions().values()]
-    assert pruning.heads.factors == gates == kept_heads(gated.model)
+    assert pruning.heads.factors == gates == factors_at_test_time(gated.model)
     kept = int(sum(sum(map(sum, layers)) for layers in gates))
     assert pruning.words.message == f"{kept} of 24 heads are left" and 0 < kept < 24
     cut = Translator(drop_heads(gated.model), gated.subwords)

@@ -31,7 +31,10 @@ def test_a_folder_without_text_says_what_it_holds(tmp_path) -> None:
     write(tmp_path, notes_docx="x")
     assert message(InputError, f"local:{tmp_path}").startswith(f"{tmp_path}: holds no parallel text known here, but notes.docx. Fix: ")
     assert message(InputError, f"local:{tmp_path}/no").startswith(f"{tmp_path}/no: is not a folder. Fix: ")
-    assert message(InputError, "local:") == "data.corpus: 'local:' names no folder. Fix: write it behind the colon; this one is local:."
+    expected = "data.corpus: 'local:' names no folder. Fix: write it behind the colon, as in local:my/folder"
+    assert message(InputError, "local:") == expected
+    expected = "data.corpus: is empty. Fix: name a corpus, such as minigerman, or your own files as local:my/folder"
+    assert message(InputError, "") == expected
 
 
 def test_a_split_of_another_corpus_reads_as_the_own_text(tmp_path, monkeypatch) -> None:

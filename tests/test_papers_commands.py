@@ -39,6 +39,17 @@ def test_papers_lists_what_there_is(capsys):
     assert "you2020.table2" in page and "holds if hc-sa - base >= -1 BLEU" in page
 
 
+def test_papers_describes_an_experiment_by_the_name_that_run_takes(capsys):
+    title, line, arms = ended(capsys, "papers", "you2020.table2")[1].splitlines()
+    whole = ended(capsys, "papers", "you2020")[1].splitlines()
+    assert title == whole[0] and line in whole and line.startswith("  you2020.table2 ")
+    assert arms.startswith("        trains base, hc-sa, hc-all, ")
+    assert len(ended(capsys, "papers", "you2020.figure1")[1].splitlines()) == 2  # needs no run
+    assert ended(capsys, "papers", "you2020.tabel2")[2].startswith(
+        "error: you2020.tabel2: you2020 has no experiment 'tabel2'. Fix: did you"
+    )
+
+
 def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -196,6 +207,13 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
         0,
         "every number that has evidence was derived again, all others held to their ranges\n",
     )
+
+
+def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
+    code, page, _ = ended(capsys, "claims", "Y-02", "--results", str(results))
+    assert code == 0 and page.startswith("Y-02  reproduced ") and list(load(results, "smoke")) == ["Y-02"]
+    told = ended(capsys, "claims", "Y-99", "--results", str(results))[2]
+    assert told.startswith("error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-09'? Known: raganato2020, you2020, ")
 
 
 def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds):

@@ -186,6 +186,7 @@ def test_a_mistake_keeps_what_was_trained(tmp_path, stopped):
     assert stopped.checkpoints()
 
 
+@pytest.mark.parametrize("is_finished", [False, True])
 @pytest.mark.parametrize(
     ("device", "error", "line"),
     [
@@ -194,10 +195,13 @@ def test_a_mistake_keeps_what_was_trained(tmp_path, stopped):
         ("meta", MachineError, "--device: 'meta' does not work here ("),
     ],
 )
-def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_path, monkeypatch, device, error, line):
+def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_path, monkeypatch, device, error, line, is_finished):
+    config = tiny("train.max_updates=1")
+    if is_finished:
+        train(config, tmp_path, quiet=True)
     monkeypatch.setattr("repro.training.load_corpus", lambda *arguments: pytest.fail("the corpus was read"))
     with pytest.raises(error, match=re.escape(line)):
-        train(tiny(), tmp_path, device=device, quiet=True)
+        train(config, tmp_path, device=device, quiet=True)
     with pytest.raises(error, match=re.escape(line)):
         Translator.from_run(gallery.load("base"), device)
 

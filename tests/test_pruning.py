@@ -163,6 +163,13 @@ def test_a_start_that_does_not_fit_is_refused(base, change, message):
         train(replace(config, **parts), base.path.parent, quiet=True)
 
 
+def test_a_start_outside_the_folder_of_runs_is_refused(base):
+    name = f"../{base.path.parent.name}/{base.path.name}"
+    config = pruning_config(base, 0.1, **SHORT)
+    with pytest.raises(InputError, match=f"train.start_from: there is no run '{name}' in .*whole folder name"):
+        train(replace(config, train=replace(config.train, start_from=name)), base.path.parent, quiet=True)
+
+
 def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_path):
     config = pruning_config(base, 0.1, **SHORT)
     other = Run(shutil.copytree(base.path, tmp_path / base.path.name))

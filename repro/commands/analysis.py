@@ -11,12 +11,15 @@ from repro.files import check_writable
 
 @click.command(short_help="Say what every head of a run does.")
 @click.argument("run")
-@click.option("--split", default="dev", show_default=True)
+@click.option("--split", default="dev", show_default=True, help="dev, test, or a further test set of the corpus.")
 @click.option("--limit", type=int, help="Only the first sentences.")
 @click.option("--record", type=click.Path(path_type=Path), help="Also write the record below this folder; of all of dev.")
 @click.option("--figures", type=click.Path(path_type=Path), help="Also draw them as pictures into this folder.")
 def heads(run: str, split: str, limit: int | None, record: Path | None, figures: Path | None) -> None:
-    """Say what every head of RUN does: relevance, confidence, where it points, which grammatical relations it follows."""
+    """Say what every head of RUN does: relevance, confidence, where it points, which grammatical relations it follows.
+
+    Layers and heads are counted from 0 here, layers in settings from 1: model.cross="none; 3: dot-product" is the layer 2 of this page.
+    """
     from repro.runs import Run
 
     found = Run.find(run)
@@ -55,7 +58,7 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
 @click.option("--heads", "wanted", multiple=True, type=int, required=True, help="How many heads to leave; may be given several times.")
 @click.option("--sites", default="all", show_default=True, type=click.Choice(["encoder", "all"]), help="Where heads may go.")
 @click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
-@click.option("--split", default="test", show_default=True)
+@click.option("--split", default="test", show_default=True, help="test, dev, or a further test set of the corpus, for BLEU.")
 def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) -> None:
     """Prune heads of RUN until about so many are left (Voita et al. 2019), and save the smaller models as runs of their own."""
     from repro.runs import Run

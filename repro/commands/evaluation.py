@@ -5,14 +5,24 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_report, check_translates, check_unused, damage_named, no_progress, search_options
+from repro.commands.options import (
+    RESULTS,
+    SCALE,
+    SPLIT,
+    check_report,
+    check_translates,
+    check_unused,
+    damage_named,
+    no_progress,
+    search_options,
+)
 from repro.errors import InputError
 from repro.files import check_writable
 
 
 @click.command(short_help="Translate a test set and print its scores.")
 @click.argument("run")
-@click.option("--split", default="test", show_default=True, help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.")
+@SPLIT
 @click.option("--record", type=click.Path(path_type=Path), help="Also write the result record below this folder.")
 @search_options
 def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float, penalty: str) -> None:
@@ -41,7 +51,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
 @click.command(short_help="Tell whether two runs differ by more than chance.")
 @click.argument("first")
 @click.argument("second")
-@click.option("--split", default="test", show_default=True)
+@SPLIT
 @search_options
 def compare(first: str, second: str, split: str, beam: int, alpha: float, penalty: str) -> None:
     """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap)."""
@@ -69,8 +79,10 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
 @click.argument("runs", nargs=-1)
 @SCALE
 @RESULTS
-@click.option("--split", default="test", show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("reports/report.md"), show_default=True)
+@SPLIT
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("reports/report.md"), show_default=True, help="File for the report, in Markdown."
+)
 def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Path) -> None:
     """Write a report; the last line printed is its path.
 
@@ -101,11 +113,12 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
 
 def _report_on_papers(scale: str, results: Path, out: Path) -> None:
+    check_report(out)
+
     from repro.papers.evidence import Evidence
     from repro.papers.report import sections, write
     from repro.records import load_records
 
-    check_report(out)
     check_translates(scale)
     if not results.is_dir():
         raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")

@@ -9,9 +9,10 @@ import click
 from click.core import ParameterSource
 
 from repro.errors import DamagedFileError, InputError
-from repro.files import check_writable
+from repro.files import check_plain, check_writable
 
 SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule; `repro variants` lists them.")
+SPLIT = click.option("--split", default="test", show_default=True, help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.")
 RESULTS = click.option(
     "--results", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), show_default=True, help="Folder of records."
 )
@@ -104,10 +105,12 @@ def check_report(out: Path) -> None:
 
     Raises:
         InputError: it ends in .html, or is a folder.
-        MachineError: the disk refuses.
+        MachineError: the disk refuses, or something else than a file has the name of one of the two.
     """
     if out.suffix == ".html" or not out.name:
         raise InputError("--out", f"{out} is no name for Markdown", "name it .md; a page of HTML is written beside it")
     if out.is_dir():
         raise InputError("--out", f"{out} is a folder", f"name a file in it: {out / 'report.md'}")
+    for path in (out, out.with_suffix(".html")):
+        check_plain(path)
     check_writable(out.parent)

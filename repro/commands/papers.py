@@ -3,6 +3,7 @@
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,23 +11,36 @@ from repro.commands.options import RESULTS, SCALE, check_report, check_translate
 from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
 from repro.files import check_writable
 
+if TYPE_CHECKING:
+    from repro.papers import Experiment, Paper
+
 
 @click.command(short_help="List the papers, their experiments and claims.")
 @click.argument("name", required=False)
 def papers(name: str | None) -> None:
-    """List the papers, or the experiments and claims of the paper NAME."""
-    from repro.papers import PAPERS, load_paper
+    """List the papers, or the experiments and claims of the paper NAME, or one experiment as `repro run` has it (you2020.table2)."""
+    from repro.papers import PAPERS, find_experiments, load_paper
 
+    if name and "." in name:
+        for paper, experiment in find_experiments(name):
+            click.echo(f"{paper.name}: {paper.title}\n{_experiment_line(paper, experiment)}")
+            if experiment.arms:
+                click.echo(f"        trains {', '.join(map(str, experiment.arms))}")
+        return
     for paper in map(load_paper, [name] if name else PAPERS):
         click.echo(f"{paper.name}: {paper.title}")
         for experiment in paper.experiments if name else ():
-            click.echo(f"  {paper.name}.{experiment.name:<10} {experiment.place}: {experiment.title}")
+            click.echo(_experiment_line(paper, experiment))
         for claim in paper.claims if name else ():
             click.echo(f"  {claim.name}  {claim.statement} (reported: {claim.reported})")
             for condition in claim.conditions:
                 click.echo(f"        holds if {condition.describe()}")
         if not name:
             click.echo(f"  {len(paper.experiments)} experiments, {len(paper.claims)} claims; repro papers {paper.name} lists them")
+
+
+def _experiment_line(paper: "Paper", experiment: "Experiment") -> str:
+    return f"  {paper.name}.{experiment.name:<10} {experiment.place}: {experiment.title}"
 
 
 @click.command(short_help="Train and measure what papers or systems need.")
@@ -37,7 +51,9 @@ def papers(name: str | None) -> None:
 @click.option("--split", "splits", multiple=True, help="Score on this test set, too, as in `repro evaluate`; may be given again.")
 @click.option("--cluster", metavar="ADDRESS", help="Use a Ray cluster, such as auto, or all GPUs of this machine: local.")
 @RESULTS
-@click.option("--out", type=click.Path(path_type=Path), default=Path("reports/run.md"), show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("reports/run.md"), show_default=True, help="File for the tables, in Markdown."
+)
 @click.option("--dry-run", is_flag=True, help="Say what is missing and how long it will take, and do nothing.")
 def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> None:
     """Train and measure what NAMES need and is not in the results yet, and write their tables.
@@ -46,6 +62,9 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     every paper. Runs are shared, and go on where they were stopped. A record whose run is not on this machine counts as done; a
     further test set or measure of it has the run trained again. KEY=VALUE changes an option for the systems, as in `repro train`.
     """
+    if not dry_run:
+        check_report(out)
+
     from repro.data.corpora import load_pairs
     from repro.jobs import check_jobs
     from repro.papers import PAPERS, find_experiments
@@ -86,8 +105,6 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     minutes = estimate_minutes(missing, known, jobs)
     to_measure = len(missing.further) + len(missing.measures) + sum(len(configs) for _, configs in missing.sittings)
     again = missing.trained_again()
-    if not dry_run:
-        check_report(out)
     if not dry_run and (missing.trainings or to_measure):
         check_writable(results)
     counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
@@ -135,12 +152,12 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 
 
 @click.command(short_help="Judge the claims of the papers by the records.")
-@click.argument("paper", required=False)
+@click.argument("name", required=False)
 @SCALE
 @RESULTS
 @click.option("--discard", multiple=True, metavar="CLAIM", help="Throw the stored verdict of a claim away, because its test has changed.")
-def claims(paper, scale, results, discard) -> None:
-    """Judge the claims of PAPER, or of all papers, by the stored results, and store the verdicts with them.
+def claims(name, scale, results, discard) -> None:
+    """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the stored results, and store the verdicts with them.
 
     A claim whose test was changed after its result was known is refused.
     """
@@ -148,7 +165,7 @@ def claims(paper, scale, results, discard) -> None:
     from repro.papers.verdicts import claims_of, counts, update
     from repro.records import load_records
 
-    judged = claims_of(paper)
+    judged = claims_of(name)
     check_translates(scale)
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))

@@ -154,9 +154,11 @@ def may_change(name: str) -> bool:
 def _find_record(name: str) -> CorpusRecord:
     if own_folder(name):
         if name.endswith(":"):
-            raise InputError("data.corpus", f"'{name}' names no folder", f"write it behind the colon; this one is {name}.")
+            raise InputError("data.corpus", f"'{name}' names no folder", f"write it behind the colon, as in {name}my/folder")
         on_leak = OWN_FILES[name[: name.index(":") + 1]]
         return CorpusRecord((), "your own files", "yours", "yours", read=read_folder, renamed=IWSLT16_SETS, on_leak=on_leak)
+    if not name:  # which as a path would be this folder
+        raise InputError("data.corpus", "is empty", f"name a corpus, such as {next(iter(CORPORA))}, or your own files as local:my/folder")
     if name not in CORPORA and Path(name).is_dir():
         raise InputError("data.corpus", f"unknown corpus '{name}'", f"for the files in this folder, write local:{name}")
     if name not in CORPORA:

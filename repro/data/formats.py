@@ -7,7 +7,9 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from repro.data.text import TextLines, read_lines
 from repro.errors import InputError, did_you_mean
@@ -30,7 +32,8 @@ def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
     """Read the parallel text of a folder; with ``languages`` empty, all languages that are there.
 
     Raises:
-        InputError: there is no folder or nothing known in it, or two layouts, or a language or one side of a split is missing.
+        InputError: there is no folder or nothing known in it, or two layouts, or a language or one side of a split is missing, or a line
+            is not what its layout wants.
     """
     if not folder.is_dir():
         raise InputError(str(folder), "is not a folder", "give the folder that holds train.en and train.de, a TSV, JSONL or WIT3 files")
@@ -154,13 +157,11 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
     columns: dict[str, list[str]] = {}
     too_long = dict(lines.too_long)
     for number, line in zip(lines.numbers, lines.lines, strict=True):
-        try:
-            row = json.loads(line) if line else {}
-            row = row.get("translation", row)
-            texts = {key: text for key, text in row.items() if re.fullmatch(LANGUAGE, key) and isinstance(text, str)}
-        except (ValueError, AttributeError, RecursionError) as error:
-            raise InputError(f"{path.name}:{number}", "is not a JSON object", 'write {"en": "…", "de": "…"} on each line') from error
+        texts = _parse_texts(line, f"{path.name}:{number}") if line else {}
         if not languages and line:
+            if len(texts) < 2:  # of the first line, which says what languages there are
+                what = f"has a text in {next(iter(texts))} only" if texts else "has no text in any language"
+                raise InputError(f"{path.name}:{number}", what, "give a string for each language")
             languages = _check_languages(path, wanted, set(texts))
             columns = {language: [""] * (number - 1) for language in languages}
         if line and (missing := [language for language in languages if language not in texts]):
@@ -172,6 +173,26 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
     if not languages:
         raise InputError(path.name, "holds no pairs", 'write {"en": "…", "de": "…"} on each line')
     return {language: TextLines(path.name, column, lines.numbers, too_long, lines.notes) for language, column in columns.items()}
+
+
+def _parse_texts(line: str, where: str) -> dict[str, str]:
+    """Return the texts of a JSON object by language."""
+    try:
+        row = json.loads(line, object_pairs_hook=partial(_without_doubles, where))
+        row = row.get("translation", row)
+        return {key: text for key, text in row.items() if re.fullmatch(LANGUAGE, key) and isinstance(text, str)}
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise InputError(where, "is not a JSON object", 'write {"en": "…", "de": "…"} on each line') from error
+
+
+def _without_doubles(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object, of which the parser alone would keep the last of two texts for one language."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InputError(where, f"names '{twice}' more than once", "write each key once")
+    return row
 
 
 def _read_wit3(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:

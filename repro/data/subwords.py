@@ -66,11 +66,13 @@ class Subwords:
         """Read the model of a run.
 
         Raises:
-            DamagedFileError: it is missing, or cut.
+            DamagedFileError: it is missing, empty, or cut.
         """
         try:
-            return cls(Path(path).read_bytes())
-        except (OSError, DamagedFileError) as error:
+            if model := Path(path).read_bytes():
+                return cls(model)
+            raise EOFError  # of no bytes the library would print lines of its own
+        except (OSError, EOFError, DamagedFileError) as error:
             mend = "restore it, or delete the run's folder and train the run again"
             raise DamagedFileError(str(path), "is missing or is not a sentencepiece model", mend) from error
 

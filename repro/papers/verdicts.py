@@ -24,9 +24,17 @@ STATUSES_EXPLAINED = (
 )
 
 
-def claims_of(paper: str | None = None) -> list[Claim]:
-    """Return the claims of a paper, or of all."""
-    return [claim for name in ([paper] if paper else PAPERS) for claim in load_paper(name).claims]
+def claims_of(name: str | None = None) -> list[Claim]:
+    """Return the claims of a paper, the one claim of that name, or all.
+
+    Raises:
+        InputError: an unknown name.
+    """
+    every = [(paper, claim) for paper in PAPERS for claim in load_paper(paper).claims]
+    found = [claim for paper, claim in every if name in (None, paper, claim.name)]
+    if not found:
+        raise InputError("claims", f"unknown paper or claim '{name}'", did_you_mean(name, [*PAPERS, *(claim.name for _, claim in every)]))
+    return found
 
 
 def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, dict[str, Any]]:

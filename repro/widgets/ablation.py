@@ -11,7 +11,7 @@ from repro.analysis.reading import read
 from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
-from repro.widgets.heads import HeadGrid, first_head, kept_heads, ones, static_heads
+from repro.widgets.heads import HeadGrid, factors_at_test_time, first_head, ones, static_heads
 from repro.widgets.parts import FITS, Touchable, Words, apart, sentence_field, static_words, words_row
 
 
@@ -98,11 +98,11 @@ class Pruning(Touchable):
 
     def _update(self) -> None:
         first, shown = next(iter(self.models)), self.level.value
-        self.heads.factors = kept_heads(self.models[shown].model)
+        self.heads.factors = factors_at_test_time(self.models[shown].model)
         readings = {label: read(self.models[label], self.sentence.value, self.search) for label in {first, shown}}
         rows = [words_row(first, readings[first], readings[shown]), words_row(shown, readings[shown], readings[first])]
         self.words.rows = rows[: len(readings)]
-        whole, left = ([*chain(*chain(*kept_heads(self.models[label].model)))] for label in (first, shown))
+        whole, left = ([*chain(*chain(*factors_at_test_time(self.models[label].model)))] for label in (first, shown))
         self.words.message = f"{sum(factor != 0 for factor in left)} of {len(whole)} heads are left"
 
     def static(self) -> str:

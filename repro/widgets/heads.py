@@ -31,7 +31,7 @@ class HeadGrid(anywidget.AnyWidget):
 
 
 @torch.no_grad()
-def kept_heads(model: Transformer) -> Factors:
+def factors_at_test_time(model: Transformer) -> Factors:
     """Return what each head of a model is multiplied by at test time: its gate, and the factor laid over it."""
 
     def factors(attention) -> list[float]:
@@ -46,12 +46,12 @@ def kept_heads(model: Transformer) -> Factors:
 
 
 def ones(model: Transformer) -> Factors:
-    return [[[1.0] * len(heads) for heads in layers] for layers in kept_heads(model)]
+    return [[[1.0] * len(heads) for heads in layers] for layers in factors_at_test_time(model)]
 
 
 def first_head(model: Transformer) -> list[int]:
     """Return [site, layer, head] of the first head there is."""
-    for site, layers in enumerate(kept_heads(model)):
+    for site, layers in enumerate(factors_at_test_time(model)):
         for layer, heads in enumerate(layers):
             if heads:
                 return [site, layer, 0]
