@@ -39,7 +39,13 @@ def picture(figure: go.Figure | dict[str, Any], file_format: str = "png") -> byt
         figure: of this package, or its `to_dict()`.
         file_format: png, svg or pdf.
     """
-    settings = {"text.parse_math": False, "text.color": INK, "font.family": _fonts(), "svg.hashsalt": "", "svg.fonttype": "none"}
+    settings: Any = {
+        "text.parse_math": False,
+        "text.color": INK,
+        "font.family": _fonts(),
+        "svg.hashsalt": "",
+        "svg.fonttype": "none",
+    }
     buffer = io.BytesIO()
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # drawn as a box where no font has it
@@ -122,7 +128,7 @@ class _Still:
         if x_name not in self.axes:
             x, y = self._axis(x_name), self._axis(y_name)
             (left, right), (bottom, top) = x.get("domain", (0, 1)), y.get("domain", (0, 1))
-            ax = self.figure.add_axes(self._box(left, bottom, right, top), sharey=self.axes.get(y.get("matches")))
+            ax = self.figure.add_axes(self._box(left, bottom, right, top), sharey=self.axes.get(y.get("matches")))  # type: ignore[call-overload,arg-type]  # a Bbox will do, too
             ax.set(xscale=x.get("type", "linear"), yscale=y.get("type", "linear"), axisbelow=True)
             ax.spines[:].set_visible(False)
             self.axes |= {x_name: ax, y_name: ax}
@@ -143,7 +149,7 @@ class _Still:
                 ink = "black" if np.mean(mesh.to_rgba(z[row, column])[:3]) > 0.5 else "white"
                 ax.text(column, row, format(z[row, column], number_format), ha="center", va="center", fontsize=min(fits, 7.5), color=ink)
         if self.bar is None:
-            self.bar = self.figure.add_axes(self._box(1.02, 0, 1.04, 1))
+            self.bar = self.figure.add_axes(self._box(1.02, 0, 1.04, 1))  # type: ignore[call-overload]  # a Bbox will do, too
             bar = self.figure.colorbar(mesh, cax=self.bar)
             bar.set_label(_text(scale["colorbar"]["title"]["text"]), color=INK, fontsize=9)
             bar.outline.set_visible(False)
@@ -161,7 +167,7 @@ class _Still:
         self._name(trace, ax.plot(trace["x"], trace["y"], **look)[0])
         for which in "xy":
             if interval := trace.get(f"error_{which}"):
-                ends = {f"{which}err": [_array(interval["arrayminus"]), _array(interval["array"])]}
+                ends: dict[str, Any] = {f"{which}err": [_array(interval["arrayminus"]), _array(interval["array"])]}
                 ax.errorbar(trace["x"], trace["y"], **ends, fmt="none", ecolor=color, elinewidth=1.2, capsize=2)
         if "text" in mode:
             for x, y, text in zip(trace["x"], trace["y"], trace["text"], strict=True):
@@ -210,7 +216,7 @@ class _Still:
         """Write the legend, if there is something to tell apart, and the title of the figure."""
         corner = self._box(0, self.layout.get("legend", {}).get("y", 1), 1, 1)
         if len(self.legend) > 1 or (self.legend and self.layout.get("showlegend")):
-            place = {"loc": "lower left", "bbox_to_anchor": (corner.x0, corner.y0), "borderaxespad": 0.3}
+            place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (corner.x0, corner.y0), "borderaxespad": 0.3}
             num_columns = len(self.legend) if sum(len(name) + 7 for name in self.legend) * 7 < width else 3
             self.figure.legend(self.legend.values(), self.legend, **place, ncols=num_columns, frameon=False, labelcolor=INK, fontsize=8)
         if title := self.layout.get("title", {}).get("text"):
