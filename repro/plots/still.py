@@ -39,13 +39,7 @@ def picture(figure: go.Figure | dict[str, Any], file_format: str = "png") -> byt
         figure: of this package, or its `to_dict()`.
         file_format: png, svg or pdf.
     """
-    settings: Any = {
-        "text.parse_math": False,
-        "text.color": INK,
-        "font.family": _fonts(),
-        "svg.hashsalt": "",
-        "svg.fonttype": "none",
-    }
+    settings: Any = {"text.parse_math": False, "text.color": INK, "font.family": _fonts(), "svg.hashsalt": "", "svg.fonttype": "none"}
     buffer = io.BytesIO()
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # drawn as a box where no font has it
@@ -119,8 +113,8 @@ class _Still:
     def _axis(self, name: str) -> dict[str, Any]:
         return self.layout.get(f"{name[0]}axis{name[1:]}", {})
 
-    def _box(self, left: float, bottom: float, right: float, top: float) -> Bbox:
-        """Return a part of the area of all panels in shares of the figure."""
+    def _box(self, left: float, bottom: float, right: float, top: float) -> Any:
+        """Return a part of the area of all panels in shares of the figure, as a Bbox: matplotlib takes it where its types want a tuple."""
         corners = (self.area - self.figure.transFigure).transform([(left, bottom), (right, top)])
         return Bbox(corners)
 
@@ -128,7 +122,7 @@ class _Still:
         if x_name not in self.axes:
             x, y = self._axis(x_name), self._axis(y_name)
             (left, right), (bottom, top) = x.get("domain", (0, 1)), y.get("domain", (0, 1))
-            ax = self.figure.add_axes(self._box(left, bottom, right, top), sharey=self.axes.get(y.get("matches")))  # type: ignore[call-overload,arg-type]  # a Bbox will do, too
+            ax = self.figure.add_axes(self._box(left, bottom, right, top), sharey=self.axes.get(y.get("matches", "")))
             ax.set(xscale=x.get("type", "linear"), yscale=y.get("type", "linear"), axisbelow=True)
             ax.spines[:].set_visible(False)
             self.axes |= {x_name: ax, y_name: ax}
@@ -149,7 +143,7 @@ class _Still:
                 ink = "black" if np.mean(mesh.to_rgba(z[row, column])[:3]) > 0.5 else "white"
                 ax.text(column, row, format(z[row, column], number_format), ha="center", va="center", fontsize=min(fits, 7.5), color=ink)
         if self.bar is None:
-            self.bar = self.figure.add_axes(self._box(1.02, 0, 1.04, 1))  # type: ignore[call-overload]  # a Bbox will do, too
+            self.bar = self.figure.add_axes(self._box(1.02, 0, 1.04, 1))
             bar = self.figure.colorbar(mesh, cax=self.bar)
             bar.set_label(_text(scale["colorbar"]["title"]["text"]), color=INK, fontsize=9)
             bar.outline.set_visible(False)
