@@ -43,6 +43,7 @@ cluster: $(INSTALLED)
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 # Run every notebook from a fresh kernel and save what it shows; what was printed in pieces is put together, or each run would differ.
 notebooks: $(INSTALLED)

@@ -39,7 +39,7 @@ class Progress:
     joules: Joules | None = field(default_factory=dict)  # spent likewise, by counter; None: not, or not all, measured
     best_dev_nll: float = math.inf
     evals_since_best: int = 0
-    unlogged: tuple[float, float, int] = (0.0, 0.0, 0)  # sums of loss and of nll, tokens, since the last line of the log
+    unlogged: tuple[float, ...] = (0.0, 0.0, 0)  # sums of loss and of nll, tokens, since the last line of the log
 
     def after(self, epoch: int, batch: int, tokens: int, seconds: float) -> "Progress":
         """Return where the run stands one update later."""

@@ -111,6 +111,7 @@ def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ende
 
     def pass_on(number: int) -> None:
         stop_requests.append(number)
+        assert driver.pid is not None  # it has started
         os.kill(driver.pid, number)
 
     with _on_stop(pass_on):
@@ -150,13 +151,14 @@ def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list
     """Let the cluster work until all has ended or a stop is asked for."""
     share = share_of(_machines(ray), jobs)
     piece = ray.remote(**share._asdict())(do_piece)
-    folders = folders_here()
+    folders, parent = folders_here(), parent_process()
+    assert parent is not None  # this is the driver
     pending = {piece.remote(work, task, share.num_cpus, folders): place for place, task in enumerate(tasks)}
     try:
         while pending:
             done, _ = ray.wait(list(pending), timeout=1)
             places = {ref: pending.pop(ref) for ref in done}  # Ray ends the process if what has just ended is canceled
-            if not parent_process().is_alive():
+            if not parent.is_alive():
                 stop_requests.append(signal.SIGTERM)
             if stop_requests:
                 raise Stopped(128 + stop_requests[0], 0)

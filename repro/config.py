@@ -30,8 +30,7 @@ class _Checked:
     part: ClassVar[str]
 
     def __post_init__(self) -> None:
-        for name, hint in _hints(type(self)).items():
-            object.__setattr__(self, name, typed(hint, getattr(self, name), f"{self.part}.{name}"))
+        check_types(self, self.part)
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,8 @@ def missing_options(cls: type, values: dict[str, Any]) -> list[str]:
 
 def check_types(part: Any, where: str) -> None:
     """Bring the values of a frozen dataclass to the types of its fields, as `from_dict` does, and refuse what it refuses."""
-    for name, hint in _hints(type(part)).items():
+    cls: type = type(part)
+    for name, hint in _hints(cls).items():
         object.__setattr__(part, name, typed(hint, getattr(part, name), f"{where}.{name}"))
 
 
@@ -165,7 +165,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     Raises:
         InputError: naming the wanted type or choices and the value found.
     """
-    if is_dataclass(hint):
+    if isinstance(hint, type) and is_dataclass(hint):
         return from_dict(hint, value, where)
     allowed = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     choices = [choice for t in allowed if typing.get_origin(t) is Literal for choice in typing.get_args(t)]

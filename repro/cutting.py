@@ -9,6 +9,7 @@ matrices.
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +21,7 @@ from repro.config import NO_SUBLAYER, ModelConfig, RunConfig
 from repro.decoding import Translator
 from repro.errors import InputError
 from repro.files import write_atomic
-from repro.pruning import gates_at_test_time
+from repro.pruning import GateRule, gates_at_test_time
 from repro.runs import Run
 from repro.tensors import load_state, save_tensors
 from repro.transformer import Transformer, count_parameters
@@ -53,7 +54,8 @@ def drop_heads(model: Transformer, rule: str | None = None) -> Transformer:
         raise InputError("model.gated_sites", "this model has no gates to drop heads by", "prune it first; see `repro prune`")
     if any(attention is not None and attention.head_scale is not None for layers in model.attentions().values() for attention in layers):
         raise InputError("model", "has heads that are masked for a while", "cut it outside of `scaled_heads`")
-    smaller, specs = copy.deepcopy(model), {}
+    smaller = copy.deepcopy(model)
+    specs: dict[str, Any] = {}
     for site in config.gated_sites:
         stack, name = PLACES[site]
         layers = getattr(smaller, stack)
@@ -122,6 +124,7 @@ def _cut(attention: MultiHeadAttention, kept: Tensor, gates: Tensor) -> MultiHea
     weights, embed_dim = attention.weights, attention.out_proj.out_features
     columns = (kept[:, None] * weights.head_dim + torch.arange(weights.head_dim, device=kept.device)).flatten()
     if len(kept) < weights.num_heads:
+        assert isinstance(weights, DotProduct)  # as `_check_variant` has found
         fewer = DotProduct(embed_dim, len(kept), weights.head_dim, weights.dropout)
         fewer.query_proj.weight = nn.Parameter(weights.query_proj.weight[columns])
         fewer.key_proj.weight = nn.Parameter(weights.key_proj.weight[columns])
@@ -133,7 +136,7 @@ def _cut(attention: MultiHeadAttention, kept: Tensor, gates: Tensor) -> MultiHea
     return smaller.train(attention.training)
 
 
-def save_pruned(run: Run, rule: str | None = None) -> Run:
+def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
     """Cut the shut heads out of the model of a finished pruning run, and keep it as a finished run beside it.
 
     Its configuration has the smaller model and says by `train.cut_from` where it comes from; it translates and is evaluated as any run.

@@ -6,6 +6,7 @@ a time each counts both. Where there is no counter, or it may not be read, nothi
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,8 +81,12 @@ def _processor_counters() -> Iterator[Counter]:
             if name == "dram":
                 name = f"dram of {(POWERCAP / zone.name.rpartition(':')[0] / 'name').read_text().strip()}"
             if name.startswith(("package", "dram")):
-                wraps_after = int((zone / "max_energy_range_uj").read_text())
-                yield Counter(name, lambda path=zone / "energy_uj": int(path.read_text()), 1e-6, wraps_after)
+                wraps_after = _number_in(zone / "max_energy_range_uj")
+                yield Counter(name, partial(_number_in, zone / "energy_uj"), 1e-6, wraps_after)
+
+
+def _number_in(file: Path) -> int:
+    return int(file.read_text())
 
 
 def _gpu_counters(device: torch.device) -> Iterator[Counter]:

@@ -80,7 +80,7 @@ class CorpusMetric:
         """Count the n-grams of references, once for all the hypotheses to come."""
         # What the constructors of sacreBLEU's metrics do with references; ours must be prepared first.
         self._refs = self.metric._cache_references([self.prepare(refs)])
-        self._rows = [{} for _ in refs]  # for each reference, what was counted of every text that met it
+        self._rows: list[dict[str, list[float]]] = [{} for _ in refs]  # for each reference, what was counted of every text that met it
 
     def score(self, hyps: list[str]) -> float:
         """Return the score of a corpus against the references that were read."""
@@ -222,7 +222,7 @@ def _compare(metric: CorpusMetric, first: list[str], second: list[str], samples:
     observed = abs(true[1] - true[0])
     p = (np.sum(np.abs(differences - differences.mean()) >= observed) + 1) / (len(samples) + 1)
     low, high = np.percentile(differences, [2.5, 97.5])
-    return Comparison(metric.name, metric.signature(), *true, float(low), float(high), float(p), len(samples))
+    return Comparison(metric.name, metric.signature(), true[0], true[1], float(low), float(high), float(p), len(samples))
 
 
 def score_of_sums(metric: Metric, sums: np.ndarray) -> float:

@@ -187,7 +187,7 @@ def _stop_of(error: BaseException, answer: Callable[..., Any]) -> str:
     """Return how a reader's function stopped, and in which of its lines, counted from its `def`, where that is known."""
     code = getattr(answer, "__code__", None)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if code and frame.name == code.co_name]
-    place = f" in line {lines[-1] - code.co_firstlineno + 1}" if lines else ""
+    place = f" in line {lines[-1] - code.co_firstlineno + 1}" if code and lines else ""
     if isinstance(error, _TooLong):
         return f"still runs{place} after {SECONDS} seconds; does every loop end?"
     return f"stops{place} with {type(error).__name__}: {error}"

@@ -67,6 +67,7 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
         """Let every worker save and end. Ctrl-C in a terminal reaches them by itself, too; the button of an editor does not."""
         stop_requests.append(number)
         for process in active_children():
+            assert process.pid is not None  # it has started
             os.kill(process.pid, number)
 
     before = {number: signal.signal(number, pass_on) for number in STOPS}

@@ -46,7 +46,7 @@ class _OutputLoss(torch.autograd.Function):
         return loss, nll
 
     @staticmethod
-    def backward(ctx, loss_grad: Tensor, _: Tensor) -> tuple[Tensor, Tensor, None, None]:
+    def backward(ctx, loss_grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         return *(None if grad is None else grad * loss_grad.to(grad.dtype) for grad in ctx.saved_tensors), None, None
 
 

@@ -3,6 +3,7 @@
 Both read English: words are runs of letters a to z and digits, lower-cased, as the tokeniser of `rouge-score` cuts them.
 """
 
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from sacrebleu.metrics.base import Metric, Score, Signature
@@ -41,7 +42,7 @@ class Rouge(Metric):
     def _preprocess_segment(self, sent: str) -> str:
         return sent
 
-    def _extract_reference_info(self, refs: list[str]) -> dict[str, str]:
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, str]:
         return {"reference": refs[0]}
 
     def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, str]) -> list[float]:

@@ -22,7 +22,7 @@ Differs from the paper:
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -35,7 +35,8 @@ from repro.runs import Run
 from repro.scales import GATE_INIT, GATE_RATE, trained_on
 from repro.transformer import Transformer
 
-GATE_RULES = ("sign", "soft")
+GateRule = Literal["sign", "soft"]
+GATE_RULES: tuple[GateRule, ...] = ("sign", "soft")
 UNDECIDED = math.log((1 + EPSILON) / EPSILON)  # the soft gate at test time is exactly 0 or 1 from this |log_alpha| on: 2.398
 
 
@@ -55,7 +56,7 @@ def pruning_config(
     base: Run,
     penalty: float,
     sites: Sequence[str] = SITES,
-    gate_rule: str = "sign",
+    gate_rule: GateRule = "sign",
     gate_init: float | None = GATE_INIT,
     **train: Any,
 ) -> RunConfig:

@@ -204,7 +204,8 @@ def read_records(folder: Path) -> tuple[dict[Path, dict[str, Any]], list[Damaged
     Returns:
         The records by path, and an error for every file that is no record, or a copy: the same run twice would count as two seeds.
     """
-    records, errors, known = {}, [], {}
+    records, errors = {}, []
+    known: dict[Any, Path] = {}
     for path in _paths(folder):
         try:
             record = load_record(path)

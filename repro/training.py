@@ -160,7 +160,7 @@ def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
     """Return Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2; `apply_update` sets its rates."""
     gates = {name: parameter for name, parameter in model.named_parameters() if name.endswith(GATE)}
     others = [parameter for name, parameter in model.named_parameters() if name not in gates]
-    groups = [{"params": others}, {"params": list(gates.values()), "rate": config.gate_rate}]
+    groups: list[dict[str, Any]] = [{"params": others}, {"params": list(gates.values()), "rate": config.gate_rate}]
     return torch.optim.Adam(groups, lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
 
 

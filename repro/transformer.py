@@ -5,18 +5,20 @@ residual and no layer norm stand in its place.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from repro.attention import build_weights
-from repro.attention.base import Positions
+from repro.attention.base import AttentionWeights, Positions
 from repro.attention.gates import HardConcrete
 from repro.attention.masks import causal_mask, padding_mask
 from repro.attention.multihead import Moves, MultiHeadAttention, Store
 from repro.config import ModelConfig
+
+Sublayer = TypeVar("Sublayer", bound=nn.Module)
 
 
 class Dropout(nn.Module):
@@ -51,13 +53,13 @@ def cast_once(x: Tensor) -> Tensor:
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
 
-class Residual(nn.Module):
+class Residual(nn.Module, Generic[Sublayer]):
     """The dropout, residual connection and layer norm around a sublayer.
 
     Post-norm (Vaswani et al. 2017): `norm(x + dropout(sublayer(x)))`. Pre-norm: `x + dropout(sublayer(norm(x)))`.
     """
 
-    def __init__(self, sublayer: nn.Module, config: ModelConfig) -> None:
+    def __init__(self, sublayer: Sublayer, config: ModelConfig) -> None:
         super().__init__()
         self.sublayer, self.pre = sublayer, config.norm == "pre"
         self.norm, self.dropout = nn.LayerNorm(config.embed_dim), Dropout(config.dropout)
@@ -89,7 +91,7 @@ class Cache(NamedTuple):
 class EncoderLayer(nn.Module):
     """Self-attention and feed-forward; either may be missing."""
 
-    def __init__(self, config: ModelConfig, self_weights: nn.Module | None) -> None:
+    def __init__(self, config: ModelConfig, self_weights: AttentionWeights | None) -> None:
         super().__init__()
         self.self_attention = _attention(self_weights, "encoder_self", config)
         self.feed_forward = Residual(FeedForward(config), config) if config.feed_forward else None
@@ -106,7 +108,7 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Self-attention over the past, cross attention over the source, feed-forward; any may be missing."""
 
-    def __init__(self, config: ModelConfig, self_weights: nn.Module | None, cross_weights: nn.Module | None) -> None:
+    def __init__(self, config: ModelConfig, self_weights: AttentionWeights | None, cross_weights: AttentionWeights | None) -> None:
         super().__init__()
         self.self_attention = _attention(self_weights, "decoder_self", config)
         self.cross_attention = _attention(cross_weights, "cross", config)
@@ -130,6 +132,7 @@ class DecoderLayer(nn.Module):
             x = self.self_attention.leave(x, attention(entered, past.memory, future, positions))
             cache = cache._replace(past=past)
         if self.cross_attention is not None:
+            assert cache.source is not None  # `start` has seen to that
             num_hypotheses = len(x) // len(source_blocked)  # the hypotheses of a sentence are further queries on its source
             entered = self.cross_attention.enter(x).reshape(len(source_blocked), -1, x.shape[-1])
             repeated = Positions(positions.query.expand(num_hypotheses, -1).flatten())
@@ -175,6 +178,10 @@ class Transformer(nn.Module):
     Raises:
         InputError: a variant that is unknown or not defined at its site.
     """
+
+    encoder: Any  # ModuleList of EncoderLayer; torch does not tell what is in such a list
+    decoder: Any  # ModuleList of DecoderLayer
+    starts_word: Tensor | None
 
     def __init__(
         self,
@@ -288,12 +295,12 @@ def count_parameters(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
 
 
-def _attention(weights: nn.Module | None, site: str, config: ModelConfig) -> Residual | None:
+def _attention(weights: AttentionWeights | None, site: str, config: ModelConfig) -> Residual[MultiHeadAttention] | None:
     if weights is None:
         return None
     gate = HardConcrete(weights.num_heads, config.gate_rule, config.gate_init) if site in config.gated_sites else None
     return Residual(MultiHeadAttention(weights, config.embed_dim, gate), config)
 
 
-def _feed_forward(place: Residual | None, x: Tensor) -> Tensor:
+def _feed_forward(place: Residual[FeedForward] | None, x: Tensor) -> Tensor:
     return x if place is None else place.leave(x, place.sublayer(place.enter(x)))

@@ -148,7 +148,8 @@ def leave_one_out(
     rows = []
     for head in tqdm(heads, desc="leaving heads out", unit="head", disable=quiet):
         found, *_ = ablate(translator, sources, refs, target, [head], factor, search, hyps, task)
-        rows.append(HeadEffect(*head, found.metric, found.second, found.difference, found.low, found.high, found.p, found.signature))
+        effect = (found.metric, found.second, found.difference, found.low, found.high, found.p, found.signature)
+        rows.append(HeadEffect(head.site, head.layer, head.head, *effect))
     return rows
 
 
@@ -182,10 +183,11 @@ def attention_at(model: Transformer, site: str, layer: int) -> MultiHeadAttentio
     layers = _layers(model, site)
     if layer not in range(len(layers)):
         raise InputError(f"{site} layer {layer}", f"the model has {len(layers)} layers there", f"use 0 to {len(layers) - 1}")
-    if layers[layer] is None:
+    attention = layers[layer]
+    if attention is None:
         known = ", ".join(str(i) for i, found in enumerate(layers) if found is not None) or "none: choose another site"
         raise InputError(f"{site} layer {layer}", "this layer has no attention", f"layers with heads are {known}")
-    return layers[layer]
+    return attention
 
 
 def _layers(model: Transformer, site: str) -> list[MultiHeadAttention | None]:

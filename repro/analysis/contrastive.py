@@ -185,7 +185,7 @@ def accuracies(record: dict[str, Any], by: Group = "type", only: str | None = No
         raise InputError("by", f"cannot group by '{by}'", "use type, distance or origin")
     groups = _distance_bins(record["items"]["distance"]) if by == "distance" else list(_decoded(record["items"][by]))
     rows = zip(groups, _decoded(record["items"]["type"]), decisions(record), strict=True)
-    counts: dict[str, list[bool]] = {name: [] for name in (_bin_names() if by == "distance" else groups)}
+    counts: dict[str, list[bool]] = {name: [] for name in (_bin_names() if by == "distance" else groups) if name is not None}
     for group, kind, is_right in rows:
         if group is not None and only in (None, kind):
             counts[group].append(is_right)

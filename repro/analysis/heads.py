@@ -191,6 +191,7 @@ class HeadSums:
 
     def _rare_tokens(self, key_ids: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return which keys are the rarest token and one of the two rarest, and which queries of sentences with a rare token see it."""
+        assert self.ranks is not None
         ranks = self.ranks.to(key_ids.device)[key_ids].where(is_token(key_ids), -1)
         highest = ranks.amax(dim=1, keepdim=True)
         second = ranks.where(ranks < highest, -1).amax(dim=1, keepdim=True).clamp_min(0)

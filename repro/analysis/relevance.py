@@ -166,7 +166,8 @@ class Replay:
     """
 
     def __init__(self, model: Transformer, src: Tensor, tgt_in: Tensor, rule: str) -> None:
-        self.rule, self.heads = RULES[rule], {}
+        self.rule = RULES[rule]
+        self.heads: dict[tuple[str, int], Tensor] = {}
         self.inputs, self._weights = _inputs_and_weights(model, src, tgt_in)
         with torch.enable_grad():
             encoded, x = (x.requires_grad_() for x in self.inputs)

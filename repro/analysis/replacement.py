@@ -52,6 +52,7 @@ class Replaced(AttentionWeights):
         return weights
 
     def _blocked_pairs(self, query_positions: Tensor, key_len: int) -> Tensor:
+        assert self.also_blocked is not None
         rows, columns = self.also_blocked.shape
         missing_rows = max(0, int(query_positions.max()) + 1 - rows)
         pairs = F.pad(self.also_blocked, (0, max(0, key_len - columns), 0, missing_rows))

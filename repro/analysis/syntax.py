@@ -60,7 +60,7 @@ class Parse:
     def of(cls, tokens: Iterable[tuple[str, int, str]]) -> "Parse":
         """Make a parse of (form, head, relation), such as the tokens of the generated corpus."""
         tokens = list(tokens)
-        return cls(*(tuple(token[part] for token in tokens) for part in range(3)))
+        return cls(tuple(form for form, _, _ in tokens), tuple(head for _, head, _ in tokens), tuple(relation for *_, relation in tokens))
 
 
 class Arc(NamedTuple):
@@ -93,7 +93,7 @@ class SyntaxStatistics:
     @property
     def syntactic(self) -> np.ndarray:
         """Which heads are syntactic: bool, `(num_layers, num_heads)`."""
-        return (self.margin >= MARGIN).any(axis=(0, 1))
+        return np.any(self.margin >= MARGIN, axis=(0, 1))
 
 
 class SyntaxSums:
@@ -107,7 +107,7 @@ class SyntaxSums:
     def __init__(self, num_heads: Sequence[int], merge: Merge = "words") -> None:
         self.num_heads, self.merge = tuple(num_heads), merge
         self.hits = np.zeros((len(RELATIONS), len(DIRECTIONS), len(num_heads), max(num_heads, default=0)))
-        self.positions = {relation: Counter() for relation in RELATIONS}
+        self.positions: dict[str, Counter[int]] = {relation: Counter() for relation in RELATIONS}
         self.num_skipped = 0
 
     def update(self, layers: Sequence[Tensor | None], word_indices: Sequence[int], arcs: Sequence[Arc]) -> None:

@@ -88,7 +88,7 @@ def syntax_table(record: HeadRecord) -> str:
             known = {place: accuracy for place, accuracy in accuracies.items() if accuracy is not None}
             best = [MISSING] * 3
             if known:
-                layer, head = max(known, key=known.get)
+                layer, head = max(known, key=lambda place: known[place])
                 best = [f"{layer}.{head}", _cell(known[layer, head], ".0%"), _points(syntax["margin"][relation][direction][layer][head])]
             rows.append([f"{relation}, {direction}", pairs, _cell(syntax["baseline"][relation], ".0%"), *best])
     return table(["relation, direction", "pairs of words", "baseline", "best head", "accuracy", "points above"], rows)
@@ -119,7 +119,7 @@ def _best_relation(record: HeadRecord, layer: int, head: int) -> str:
         for direction, matrix in directions.items()
         if matrix[layer][head] is not None
     }
-    best = max(margins, key=margins.get, default=None)
+    best = max(margins, key=lambda name: margins[name], default=None)
     return MISSING if best is None else f"{best} {_points(margins[best])}"
 
 

@@ -43,8 +43,10 @@ def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, A
         return name, {}
     try:
         call = ast.parse("variant(" + spec[len(name) + 1 :], mode="eval").body
-        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
-        if call.args or None in options or len(options) < len(call.keywords) or not isinstance(call.func, ast.Name):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        options = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}  # `**` has no name
+        if call.args or len(options) < len(call.keywords):
             raise ValueError
     except (SyntaxError, ValueError, AttributeError, TypeError, RecursionError, MemoryError) as error:
         raise InputError(where, f"cannot read the options of '{spec}'", f"write {name}(option=value), for example std=0.5") from error

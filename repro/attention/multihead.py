@@ -4,12 +4,14 @@ Vaswani et al. 2017, section 3.2.2; gates: Voita et al. 2019, section 6.1. Every
 differs.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from repro.attention.base import AttentionWeights, Positions
+from repro.attention.gates import HardConcrete
 
 
 class Memory(NamedTuple):
@@ -17,6 +19,10 @@ class Memory(NamedTuple):
 
     key: Tensor | None  # (batch, num_heads, key_len, head_dim)
     value: Tensor  # (batch, num_heads, key_len, head_dim)
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> "Memory":
+        """Return the memory with keys and values changed alike."""
+        return Memory(None if self.key is None else change(self.key), change(self.value))
 
 
 class Moves(NamedTuple):
@@ -44,7 +50,7 @@ class Store:
         self.memory = memory
         # Tensors that `memory` is the beginning of, positions first, `(room, rows, num_heads, head_dim)`: a step then reads and writes
         # one position of all rows in one stretch, instead of a little of every row.
-        self._room = Memory(*(None if tensor is None else tensor.permute(2, 0, 1, 3) for tensor in memory)) if room is None else room
+        self._room: Memory | None = memory.each(lambda tensor: tensor.permute(2, 0, 1, 3)) if room is None else room
 
     def move(self, moves: Moves) -> "Store":
         """Return the rows in their new places."""
@@ -58,8 +64,9 @@ class Store:
     def append(self, later: Memory) -> "Store":
         """Return the memory with the positions of `later` behind, a row for each row."""
         room, length = self._hand_over(), self.memory.value.shape[2]
-        pairs = zip(room, later, strict=True)
-        room = Memory(*(None if new is None else _write(tensor, length, new.permute(2, 0, 1, 3)) for tensor, new in pairs))
+        new = later.each(lambda tensor: tensor.permute(2, 0, 1, 3))
+        key = None if room.key is None or new.key is None else _write(room.key, length, new.key)
+        room = Memory(key, _write(room.value, length, new.value))
         return self._beginning(room, len(later.value), length + later.value.shape[2])
 
     def _hand_over(self) -> Memory:
@@ -70,7 +77,7 @@ class Store:
 
     @staticmethod
     def _beginning(room: Memory, num_rows: int, length: int) -> "Store":
-        return Store(Memory(*(None if tensor is None else tensor[:length, :num_rows].permute(1, 2, 0, 3) for tensor in room)), room)
+        return Store(room.each(lambda tensor: tensor[:length, :num_rows].permute(1, 2, 0, 3)), room)
 
 
 def _write(room: Tensor, length: int, new: Tensor) -> Tensor:
@@ -96,7 +103,7 @@ class MultiHeadAttention(nn.Module):
     head_scale: Tensor | None
     """Factors laid over a trained model's heads, `(num_heads,)`: 0 masks a head out. None = all 1. Not saved with the model."""
 
-    def __init__(self, weights: AttentionWeights, embed_dim: int, gate: nn.Module | None = None) -> None:
+    def __init__(self, weights: AttentionWeights, embed_dim: int, gate: HardConcrete | None = None) -> None:
         super().__init__()
         self.weights, self.gate = weights, gate
         width = weights.num_heads * weights.head_dim

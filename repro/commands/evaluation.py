@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -25,7 +26,7 @@ from repro.files import check_writable
 @SPLIT
 @click.option("--record", type=click.Path(path_type=Path), help="Also write the result record below this folder.")
 @search_options
-def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float, penalty: str) -> None:
+def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
     """Translate a test set with the model of RUN and print scores with their signatures."""
     from repro.runs import Run
 
@@ -53,7 +54,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
 @click.argument("second")
 @SPLIT
 @search_options
-def compare(first: str, second: str, split: str, beam: int, alpha: float, penalty: str) -> None:
+def compare(first: str, second: str, split: str, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
     """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap)."""
     from repro.runs import Run
 
@@ -67,7 +68,7 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
     records = [evaluate_run(run, split, search, quiet=no_progress()) for run in runs]
     check_comparable(records)
     click.echo(f"{records[1]['run']} against {records[0]['run']}, {split}")
-    for result in compare_records(*records, references_of(records[0])):
+    for result in compare_records(records[0], records[1], references_of(records[0])):
         click.echo(
             f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {result.difference:+.2f}, "
             f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"

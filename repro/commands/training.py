@@ -3,7 +3,7 @@
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -44,9 +44,9 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     if skipped:  # before the corpus is read, not after
         check_plain(skipped)
         check_writable(skipped.parent)
-    languages = split_direction(direction) if direction else (None, None)
-    corpus = load_corpus(name, *languages)
-    source, target = languages if direction else corpus.languages[:2]
+    languages = split_direction(direction) if direction else None
+    corpus = load_corpus(name, *languages) if languages else load_corpus(name)
+    source, target = languages or corpus.languages[:2]
     statistics = corpus.statistics(source, target)
     if skipped:
         corpus.write_skipped(skipped)
@@ -109,7 +109,7 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     help="Multiply in 8-bit integers: faster for wide models; a word changes here and there, also with the lines beside it.",
 )
 @search_options
-def translate(run: str, int8: bool, beam: int, alpha: float, penalty: str) -> None:
+def translate(run: str, int8: bool, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
     """Translate standard input to standard output, a sentence a line, with the model of RUN."""
     from repro.runs import Run
 

@@ -82,7 +82,7 @@ def mark_source(ids: list[int], end_mark: bool) -> list[int]:
     return [*ids, EOS_ID] if end_mark else list(ids)
 
 
-def cut_by_tokens(ordered: Sequence[int], lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+def cut_by_tokens(ordered: Sequence[int], lengths: Sequence[int] | np.ndarray, batch_tokens: int) -> list[list[int]]:
     """Cut indices, ordered by rising length, into runs whose padded size stays within the budget (at least one pair each)."""
     batches: list[list[int]] = []
     for index in ordered:

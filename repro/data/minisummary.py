@@ -18,7 +18,7 @@ from repro.data.minigerman.grammar import sample_clause
 from repro.data.minigerman.lexicon import ADJECTIVES, CITIES, NOUNS, PREPOSITIONS, PRONOUNS, VERBS, name
 from repro.data.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
 from repro.data.minigerman.phrases import chance, draw, sample_name, sample_tense
-from repro.data.minigerman.words import Verb
+from repro.data.minigerman.words import Noun, Verb
 
 EVENT_VERBS = ("buy", "find", "hide", "lose", "repair", "sell", "steal", "throw")
 RUMOUR_VERBS = ("believe", "claim", "dream", "say")
@@ -45,7 +45,7 @@ def sample_pair(rng: Random) -> Pair:
     event, actor = sample_event(rng), sample_name(rng)
     sentences = [_write(Clause(actor, event.verb, "past", object=event.object))]
     if chance(rng, 0.5):
-        pronoun = PRONOUNS["she" if actor.noun.gender == "f" else "he"]
+        pronoun = PRONOUNS["she" if actor.gender == "f" else "he"]
         sentences = [_introduce(rng, actor), _write(Clause(NounPhrase(pronoun), event.verb, "past", object=event.object))]
     city, other_city = rng.sample(CITIES, 2)
     others = [sample_background(rng) for _ in range(rng.randint(1, 2))]
@@ -87,6 +87,7 @@ def sample_rumour(rng: Random) -> str:
 
 def write_headline(actor: NounPhrase, event: Clause, city: str) -> str:
     """Put an event into the words of a headline: present tense, no article, no full stop."""
+    assert event.object is not None
     thing = NounPhrase(event.object.noun, adjective=event.object.adjective)
     place = PrepositionalPhrase(PREPOSITIONS["in"], NounPhrase(name(city, "n")))
     return _write(Clause(actor, event.verb, "present", object=thing, place=place)).removesuffix(".")
@@ -100,6 +101,7 @@ def _introduce(rng: Random, actor: NounPhrase) -> str:
 
 
 def _name_of(person: NounPhrase) -> str:
+    assert isinstance(person.noun, Noun)
     return f"{person.determiner} {person.noun.english}".strip()
 
 

@@ -65,7 +65,8 @@ def read_mucow(folder: Path) -> ContrastiveSuite:
             skipped[made] += 1
         else:
             items.append(made)
-    return ContrastiveSuite("mucow", *pair.split("-"), tuple(items), skipped)
+    source, target = pair.split("-")
+    return ContrastiveSuite("mucow", source, target, tuple(items), skipped)
 
 
 def _item(keys: TextLines, sources: TextLines, references: TextLines, index: int) -> ContrastiveItem | str:

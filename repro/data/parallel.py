@@ -46,7 +46,7 @@ class Split:
     """
 
     columns: dict[str, list[str]]
-    numbers: dict[str, Sequence[int]]
+    numbers: Mapping[str, Sequence[int]]
     names: dict[str, str]
 
     def __len__(self) -> int:

@@ -1,6 +1,7 @@
 """Subwords: one sentencepiece model for both languages, fitted on the training split only."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import sentencepiece
@@ -79,7 +80,7 @@ class Subwords:
     def __len__(self) -> int:
         return self._processor.get_piece_size()
 
-    def encode(self, sentences: list[str]) -> list[list[int]]:
+    def encode(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the ids of each sentence, without any start or end mark.
 
         Raises:

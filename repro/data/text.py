@@ -179,7 +179,7 @@ def normalise(text: str) -> str:
     return _NOT_WORDS.sub(" ", folded).strip() or text
 
 
-def _open_text(raw: BinaryIO, path: Path) -> BinaryIO:
+def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
     """Return a stream of the file's text bytes after looking at what the file really is."""
     head = raw.read(4096)
     raw.seek(0)
@@ -204,7 +204,7 @@ def utf16_of(head: bytes) -> str | None:
     return "UTF-16BE" if zeros[0] > 0.7 > zeros[1] else "UTF-16LE" if zeros[1] > 0.7 > zeros[0] else None
 
 
-def _iterate_lines(file: BinaryIO, max_chars: int) -> Iterator[tuple[bytes, int]]:
+def _iterate_lines(file: BinaryIO | gzip.GzipFile, max_chars: int) -> Iterator[tuple[bytes, int]]:
     """Yield the bytes of each line without its newline, and 0; for one that cannot be short enough, no bytes and its characters."""
     limit = 4 * max_chars + len(BOM) + 2  # a character has at most four bytes; plus carriage return and newline
     while chunk := file.readline(limit):

@@ -4,7 +4,7 @@ An experiment is what stands behind one numbered table or figure; it names what 
 beside what was printed. A paper is a file here and a line in `PAPERS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -38,7 +38,7 @@ class Experiment:
     title: str
     arms: tuple[Arm, ...]
     render: Callable[[Evidence], str]
-    measures: dict[str, tuple[Arm, ...]] = field(default_factory=dict)
+    measures: Mapping[str, tuple[Arm, ...]] = field(default_factory=dict)
     figures: Callable[[Evidence], dict[str, Any]] | None = None
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""

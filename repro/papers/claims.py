@@ -35,8 +35,13 @@ POSITIVE = 1e-9
 class Condition(Protocol):
     """One inequality of a claim."""
 
-    arms: tuple[Arm, ...]
-    measures: tuple[str, ...]  # kinds of records that it needs besides scores
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """What it compares."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Kinds of records that it needs besides scores."""
 
     def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
         """Decide, and say from what."""

@@ -10,7 +10,7 @@ import numpy as np
 from repro.config import RunConfig, from_dict
 from repro.data.corpora import load_pairs
 from repro.errors import ReproError
-from repro.evaluation import metrics_for
+from repro.evaluation import CorpusMetric, metrics_for
 from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
@@ -314,4 +314,5 @@ def _bleu_of(sums: np.ndarray) -> float:
 @cache
 def _sums(target: str, hyps: tuple[str, ...], refs: tuple[str, ...]) -> np.ndarray:
     bleu, *_ = metrics_for("translation", target, refs)
+    assert isinstance(bleu, CorpusMetric)
     return bleu.statistics(list(hyps))

@@ -117,7 +117,7 @@ def _our_relations(evidence: Evidence, arm: Arm) -> str:
         raise NotMeasured(f"relations of {arm}", what, "use a scale whose source is English")
     positions = []
     for relation, counts in record["syntax"]["positions"].items():
-        totals = Counter()
+        totals: Counter[str] = Counter()
         for offset, count in counts.items():
             totals["-6 or less" if int(offset) < -5 else "+6 or more" if int(offset) > 5 else f"{int(offset):+d}"] += count
         positions.append([relation, *(str(totals[name]) for name in OFFSETS)])

@@ -81,7 +81,8 @@ def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
     data = run.config.data
     texts = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
     translator = Translator.from_run(run, "cpu")
-    pairs = EncodedPairs(*map(translator.subwords.encode, texts), run.config.model.source_end_mark)
+    src, tgt = map(translator.subwords.encode, texts)
+    pairs = EncodedPairs(src, tgt, run.config.model.source_end_mark)
     shares: dict[str, list[float]] = {"encoder_self": [], "decoder_self": []}
     for start in range(0, len(pairs), BATCH):
         batch = pairs.batch(range(start, min(start + BATCH, len(pairs))))

@@ -31,6 +31,12 @@ class Printed:
     source: str
     approx: bool
 
+    @property
+    def number(self) -> float:
+        """The value of a cell that is no list."""
+        assert not isinstance(self.value, list)
+        return self.value
+
 
 def printed(paper: str, place: str, **cell: str) -> list[Printed]:
     """Return the numbers of a table or figure, in the order of the page.

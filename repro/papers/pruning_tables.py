@@ -136,7 +136,7 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
     for cell in printed("voita2019", "Figure 7"):
         kept, values = theirs.setdefault(f"printed: {cell.dataset}", ([], []))
         kept.append(int(cell.row.split()[0]))
-        values.append(cell.value)
+        values.append(cell.number)
     return {"What pruning encoder heads costs": plots.pruning_curve(ours, theirs)}
 
 

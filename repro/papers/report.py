@@ -186,7 +186,8 @@ def _how_to_read(scale: str) -> str:
 
 def _costs(evidence: Evidence) -> str:
     """Return what the training of every run took that was scored, and its machine."""
-    rows, machines = [], {}
+    rows: list[list[str]] = []
+    machines: dict[str, int] = {}
     records = evidence.all("scores")
     for record, costs in zip(records, training_costs(records), strict=True):
         origin = record["provenance"]

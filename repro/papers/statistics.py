@@ -23,6 +23,7 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from scipy import stats
@@ -201,7 +202,10 @@ def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) 
     return Interval(100 * (sum(first) - sum(second)) / len(first), float(middle - 100 * half), float(middle + 100 * half), over)
 
 
-def over_seeds(found: Sequence[Interval | Exact], least: float = -math.inf, most: float = math.inf) -> Interval | Exact:
+Number = TypeVar("Number", bound=Interval | Exact)
+
+
+def over_seeds(found: Sequence[Number], least: float = -math.inf, most: float = math.inf) -> Number | Interval:
     """Return the mean of a number over the models of several seeds, with an interval over what it was taken from and over seeds.
 
     All models are measured on the same items, so more seeds do not narrow the interval over items: it is as wide as theirs are on average.

@@ -218,7 +218,7 @@ def _printed_range(own: dict[str, Printed], first: dict[str, Printed]) -> str:
     """Return the smallest and largest printed difference to the first row in BLEU: sacreBLEU, as ours, where it is printed."""
     shared = [heading for heading in own if heading in first and "BLEU" in own[heading].metric and "difference" not in own[heading].metric]
     shared = [heading for heading in shared if "SacreBLEU" in own[heading].metric] or shared
-    differences = [own[heading].value - first[heading].value for heading in shared]
+    differences = [own[heading].number - first[heading].number for heading in shared]
     if own is first or not differences:
         return ""
     low, high = min(differences), max(differences)

@@ -12,12 +12,12 @@ from typing import Any
 from repro.errors import DamagedFileError, InputError, did_you_mean
 from repro.files import locked, write_json
 from repro.papers import PAPERS, Claim, load_paper
-from repro.papers.claims import STATUSES, Verdict
+from repro.papers.claims import STATUSES, Status, Verdict
 from repro.papers.evidence import Evidence
 from repro.records import FORMAT, VERDICTS
 from repro.report import table
 
-NO_DATA = "not run"
+NO_DATA: Status = "not run"
 STATUSES_EXPLAINED = (
     "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not reproduced* if some fail and none "
     "holds, else *undecided*."

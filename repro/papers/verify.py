@@ -215,7 +215,7 @@ def _check_heads(record: Record, _: Scores) -> Iterator[str]:
     syntactic = None
     if record["syntax"] is not None:
         margins, differences = _margins(record["syntax"])
-        syntactic = (margins >= MARGIN).any(axis=(0, 1))
+        syntactic = np.any(margins >= MARGIN, axis=(0, 1))
         yield from differences
     for site, heads in shape_of(record["config"]["model"]).items():
         yield from check_heads_there(site, record["sites"][site], heads)
@@ -227,7 +227,8 @@ def _check_heads(record: Record, _: Scores) -> Iterator[str]:
 
 
 def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Iterator[str]:
-    statistics = HeadStatistics(**{field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)})
+    numbers: dict[str, Any] = {field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)}
+    statistics = HeadStatistics(**numbers)
     for name in ("main_offset", "positional"):
         if not _agree(_numbers(found[name]), getattr(statistics, name)):
             yield f"{site} {name}: is not what the counts by offset give"

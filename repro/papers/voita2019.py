@@ -3,6 +3,8 @@
 https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/`, `pruning.py` and `cutting.py`.
 """
 
+from functools import partial
+
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers import pruned as p
 from repro.papers import pruning_tables as t
@@ -246,7 +248,7 @@ CLAIMS = (
         tuple(
             Check(
                 f"best head minus baseline for {relation}, points",
-                lambda e, r=relation: s.best_margin(e, r),
+                partial(s.best_margin, relation=relation),
                 (PRUNED,),
                 ("heads",),
                 at_least=10.0,

@@ -5,6 +5,7 @@ Arrays are `(num_layers, num_heads)` unless said, layers and heads counted from 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -33,7 +34,7 @@ def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[fl
     extent = max(-low, high)
     limits = limits or ((-extent, extent) if low < 0 else (0, high or 1))
     matrices = [_numbered(name, values) for name, values in sites.items()]
-    digits = {"value_format": "+.4~f" if low < 0 else ".4~f", "text_format": "+.2f" if low < 0 else ".2f"}
+    digits: dict[str, Any] = {"value_format": "+.4~f" if low < 0 else ".4~f", "text_format": "+.2f" if low < 0 else ".2f"}
     return heatmaps(matrices, "layer", "head", quantity, limits, colorscale=DIVERGING if low < 0 else None, **digits)
 
 
@@ -75,7 +76,7 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
             width=round(width * 0.9, 4),
             marker_color=COLORS[0],
             showlegend=False,
-            hovertext=[f"layer {i}, head {j}" for i, j in zip(layer[there], head[there], strict=True)],
+            hovertext=[f"layer {i}, head {j}" for i, j in np.argwhere(there)],
             hovertemplate="%{hovertext}: %{y:,.4~f}<extra></extra>",
         )
         figure.add_trace(bars, **place_of(panel, 3))

@@ -1,6 +1,7 @@
 """What pruning leaves: quality against heads kept, and where the kept heads are. Voita et al. 2019, Figures 7, 9 and 10."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -86,5 +87,5 @@ def heads_kept_by_layer(
     check_drawn(sites)
     matrices = [Matrix(name, kept, layers or [str(i) for i in range(len(kept))], models) for name, kept in sites.items()]
     largest = max(np.nanmax(kept) for kept in sites.values())
-    form = {"value_format": ".0f", "text_format": ".0f", "num_columns": 2}
+    form: dict[str, Any] = {"value_format": ".0f", "text_format": ".0f", "num_columns": 2}
     return heatmaps(matrices, "layer", f"model: {counted}", "heads kept in the layer", (0, float(largest)), **form)

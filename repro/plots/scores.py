@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, check_labels, escape, plain, rounded, ticks
 
-Line = tuple[Sequence[float], Sequence[float]]
+Line = tuple[Iterable[float], Iterable[float]]
 
 
 class Measured(NamedTuple):

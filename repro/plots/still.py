@@ -39,7 +39,7 @@ def picture(figure: go.Figure | dict[str, Any], file_format: str = "png") -> byt
         figure: of this package, or its `to_dict()`.
         file_format: png, svg or pdf.
     """
-    settings = {"text.parse_math": False, "text.color": INK, "font.family": _fonts(), "svg.hashsalt": "", "svg.fonttype": "none"}
+    settings: Any = {"text.parse_math": False, "text.color": INK, "font.family": _fonts(), "svg.hashsalt": "", "svg.fonttype": "none"}
     buffer = io.BytesIO()
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # drawn as a box where no font has it
@@ -113,8 +113,8 @@ class _Still:
     def _axis(self, name: str) -> dict[str, Any]:
         return self.layout.get(f"{name[0]}axis{name[1:]}", {})
 
-    def _box(self, left: float, bottom: float, right: float, top: float) -> Bbox:
-        """Return a part of the area of all panels in shares of the figure."""
+    def _box(self, left: float, bottom: float, right: float, top: float) -> Any:
+        """Return a part of the area of all panels in shares of the figure, as a Bbox: matplotlib takes it where its types want a tuple."""
         corners = (self.area - self.figure.transFigure).transform([(left, bottom), (right, top)])
         return Bbox(corners)
 
@@ -122,7 +122,7 @@ class _Still:
         if x_name not in self.axes:
             x, y = self._axis(x_name), self._axis(y_name)
             (left, right), (bottom, top) = x.get("domain", (0, 1)), y.get("domain", (0, 1))
-            ax = self.figure.add_axes(self._box(left, bottom, right, top), sharey=self.axes.get(y.get("matches")))
+            ax = self.figure.add_axes(self._box(left, bottom, right, top), sharey=self.axes.get(y.get("matches", "")))
             ax.set(xscale=x.get("type", "linear"), yscale=y.get("type", "linear"), axisbelow=True)
             ax.spines[:].set_visible(False)
             self.axes |= {x_name: ax, y_name: ax}
@@ -161,7 +161,7 @@ class _Still:
         self._name(trace, ax.plot(trace["x"], trace["y"], **look)[0])
         for which in "xy":
             if interval := trace.get(f"error_{which}"):
-                ends = {f"{which}err": [_array(interval["arrayminus"]), _array(interval["array"])]}
+                ends: dict[str, Any] = {f"{which}err": [_array(interval["arrayminus"]), _array(interval["array"])]}
                 ax.errorbar(trace["x"], trace["y"], **ends, fmt="none", ecolor=color, elinewidth=1.2, capsize=2)
         if "text" in mode:
             for x, y, text in zip(trace["x"], trace["y"], trace["text"], strict=True):
@@ -210,7 +210,7 @@ class _Still:
         """Write the legend, if there is something to tell apart, and the title of the figure."""
         corner = self._box(0, self.layout.get("legend", {}).get("y", 1), 1, 1)
         if len(self.legend) > 1 or (self.legend and self.layout.get("showlegend")):
-            place = {"loc": "lower left", "bbox_to_anchor": (corner.x0, corner.y0), "borderaxespad": 0.3}
+            place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (corner.x0, corner.y0), "borderaxespad": 0.3}
             num_columns = len(self.legend) if sum(len(name) + 7 for name in self.legend) * 7 < width else 3
             self.figure.legend(self.legend.values(), self.legend, **place, ncols=num_columns, frameon=False, labelcolor=INK, fontsize=8)
         if title := self.layout.get("title", {}).get("text"):

@@ -54,7 +54,7 @@ def rounded(values: Iterable[float]) -> np.ndarray:
     return values if values.dtype.kind in "iu" else np.round(values.astype(float), DIGITS)
 
 
-def check_labels(where: str, labels: Sequence[str], needed: int, unit: str) -> None:
+def check_labels(where: str, labels: Sequence[object], needed: int, unit: str) -> None:
     """Refuse labels that are not one for each of `needed` units.
 
     Raises:

@@ -40,7 +40,7 @@ class ClaimsTable(Touchable):
         for number, claim in enumerate(claims):
             if missing := [column for column in COLUMNS if not isinstance(claim.get(column), str)]:
                 raise InputError(f"claim {number}", f"has no text for {', '.join(missing)}", f"give {', '.join(COLUMNS)}")
-        order = {verdict: place for place, verdict in enumerate(STATUSES)}
+        order: dict[str, int] = {verdict: place for place, verdict in enumerate(STATUSES)}
         ordered = sorted(claims, key=lambda claim: order.get(claim["verdict"], len(order)))
         self.table = Table(claims=[{column: claim[column] for column in COLUMNS} for claim in ordered])
         super().__init__([self.table])

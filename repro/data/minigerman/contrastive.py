@@ -195,7 +195,7 @@ def clause_changes(node: Clause, words: list[Word], target: str) -> Iterator[Cha
     """Yield the errors of a clause."""
     antecedent = find_antecedent(node, words)
     plural = node.finite_is_plural(antecedent)
-    subject = antecedent if node.gap == "subject" else node.subject
+    subject = node.who_acts(antecedent)
     if target == "de" and subject.noun in (PRONOUNS["she"], PRONOUNS["they"]):
         yield Change("subj_adequacy", node, "verb_plural", not plural)
     elif target == "en" or subject.conjunct is None:  # "Dort steht der Mann und die Frau" is right, too
@@ -236,19 +236,21 @@ def foreign_particle(node: Clause, num_words: int) -> str:
 
 def noun_changes(node: NounPhrase, example: Example, target: str) -> Iterator[Change]:
     """Yield the errors of a noun phrase."""
+    noun = node.noun
+    assert isinstance(noun, Noun)  # a pronoun is not asked for
     if node.adjective:
         yield from affix_change(node, "adjective", node.adjective)
-    if node.noun.noun_class == "name":
-        yield Change("transliteration", node, "noun", misspell(node.noun))
-    if len(node.noun.german_parts) > 1:
-        yield Change("compound", node, "noun", swap_parts(node.noun))
+    if noun.noun_class == "name":
+        yield Change("transliteration", node, "noun", misspell(noun))
+    if len(noun.german_parts) > 1:
+        yield Change("compound", node, "noun", swap_parts(noun))
     if node is example.meaning.ambiguous:
-        yield from (Change("word_sense", node, "noun", other) for other in other_senses(node.noun, target))
+        yield from (Change("word_sense", node, "noun", other) for other in other_senses(noun, target))
     if target == "en":
         return
     if node.determiner == "the" and not node.plural:
         # "die" before a noun whose plural looks like its singular would be a right phrase of another number.
-        genders = [gender for gender in "mfn" if gender != node.noun.gender and (gender != "f" or not looks_plural(node.noun))]
+        genders = [gender for gender in "mfn" if gender != noun.gender and (gender != "f" or not looks_plural(noun))]
         yield from (Change("np_agreement", node, "article_gender", gender) for gender in genders)
     if node.determiner == "no":
         yield Change("polarity_particle_kein_del", node, "determiner", "a")

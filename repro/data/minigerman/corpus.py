@@ -54,14 +54,15 @@ class Example:
 
 def example_of(sentence: Sentence) -> Example:
     """Put a meaning into both languages."""
-    texts = (detokenize([word.form for word in realize(sentence)]) for realize in (english.realize, german.realize))
-    return Example(*texts, sentence)
+    in_english, in_german = (detokenize([word.form for word in realize(sentence)]) for realize in (english.realize, german.realize))
+    return Example(in_english, in_german, sentence)
 
 
 def find_phenomena(sentence: Sentence, words: list[Word]) -> frozenset[str]:
     """Name what occurs in the German sentence."""
     relations = {word.relation for word in words}
-    auxiliaries = [word.keys[0][0].tense for word in words if word.relation == "aux"]
+    with_auxiliary = [word.keys[0][0] for word in words if word.relation == "aux"]
+    auxiliaries = {node.tense for node in with_auxiliary if isinstance(node, Clause)}
     nodes = {id(node): node for word in words for node, _ in word.keys}.values()
     clauses = [node for node in nodes if isinstance(node, Clause)]
     found = {

@@ -6,7 +6,7 @@ the clauses that depend on it. The lexical verb heads the clause, auxiliaries ha
 
 from repro.data.minigerman.lexicon import BE, DETERMINERS
 from repro.data.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence, Word, finish, punctuation
-from repro.data.minigerman.words import Adverb
+from repro.data.minigerman.words import Adverb, Pronoun
 
 DO = {("present", False): "does", ("present", True): "do", ("past", False): "did", ("past", True): "did"}
 BE_FORMS = {("present", False): "is", ("present", True): "are", ("past", False): "was", ("past", True): "were"}
@@ -18,10 +18,10 @@ def realize(sentence: Sentence) -> list[Word]:
     return finish(words, root, "?" if sentence.clause.is_question else ".")
 
 
-def noun_phrase(phrase: NounPhrase, relation: str, head: Word) -> list[Word]:
+def noun_phrase(phrase: NounPhrase, relation: str, head: Word | None) -> list[Word]:
     """Give the words of a noun phrase whose noun hangs on ``head``."""
     noun = phrase.noun
-    if phrase.is_pronoun:
+    if isinstance(noun, Pronoun):
         return [Word(noun.english_subject if relation == "nsubj" else noun.english_object, head, relation, ((phrase, "noun"),))]
     core = Word(noun.english_plural if phrase.plural else noun.english, head, relation, ((phrase, "noun"),))
     words = []
@@ -111,7 +111,7 @@ def clause(node: Clause, head: Word | None, relation: str, antecedent: NounPhras
 
 def relative_pronoun(node: Clause, antecedent: NounPhrase | None, verb: Word) -> list[Word]:
     """Open a relative clause with "who", "whom" or "that"."""
-    if not node.gap:
+    if antecedent is None:
         return []
     person = "who" if node.gap == "subject" else "whom"
     form = person if antecedent.noun.noun_class == "person" else "that"
@@ -143,6 +143,7 @@ def complements(node: Clause, verb: Word) -> list[Word]:
 
 def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
     """Give the adverbial clause with its conjunction."""
+    assert node.subordinate is not None
     words, subordinate_verb = clause(node.subordinate, verb, "advcl")
     return [Word(node.subordinator, subordinate_verb, "mark", ((node.subordinate, "mark"),)), *words]
 

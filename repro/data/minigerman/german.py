@@ -8,7 +8,7 @@ As in English, the lexical verb heads the clause and auxiliaries hang on it.
 
 from repro.data.minigerman.lexicon import BE, COORDINATORS, DETERMINERS, MODALS, SUBORDINATORS
 from repro.data.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence, Word, finish, punctuation
-from repro.data.minigerman.words import Adverb
+from repro.data.minigerman.words import Adverb, Pronoun
 
 AUXILIARIES = {"haben": ("hat", "haben"), "sein": ("ist", "sind")}
 CONTRACTIONS = {
@@ -35,7 +35,7 @@ def realize(sentence: Sentence) -> list[Word]:
 
 def gender_index(phrase: NounPhrase) -> int:
     """Give the column of the ending tables."""
-    return GENDERS.index("p" if phrase.plural else phrase.noun.gender)
+    return GENDERS.index("p" if phrase.plural else phrase.gender)
 
 
 def determiner_form(determiner: str, case: str, column: int) -> str:
@@ -48,12 +48,13 @@ def adjective_form(phrase: NounPhrase, case: str) -> str:
     """Inflect the attributive adjective: strong without a determiner, after numerals and after "viele"."""
     family = DETERMINERS[phrase.determiner][3] if phrase.determiner else "fixed"
     is_strong = family == "fixed" or phrase.determiner == "many"
+    assert phrase.adjective is not None
     return phrase.adjective.stem + (STRONG if is_strong else ADJECTIVE_ENDINGS[family])[case][gender_index(phrase)]
 
 
 def noun_phrase(phrase: NounPhrase, case: str, relation: str, head: Word) -> list[Word]:
     """Give the words of a noun phrase whose noun hangs on ``head``."""
-    if phrase.is_pronoun:
+    if isinstance(phrase.noun, Pronoun):
         return [Word(phrase.noun.german[case], head, relation, ((phrase, "noun"),))]
     noun = Word(phrase.noun.german_form(case, phrase.plural), head, relation, ((phrase, "noun"),))
     words = []
@@ -135,7 +136,7 @@ def clause(
 
 def relative_pronoun(node: Clause, antecedent: NounPhrase | None, verb: Word) -> list[Word]:
     """Open a relative clause: gender and number come from the antecedent, the case from the gap."""
-    if not node.gap:
+    if antecedent is None:
         return []
     case = "nom" if node.gap == "subject" else "acc"
     form = RELATIVE[case][gender_index(antecedent)]
@@ -189,6 +190,7 @@ def predicate_words(node: Clause, verb: Word) -> list[Word]:
 
 def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
     """Give the adverbial clause with its conjunction; the comma after it is the caller's."""
+    assert node.subordinate is not None
     words, subordinate_verb = clause(node.subordinate, verb, "advcl", verb_final=True)
     mark = Word(SUBORDINATORS[node.subordinator], subordinate_verb, "mark", ((node.subordinate, "mark"),))
     return [punctuation(",", verb), mark, *words]

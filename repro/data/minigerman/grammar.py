@@ -24,6 +24,7 @@ from repro.data.minigerman.lexicon import (
 from repro.data.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
 from repro.data.minigerman.phrases import (
     VERBS_BY_KIND,
+    at,
     chance,
     draw,
     sample_location,
@@ -84,10 +85,11 @@ def sample_clause(rng: Random, kind: str = "", embedded: bool = False, is_short:
         node = sample_description(rng, is_short)
     else:
         verb = draw(rng, VERBS_BY_KIND[kind])
-        node = Clause(sample_subject(rng, verb.subjects, is_short), verb)
+        subject = sample_subject(rng, verb.subjects, is_short)
+        node = Clause(subject, verb)
         sample_tense(rng, node)
         if verb.objects:
-            sample_objects(rng, node, is_short or node.subject.relative is not None)
+            sample_objects(rng, node, is_short or subject.relative is not None)
     node.negated = chance(rng, 0.16) and not resists_not(node)
     if node.modal == "must" and (node.negated or says_no(node)):
         # "must not" is "darf nicht", and not "muss nicht".
@@ -107,6 +109,7 @@ def resists_not(node: Clause) -> bool:
     """Tell whether the clause is negated by "no" already, or has an indefinite object, which German negates by "kein"."""
     objects = [phrase for phrase in (node.object, node.recipient) if phrase and not phrase.is_pronoun]
     is_definite = all(phrase.determiner in DEFINITE or phrase.noun.noun_class == "name" for phrase in objects)
+    assert node.subject is not None
     return node.subject.determiner in ("no", "every", "many") or not is_definite
 
 
@@ -120,17 +123,19 @@ def sample_description(rng: Random, is_short: bool) -> Clause:
     noun_class = weighted(
         rng, {"person": 6, "animal": 2, "thing": 2, "text": 2, "place": 2, "garment": 1, "device": 1, "vehicle": 1, "food": 1}
     )
-    node = Clause(sample_subject(rng, (noun_class,), is_short), BE, tense=weighted(rng, {"present": 3, "past": 2}))
+    subject = sample_subject(rng, (noun_class,), is_short)
+    node = Clause(subject, BE, tense=weighted(rng, {"present": 3, "past": 2}))
     node.predicate = draw(rng, ADJECTIVES[noun_class])
     is_gradable = node.predicate.english not in ABSOLUTE
     node.degree = draw(rng, DEGREE_ADVERBS) if is_gradable and chance(rng, 0.35) else None
-    if node.subject.adjective is node.predicate:
-        node.subject.adjective = None
+    if subject.adjective is node.predicate:
+        subject.adjective = None
     return node
 
 
 def sample_objects(rng: Random, node: Clause, is_short: bool) -> None:
     """Draw the object and the recipient; people may be "him" or "us", which are never mistaken for a subject."""
+    assert node.subject is not None
     noun_class = draw(rng, node.verb.objects)
     if noun_class == "person" and chance(rng, 0.12):
         pronoun = PRONOUNS[rng.choice(["he", "we"])]
@@ -149,9 +154,10 @@ def sample_objects(rng: Random, node: Clause, is_short: bool) -> None:
 
 def sample_adverbials(rng: Random, node: Clause, kind: str) -> None:
     """Draw adverbs and prepositional phrases; none after a relative clause at the end, to which they would seem to belong."""
+    assert node.subject is not None
     if kind == "motion":
-        node.place = sample_direction(rng, node.verb, "person" if node.subject.is_pronoun else node.subject.noun.noun_class)
-    if kind == "be" and node.predicate.english not in PASSING_STATES:
+        node.place = sample_direction(rng, node.verb, node.subject.noun.noun_class)
+    if node.predicate and node.predicate.english not in PASSING_STATES:
         return
     is_negative = node.negated or says_no(node)
     fitting = [adverb for adverb in FREQUENCY_ADVERBS if node.tense in adverb.tenses]
@@ -171,8 +177,7 @@ def sample_adverbials(rng: Random, node: Clause, kind: str) -> None:
 def sample_time(rng: Random, tense: str, is_negative: bool = False) -> Adverb | PrepositionalPhrase:
     """Draw a time that fits the tense, and no "soon" or "again" beside a negation; a day or season does not fit the English perfect."""
     if tense != "perfect" and chance(rng, 0.35):
-        noun = draw(rng, NOUNS["time"])
-        return PrepositionalPhrase(noun.place_preposition, NounPhrase(noun, "the"))
+        return at(NounPhrase(draw(rng, NOUNS["time"]), "the"))
     return draw(rng, [adverb for adverb in TIME_ADVERBS if tense in adverb.tenses and not (is_negative and adverb.english in FLEETING)])
 
 
@@ -193,8 +198,7 @@ def sample_place(rng: Random, node: Clause) -> Adverb | PrepositionalPhrase:
     if kind == "city":
         return PrepositionalPhrase(PREPOSITIONS["in"], NounPhrase(name(draw(rng, CITIES), "n")))
     if kind == "place" or "person" not in node.verb.subjects:
-        phrase = sample_location(rng, "place")
-        return PrepositionalPhrase(phrase.noun.place_preposition, phrase)
+        return at(sample_location(rng, "place"))
     preposition = "for" if kind == "benefit" else draw(rng, ["with", "without"])
     return PrepositionalPhrase(PREPOSITIONS[preposition], sample_plain(rng, "person"))
 
@@ -206,16 +210,16 @@ def sample_direction(rng: Random, verb: Verb, noun_class: str) -> PrepositionalP
         return PrepositionalPhrase(PREPOSITIONS["to_nach"], NounPhrase(name(draw(rng, CITIES), "n")))
     if kind == "person":
         return PrepositionalPhrase(PREPOSITIONS["to"], sample_plain(rng, "person"))
-    phrase = sample_location(rng, "place" if verb.english[0] in ("go", "come") else "destination")
-    is_inside = phrase.noun.place_preposition is PREPOSITIONS["in"]
-    return PrepositionalPhrase(PREPOSITIONS["into" if is_inside else "to"], phrase)
+    place = at(sample_location(rng, "place" if verb.english[0] in ("go", "come") else "destination"))
+    is_inside = place.preposition is PREPOSITIONS["in"]
+    return PrepositionalPhrase(PREPOSITIONS["into" if is_inside else "to"], place.noun_phrase)
 
 
 def sample_front(rng: Random, node: Clause) -> None:
     """Front the time, the place or "sometimes", as the sentence has them."""
     slots = ["time"] if node.time else []
-    is_fixed = "motion" in node.verb.features or not isinstance(node.place, PrepositionalPhrase)
-    if not is_fixed and node.place.noun_phrase.noun.noun_class == "place":
+    is_free = "motion" not in node.verb.features
+    if is_free and isinstance(node.place, PrepositionalPhrase) and node.place.noun_phrase.noun.noun_class == "place":
         slots.append("place")
     if node.frequency and node.frequency.english in ("sometimes", "usually"):
         slots.append("frequency")
@@ -231,7 +235,7 @@ def sample_ambiguous(rng: Random) -> Sentence:
         place = rng.choice(sense.places)
         node = Clause(sample_subject(rng, ("person",), is_short=False), draw(rng, NEUTRAL_VERBS), object=phrase, front="place")
         sample_tense(rng, node)
-        node.place = PrepositionalPhrase(place.place_preposition, NounPhrase(place, "the"))
+        node.place = at(NounPhrase(place, "the"))
         return Sentence(node, phrase, (node.place.noun_phrase, "noun"))
     if chance(rng, 0.7):
         subject = sample_noun_phrase(rng, "person") if chance(rng, 0.6) else sample_name(rng)

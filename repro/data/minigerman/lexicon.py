@@ -184,7 +184,7 @@ def compound(modifiers: tuple[tuple[str, str], ...], head: Noun) -> Noun:
 
 def build_compounds() -> tuple[list[Noun], list[Noun]]:
     """Build the compounds of two and of three parts: every place with every head, and every door or window with every tail."""
-    places = [tuple(entry.split(":")) for entry in tables.COMPOUND_PLACES.split()]
+    places = [(english, german) for english, german in (entry.split(":") for entry in tables.COMPOUND_PLACES.split())]
     heads = [parse_noun(line, "opening") for line in split_entries(tables.COMPOUND_HEADS)]
     tails = [parse_noun(line, "thing") for line in split_entries(tables.COMPOUND_TAILS)]
     two_parts = [compound((place,), head) for head in heads for place in places]

@@ -32,6 +32,12 @@ class NounPhrase:
         return isinstance(self.noun, Pronoun)
 
     @property
+    def gender(self) -> str:
+        """Give the gender of the noun, which a pronoun is not asked for."""
+        assert isinstance(self.noun, Noun)
+        return self.noun.gender
+
+    @property
     def takes_plural_verb(self) -> bool:
         """Tell the number that the verb agrees with."""
         return self.plural or self.conjunct is not None
@@ -80,11 +86,14 @@ class Clause:
     auxiliary: str = ""
 
     def finite_is_plural(self, antecedent: NounPhrase | None) -> bool:
-        """Give the number of the finite verb; ``antecedent`` is the noun phrase that a relative clause belongs to."""
-        if self.verb_plural is not None:
-            return self.verb_plural
+        """Give the number of the finite verb; see ``who_acts``."""
+        return self.who_acts(antecedent).takes_plural_verb if self.verb_plural is None else self.verb_plural
+
+    def who_acts(self, antecedent: NounPhrase | None) -> NounPhrase:
+        """Give the subject; ``antecedent`` is the noun phrase that a relative clause belongs to."""
         subject = antecedent if self.gap == "subject" else self.subject
-        return subject.takes_plural_verb
+        assert subject is not None
+        return subject
 
 
 @dataclass(eq=False, slots=True)
@@ -115,14 +124,14 @@ class Word:
     keys: tuple[tuple[object, str], ...] = field(default=())
 
 
-def punctuation(mark: str, head: Word, *key: object) -> Word:
-    """Make a punctuation mark that hangs on ``head``."""
-    return Word(mark, head, "punct", (key,) if key else ())
+def punctuation(mark: str, head: Word, node: object = None, part: str = "") -> Word:
+    """Make a punctuation mark that hangs on ``head`` and may express a part of the meaning."""
+    return Word(mark, head, "punct", ((node, part),) if part else ())
 
 
 def finish(words: list[Word], root: Word, final: str) -> list[Word]:
     """End a sentence: drop commas that meet another mark or open the sentence, capitalise the first word, add the final mark."""
-    kept = []
+    kept: list[Word] = []
     for word in [*words, punctuation(final, root, root.keys[0][0], "final")]:
         if kept and kept[-1].form == "," and word.relation == "punct":
             kept.pop()
@@ -144,7 +153,7 @@ def align(english: list[Word], german: list[Word]) -> tuple[tuple[int, int], ...
     for position, word in enumerate(german):
         for node, part in word.keys:
             positions.setdefault((id(node), part), []).append(position)
-    pairs = set()
+    pairs: set[tuple[int, int]] = set()
     for position, word in enumerate(english):
         for node, part in word.keys:
             pairs.update((position, other) for other in positions.get((id(node), part), ()))

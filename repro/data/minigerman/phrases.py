@@ -3,7 +3,7 @@
 An object relative clause is drawn only if its German cases or numbers tell who acts on whom, so that both languages say the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from repro.data.minigerman.lexicon import (
     name,
 )
 from repro.data.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase
-from repro.data.minigerman.words import Noun, Verb
+from repro.data.minigerman.words import Noun, Pronoun, Verb
 
 Item = TypeVar("Item")
 
@@ -35,7 +35,7 @@ VERBS_BY_KIND: dict[str, list[Verb]] = {
     "plain": [verb for verb in VERBS if not verb.features & {"iobj", "motion", "that"} and "cue" not in verb.subjects],
 }
 RELATIVE_VERBS = [verb for verb in VERBS_BY_KIND["plain"] if verb.objects and verb.case == "acc" and not verb.preposition]
-MODIFIERS = {
+MODIFIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
     "person": [("with", ("animal", "garment", "thing")), ("from", ("origin",)), ("beside", ("furniture", "vehicle"))],
     "animal": [("beside", ("person", "furniture")), ("behind", ("furniture", "vehicle")), ("with", ("animal",))],
     "text": [("about", ("person", "animal")), ("on", ("furniture",))],
@@ -48,7 +48,7 @@ DETERMINER_WEIGHTS = {
 }  # fmt: skip
 
 
-def draw(rng: Random, items: list[Item]) -> Item:
+def draw(rng: Random, items: Sequence[Item]) -> Item:
     """Draw by Zipf's law: with n items, the probability of rank r is log((r + 1) / r) / log(n + 1)."""
     return items[int((len(items) + 1) ** rng.random()) - 1]
 
@@ -127,7 +127,7 @@ def sample_noun_phrase(rng: Random, noun_class: str, rich: bool = False) -> Noun
     return phrase
 
 
-def sample_plain(rng: Random, noun_class: str, other: Noun | None = None) -> NounPhrase:
+def sample_plain(rng: Random, noun_class: str, other: Noun | Pronoun | None = None) -> NounPhrase:
     """Draw a noun phrase without "no" and without further parts, about another noun than ``other``."""
     while True:
         phrase = sample_noun_phrase(rng, noun_class)
@@ -142,6 +142,12 @@ def sample_location(rng: Random, noun_class: str) -> NounPhrase:
         phrase.plural = False
         phrase.determiner = "the"
     return phrase
+
+
+def at(phrase: NounPhrase) -> PrepositionalPhrase:
+    """Lead to a place or time by the preposition that its noun takes."""
+    assert isinstance(phrase.noun, Noun) and phrase.noun.place_preposition is not None
+    return PrepositionalPhrase(phrase.noun.place_preposition, phrase)
 
 
 def sample_relative(rng: Random, antecedent: NounPhrase) -> Clause | None:
@@ -166,7 +172,7 @@ def tells_who_acts(antecedent: NounPhrase, subject: NounPhrase) -> bool:
     """Tell whether sense, case or number shows that the antecedent is the object of the relative clause."""
     if antecedent.noun.noun_class not in ANIMATE or antecedent.plural != subject.plural:
         return True
-    return not antecedent.plural and "m" in (antecedent.noun.gender, subject.noun.gender)
+    return not antecedent.plural and "m" in (antecedent.gender, subject.gender)
 
 
 def sample_other(rng: Random, noun_class: str, subject: NounPhrase, rich: bool = False) -> NounPhrase:

@@ -68,9 +68,14 @@ def parse_senses() -> list[Sense]:
     senses = []
     for line in SENSE_TABLE.strip().split("\n"):
         noun, *cues = (field.strip() for field in line.split("|"))
-        tables = (adjectives, verbs, places)
-        found = (tuple(table[word] for word in words.split()) for table, words in zip(tables, cues, strict=True))
-        senses.append(Sense(parse_noun(noun, "ambiguous"), *found))
+        its_adjectives, its_verbs, its_places = (cue.split() for cue in cues)
+        sense = Sense(
+            parse_noun(noun, "ambiguous"),
+            tuple(adjectives[word] for word in its_adjectives),
+            tuple(verbs[word] for word in its_verbs),
+            tuple(places[word] for word in its_places),
+        )
+        senses.append(sense)
     return senses
 
 

@@ -5,6 +5,7 @@ Cases are ``nom``, ``acc``, ``dat``.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 INSEPARABLE_PREFIXES = ("be", "ver", "er", "ent", "zer", "gehör", "über")  # their participles take no ge-
 
@@ -42,12 +43,13 @@ class Noun:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Pronoun:
-    """A personal pronoun of the third person, or "we"; ``german`` maps a case to its form."""
+    """A personal pronoun of the third person, or "we", for people; ``german`` maps a case to its form."""
 
     english_subject: str
     english_object: str
     german: dict[str, str]
     plural: bool
+    noun_class: ClassVar[str] = "person"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,9 +70,9 @@ class Verb:
             object), ``motion`` (it has a direction), ``that`` (it takes a that-clause), ``once`` (nobody does it often).
     """
 
-    english: tuple[str, str, str, str]
+    english: tuple[str, ...]
     english_particle: str
-    german: tuple[str, str, str, str]
+    german: tuple[str, ...]
     german_particle: str
     auxiliary: str
     subjects: tuple[str, ...]
