@@ -191,7 +191,7 @@ def load_records(folder: Path, kind: str | None = "scores") -> list[dict[str, An
         DamagedFileError: naming the first file that is no record, or the same one again.
     """
     if not Path(folder).is_dir():
-        raise InputError(str(folder), "is no folder of results", "name the one that `repro run` made")
+        raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
     records, errors = read_records(folder)
     if errors:
         raise errors[0]

@@ -225,7 +225,7 @@ def test_every_kind_that_is_measured_is_known():
 
 @pytest.mark.parametrize("folder", ["resluts", "README.md"])
 def test_a_folder_that_is_not_there_has_no_records_to_be_read(folder):
-    with pytest.raises(InputError, match=f"{folder}: is no folder of results. Fix: name the one that `repro run` made"):
+    with pytest.raises(InputError, match=f"{folder}: is no folder of results. Fix: name the folder that `repro run` made"):
         load_records(RESULTS.parent / folder)
 
 

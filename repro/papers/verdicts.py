@@ -33,7 +33,8 @@ def claims_of(name: str | None = None) -> list[Claim]:
     every = [(paper, claim) for paper in PAPERS for claim in load_paper(paper).claims]
     found = [claim for paper, claim in every if name in (None, paper, claim.name)]
     if not found:
-        raise InputError("claims", f"unknown paper or claim '{name}'", did_you_mean(name, [*PAPERS, *(claim.name for _, claim in every)]))
+        known = [*PAPERS, *(claim.name for _, claim in every)]
+        raise InputError("claims", f"unknown paper or claim '{name}'", did_you_mean(str(name), known))
     return found
 
 
