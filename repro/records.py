@@ -17,7 +17,7 @@ from repro.checkpoints import changed_attention
 from repro.config import DataConfig, RunConfig, from_dict, missing_options
 from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, may_change, own_folder, task_of
 from repro.decoding import SearchConfig, Translator
-from repro.errors import DamagedFileError, InputError, MachineError
+from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
 from repro.files import write_json
 from repro.record_fields import faults_of, kind_of
@@ -48,6 +48,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         InputError: an unknown split, or a published corpus that has changed since: the sentences of the test set may be in the training
             text that there was.
     """
+    check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     search = search or SearchConfig()
     data = run.config.data
     _check_version(run)

@@ -213,6 +213,7 @@ def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_
     "call, line",
     [
         (lambda: Translator.from_run("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
+        (lambda: evaluate_run("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
         (lambda: train("smoke"), "config: wants RunConfig, found 'smoke'. Fix: make one, as in repro.resolve('smoke')"),
         (lambda: Run.find(None), "name: wants str or PathLike, found None. Fix: give the name of a run, as in repro.Run.find('base')"),
         (lambda: Run(None), "path: wants str or PathLike, found None. Fix: give a folder, as in repro.Run('runs/base-seed1-...')"),
