@@ -1,6 +1,7 @@
 """Run the papers' experiments, judge their claims, report, verify."""
 
 import sys
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,13 @@ from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
 from repro.files import check_writable
 
 if TYPE_CHECKING:
+    from repro.config import DataConfig
+    from repro.jobs import HandOut
     from repro.papers import Experiment, Paper
+    from repro.papers.arms import Arm
+    from repro.papers.evidence import Evidence, Record
+    from repro.papers.report import Section
+    from repro.papers.runner import Plan
 
 
 @click.command(short_help="List the papers, their experiments and claims.")
@@ -65,14 +72,44 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if not dry_run:
         check_report(out)
 
-    from repro.data.corpora import load_pairs
-    from repro.jobs import check_jobs
+    from repro.papers.evidence import Evidence
+    from repro.papers.runner import carry_out, plan
+    from repro.records import load_records, of_this_text
+
+    systems, experiments, settings = _asked_for(names, scale)
+    _check_numbers(seeds, jobs)
+    data = _check_splits(scale, settings, splits)
+    known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # before the first run
+    missing = plan([experiment for _, experiment in experiments], Evidence(scale, known), seeds, systems, splits)
+    _check_models(missing, settings)
+    if not dry_run and (missing.trainings or missing.num_measurements()):
+        check_writable(results)
+    _announce(missing, known, jobs)
+    if dry_run:
+        return _list_trainings(missing)
+    _check_parser(missing)
+
+    from repro.papers.report import write
+
+    try:
+        errors = carry_out(missing, results, jobs, lambda line: click.echo(line, err=True), _workers(cluster))
+    except Stopped as stopped:
+        click.echo("stopped; the same command goes on where the runs were", err=True)
+        sys.exit(stopped.exit_code)
+    with damage_named(results):
+        known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # every run may have failed
+        parts = _tables(experiments, systems, seeds, splits, Evidence(scale, known))
+        for path in reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)) if parts else ():
+            click.echo(path)
+    if errors:
+        raise errors[0]
+
+
+def _asked_for(names: Sequence[str], scale: str) -> "tuple[list[Arm], list[tuple[Paper, Experiment]], tuple[str, ...]]":
+    """Return the systems, the experiments and the settings that are among the names, each once."""
     from repro.papers import PAPERS, find_experiments
     from repro.papers.arms import Arm
-    from repro.papers.evidence import MAX_SEEDS, Evidence
-    from repro.papers.runner import carry_out, estimate_minutes, plan
-    from repro.records import load_records, of_this_text
-    from repro.scales import SYSTEMS, resolve
+    from repro.scales import SYSTEMS
 
     settings = given_once([name for name in names if "=" in name])
     for name in names:
@@ -81,74 +118,96 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
             mend = f"write {' or '.join(named)}" if named else did_you_mean(name, ["all", *PAPERS, *SYSTEMS])
             raise InputError(name, "is no paper, experiment or system", mend)
     systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
-    chosen = [found for name in dict.fromkeys(names) if name not in SYSTEMS and name not in settings for found in find_experiments(name)]
-    if chosen:
+    others = [name for name in dict.fromkeys(names) if name not in SYSTEMS and name not in settings]
+    experiments = [found for name in others for found in find_experiments(name)]
+    if experiments:
         check_translates(scale)
-    if settings and (chosen or not systems):
+    if settings and (experiments or not systems):
         raise InputError(" ".join(settings), "is for systems; an experiment has its own settings", "name systems alone, such as base")
     if seeded := [setting for setting in settings if setting.startswith("train.seed=")]:
         raise InputError(seeded[0], "would make one run of all seeds", "use --seeds, which trains with 1 .. N")
+    return systems, experiments, settings
+
+
+def _check_numbers(seeds: int, jobs: int) -> None:
+    from repro.jobs import check_jobs
+    from repro.papers.evidence import MAX_SEEDS
+
     if not 1 <= seeds <= MAX_SEEDS:
         raise InputError("--seeds", f"must be from 1 to {MAX_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
     check_jobs(jobs)
+
+
+def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
+    """Return which corpus is trained on, after refusing a test set that is not there: before hours of training, not after."""
+    from repro.data.corpora import load_pairs
+    from repro.scales import resolve
+
     data = resolve(scale, overrides=settings).data
-    for split in (*splits, *(["test"] if settings else [])):  # refused before hours of training, not after
+    for split in (*splits, *(["test"] if settings else [])):
         if not load_pairs(data.corpus, data.source, data.target, split)[0]:
             raise InputError(f"{data.corpus} {split}", "is empty", "put sentences there to score the systems on")
-    known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # before the first run
-    missing = plan([experiment for _, experiment in chosen], Evidence(scale, known), seeds, systems, splits)
+    return data
+
+
+def _check_models(missing: "Plan", settings: tuple[str, ...]) -> None:
+    """Refuse an unknown variant or option here and once, not by every worker; what experiments name is known."""
     if settings:
         from repro.transformer import Transformer
 
-        for config in missing.trainings:  # an unknown variant or option is refused here and once, not by every worker
+        for config in missing.trainings:
             Transformer(config.model, vocab_size=1, pad_id=0, length_ratio=1.0)
-    minutes = estimate_minutes(missing, known, jobs)
-    to_measure = len(missing.further) + len(missing.measures) + sum(len(configs) for _, configs in missing.sittings)
-    again = missing.trained_again()
-    if not dry_run and (missing.trainings or to_measure):
-        check_writable(results)
-    counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
-    counts += f"{len(again)} to train again, " * bool(again) + f"{to_measure} to measure"
-    click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
-    if dry_run:
-        from repro.scales import run_name
 
-        for config in [*missing.trainings, *again]:
-            click.echo(run_name(config))
-        return
 
-    if parsed := next((config.data for config, kind in missing.measures if kind == "heads" and config.data.corpus != "minigerman"), None):
+def _check_parser(missing: "Plan") -> None:
+    """Miss a parser that is not installed before hours of training, not after."""
+    parsed = [config.data for config, kind in missing.measures if kind == "heads" and config.data.corpus != "minigerman"]
+    if parsed:
         from repro.analysis.head_records import find_treebank
 
-        find_treebank(parsed, "dev", ())  # a parser that is not installed is missed before hours of training, not after
+        find_treebank(parsed[0], "dev", ())
 
+
+def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int) -> None:
+    """Say on standard error how much there is to do, and how long that will take if runs like these are known."""
+    from repro.papers.runner import estimate_minutes
+
+    minutes, again = estimate_minutes(missing, known, jobs), len(missing.trained_again())
+    counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
+    counts += f"{again} to train again, " * bool(again) + f"{missing.num_measurements()} to measure"
+    click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
+
+
+def _list_trainings(missing: "Plan") -> None:
+    from repro.scales import run_name
+
+    for config in [*missing.trainings, *missing.trained_again()]:
+        click.echo(run_name(config))
+
+
+def _workers(cluster: str | None) -> "HandOut":
+    """Return what hands the runs out: to processes of this machine, or to a Ray cluster."""
     from repro.jobs import run_all
-    from repro.papers.report import Section, experiments_sections, write
+
+    if cluster is None:
+        return run_all
+    from repro.cluster import run_all_on_cluster
+
+    return partial(run_all_on_cluster, cluster)
+
+
+def _tables(
+    experiments: "list[tuple[Paper, Experiment]]", systems: "list[Arm]", seeds: int, splits: Sequence[str], evidence: "Evidence"
+) -> "list[Section]":
+    """Return the experiments, then the scores of the systems, a section for each test set."""
+    from repro.papers.report import Section, experiments_sections
     from repro.report import render
 
-    hand_out = run_all
-    if cluster is not None:
-        from repro.cluster import run_all_on_cluster
-
-        hand_out = partial(run_all_on_cluster, cluster)
-    try:
-        errors = carry_out(missing, results, jobs, lambda line: click.echo(line, err=True), hand_out)
-    except Stopped as stopped:
-        click.echo("stopped; the same command goes on where the runs were", err=True)
-        sys.exit(stopped.exit_code)
-    with damage_named(results):
-        known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # every run may have failed
-        evidence = Evidence(scale, known)
-        parts = experiments_sections(chosen, evidence) if chosen else []
-        for split in dict.fromkeys(("test", *splits)):
-            scored = [
-                record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)
-            ]
-            parts += [Section(render(scored).rstrip(), {}, f"systems.{split}")] if scored else []
-        for path in reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)) if parts else ():
-            click.echo(path)
-    if errors:
-        raise errors[0]
+    parts = experiments_sections(experiments, evidence) if experiments else []
+    for split in dict.fromkeys(("test", *splits)):
+        scored = [record for arm in systems for seed in range(1, seeds + 1) for record in evidence.find("scores", arm, seed, split=split)]
+        parts += [Section(render(scored).rstrip(), {}, f"systems.{split}")] if scored else []
+    return parts
 
 
 @click.command(short_help="Judge the claims of the papers by the records.")

@@ -42,6 +42,10 @@ class Plan:
     measures: list[tuple[RunConfig, str]]
     sittings: list[tuple[str, list[RunConfig]]]
 
+    def num_measurements(self) -> int:
+        """Return how much there is to measure besides the scores of what is trained."""
+        return len(self.further) + len(self.measures) + sum(len(configs) for _, configs in self.sittings)
+
     def trained_again(self) -> list[RunConfig]:
         """Return the runs that have records but are not on this machine, and are wanted for a further test set or measure."""
         configs = [config for config, _ in [*self.further, *self.measures]]
