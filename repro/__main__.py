@@ -110,7 +110,7 @@ def _in_a_variant(error: Exception) -> str:
     package = str(Path(__file__).parent)
     variants = {getattr(sys.modules.get(module), "__file__", None) for module in VARIANTS.values()}
     steps = [step for step in traceback.extract_tb(error.__traceback__) if step.filename.startswith(package) or step.filename in variants]
-    return f"{steps[-1].filename}:{steps[-1].lineno}" if steps and steps[-1].filename in variants else ""
+    return f"{Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps and steps[-1].filename in variants else ""
 
 
 if __name__ == "__main__":
