@@ -145,8 +145,8 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
 
 @needs_ray
 def test_a_fault_of_the_program_is_raised_as_it_is(root):
-    with pytest.raises(AttributeError, match="'str' object has no attribute"):
-        run_all_on_cluster("local", [("no configuration",)], train_and_evaluate, 1, lambda *end: None)
+    with pytest.raises(TypeError, match="takes from 1 to 2 positional arguments but 3 were given"):
+        run_all_on_cluster("local", [("one", "too", "many")], train_and_evaluate, 1, lambda *end: None)
 
 
 @needs_ray
