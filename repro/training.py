@@ -94,40 +94,39 @@ def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs
     config, device = run.config.train, next(model.parameters()).device
     clock, meter = time.perf_counter(), EnergyMeter(device)
     began, before = clock, progress.tokens  # of the log's interval, without the evaluation and saving before it
-    bar = tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet)
-    for epoch, used, indices in _order(train_pairs, config, progress):
-        if progress.is_done(config):
-            break
-        batch = train_pairs.batch(indices).to(device)
-        lr = learning_rate(progress.update + 1, config)
-        loss, nll, tokens = apply_update(model, optimizer, batch, lr, config)
-        now = time.perf_counter()
-        progress = progress.after(epoch, used, tokens, now - clock).with_loss(loss * tokens, nll * tokens, tokens)
-        clock = now
-        bar.update()
-        is_evaluated = progress.update % config.eval_every == 0 or progress.update == config.max_updates
-        is_logged = is_evaluated or progress.update % LOG_EVERY == 0
-        if is_logged or stop:
-            progress = progress.with_joules(meter.spent())
-        if is_logged:
-            line = _line(progress, lr) | {"tokens_per_second": round((progress.tokens - before) / (now - began))}
-            progress = replace(progress, unlogged=Progress.unlogged)
-            if is_evaluated:
-                line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
-                if not math.isfinite(line["dev_nll"]):
-                    raise DivergedError(
-                        "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", _calmer(config)
-                    )
-                progress = progress.with_dev(line["dev_nll"])
-                bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
-            append_line(run.metrics_path, line)
-        if is_evaluated or stop:
-            save_checkpoint(run, model, optimizer, progress)
-        if is_logged:
-            began, before = time.perf_counter(), progress.tokens
-        if stop:
-            raise Stopped(stop["exit_code"], progress.update)
-    bar.close()
+    with tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet) as bar:
+        for epoch, used, indices in _order(train_pairs, config, progress):
+            if progress.is_done(config):
+                break
+            batch = train_pairs.batch(indices).to(device)
+            lr = learning_rate(progress.update + 1, config)
+            loss, nll, tokens = apply_update(model, optimizer, batch, lr, config)
+            now = time.perf_counter()
+            progress = progress.after(epoch, used, tokens, now - clock).with_loss(loss * tokens, nll * tokens, tokens)
+            clock = now
+            bar.update()
+            is_evaluated = progress.update % config.eval_every == 0 or progress.update == config.max_updates
+            is_logged = is_evaluated or progress.update % LOG_EVERY == 0
+            if is_logged or stop:
+                progress = progress.with_joules(meter.spent())
+            if is_logged:
+                line = _line(progress, lr) | {"tokens_per_second": round((progress.tokens - before) / (now - began))}
+                progress = replace(progress, unlogged=Progress.unlogged)
+                if is_evaluated:
+                    line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
+                    if not math.isfinite(line["dev_nll"]):
+                        raise DivergedError(
+                            "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", _calmer(config)
+                        )
+                    progress = progress.with_dev(line["dev_nll"])
+                    bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
+                append_line(run.metrics_path, line)
+            if is_evaluated or stop:
+                save_checkpoint(run, model, optimizer, progress)
+            if is_logged:
+                began, before = time.perf_counter(), progress.tokens
+            if stop:
+                raise Stopped(stop["exit_code"], progress.update)
     return progress
 
 

@@ -138,6 +138,14 @@ def test_a_stop_that_comes_after_the_last_update_is_for_the_caller(tmp_path, mon
     assert run.is_finished and asked == [signal.SIGTERM]
 
 
+def test_what_is_said_of_a_stop_begins_on_a_line_of_its_own(tmp_path, monkeypatch, capsys):
+    stop_after(monkeypatch, 2)
+    with pytest.raises(Stopped) as stopped:  # which keeps what was going on alive, as the command line does
+        train(tiny(), tmp_path)
+    shown = capsys.readouterr().err
+    assert "2/24" in shown and shown.endswith("\n"), stopped
+
+
 @pytest.mark.parametrize("update", [1, 6, 22, 24])
 def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, whole, update):
     stop_after(monkeypatch, update)
