@@ -22,7 +22,10 @@ def test_missing_things_name_what_exists(tmp_path) -> None:  # case D8
     assert message(InputError, name, "en", "du") == f"{tmp_path}: has no language 'du'. Fix: use one of de, en"
     assert message(InputError, "multi30k", "en", "es") == "multi30k: has no language 'es'. Fix: use one of en, de, fr"
     assert message(InputError, "multi30").startswith("data.corpus: unknown corpus 'multi30'. Fix: did you mean 'multi30k'?")
-    assert message(InputError, name, "en").startswith(f"{tmp_path}: was asked for en alone, of de, en. Fix: name two languages")
+    for one in (("en",), (None, "en"), ("en", "en")):
+        for corpus_name in (name, "minigerman"):
+            expected = f"{corpus_name}: was asked for en alone. Fix: name two languages, or none for all that there are"
+            assert message(InputError, corpus_name, *one) == expected
     (tmp_path / "dev.de").unlink()
     assert message(InputError, name).startswith(f"{tmp_path}: has dev.en but no dev.de. Fix: add dev.de")
 

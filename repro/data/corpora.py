@@ -39,19 +39,21 @@ def load_corpus(
         name: a key of ``CORPORA``, or ``local:`` and a folder, whose text is composed (NFC). Sentences of dev or test, or one side of
             them, in train are an error then; ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in
             ``leaks``.
-        source, target: languages to load; by default all that the corpus has. A pair with a bad line in a language that is not loaded
-            stays.
+        source, target: the two languages to load; by default all that the corpus has. A pair with a bad line in a language that is not
+            loaded stays.
         root: folder of the corpora, by default the environment variable REPRO_DATA. A corpus that is not there comes from the Hub.
         max_chars: longer lines are left out of train and are an error in dev and test.
 
     Raises:
-        InputError: an unknown name or language, or files that are not clean parallel text.
+        InputError: an unknown name or language, one language alone or twice, or files that are not clean parallel text.
         MachineError: neither the folder nor the Hub has it.
         DamagedFileError: a published file that is not what was published.
     """
     check_kind("name", name, "give the name of a corpus, as in load_corpus('minigerman')", str)
     languages = tuple(language for language in (source, target) if language)
     record = check_languages(name, *languages)
+    if languages and len(set(languages)) < 2:  # a corpus of one side has no pairs
+        raise InputError(name, f"was asked for {languages[0]} alone", "name two languages, or none for all that there are")
     sides, is_from_hub = _read(name, record, languages, root, max_chars)
     sides = {
         split: {language: replace(text, lines=prepare_lines(name, text.lines)) for language, text in columns.items()}

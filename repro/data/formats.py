@@ -91,8 +91,6 @@ def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> 
         if language not in present:
             raise InputError(str(folder), f"has no language '{language}'", did_you_mean(language, sorted(present)))
     languages = list(wanted) or sorted(present)
-    if len(languages) < 2 <= len(present):
-        raise InputError(str(folder), f"was asked for {languages[0]} alone, of {', '.join(sorted(present))}", "name two languages")
     if len(languages) < 2:
         raise InputError(str(folder), f"holds one language only ({', '.join(languages)})", "put the translations beside it, as train.de")
     return languages
