@@ -271,6 +271,7 @@ def test_a_site_without_sense_is_refused_with_its_reason(variant, site):
         ("synthesizer(init='ones', rank=4)", "encoder_self", "columns of factors start equal and learn alike: rank 4 stays 1"),
         ("none; 3: dot-product", "cross", "'3: dot-product' names no layer. Fix: write first:, last: or a number from 1 to 2"),
         ("none; dot-product", "cross", "'dot-product' names no layer"),
+        ("none; last: uniform; 2: gaussian", "cross", "layer 2 has two variants: uniform and gaussian. Fix: give it one"),
     ],
 )
 def test_mistakes_are_one_clear_line(spec, site, message):

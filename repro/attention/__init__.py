@@ -60,17 +60,19 @@ def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[s
     ['none', 'none', 'dot-product(heads=1)']
 
     Raises:
-        InputError: a variant that cannot be read, or a layer that does not exist.
+        InputError: a variant that cannot be read, a layer that does not exist, or two variants for one.
     """
     usual, *exceptions = (part.strip() for part in spec.split(";"))
-    layers = [usual] * num_layers
+    found: dict[int, str] = {}
     for exception in exceptions:
         place, colon, variant = (part.strip() for part in exception.partition(":"))
         number = {"first": "1", "last": str(num_layers)}.get(place, place)
         if not colon or not number.isdecimal() or not 1 <= int(number) <= num_layers:
             mend = f"write first:, last: or a number from 1 to {num_layers} and a variant, as in 'none; last: dot-product'"
             raise InputError(where, f"'{exception}' names no layer", mend)
-        layers[int(number) - 1] = variant
+        if found.setdefault(int(number), variant) != variant:
+            raise InputError(where, f"layer {int(number)} has two variants: {found[int(number)]} and {variant}", "give it one")
+    layers = [found.get(number, usual) for number in range(1, num_layers + 1)]
     for variant in set(layers):
         parse_variant(variant, where)
     return layers
