@@ -225,9 +225,8 @@ class Replay:
         value = self.linear(attention.value_proj, entered if attended is None else attended)
         value = value.unflatten(-1, (attention.weights.num_heads, -1)).transpose(1, 2)  # (batch, num_heads, key_len, head_dim)
         heads = self.attend(self._weights[place].to(value.dtype), value)
-        for factors in (attention.gate() if attention.gate is not None else None, attention.head_scale):
-            if factors is not None:
-                heads = heads * factors.detach().to(heads.dtype)[:, None, None]
+        for factors in attention.factors():
+            heads = heads * factors.detach().to(heads.dtype)[:, None, None]
         self.heads[place] = heads.transpose(1, 2)
         return self._leave(residual, x, self.linear(attention.out_proj, self.heads[place].flatten(2)))
 

@@ -119,10 +119,14 @@ class MultiHeadAttention(nn.Module):
         # queries and keys reads them, which is several times faster for the few queries of a step.
         return Memory(None if key is None else key.mT.contiguous().mT, value.contiguous())
 
+    def factors(self) -> list[Tensor]:
+        """Return what heads are multiplied by, each `(num_heads,)`: the gates, drawn anew in training, and the factors laid over them."""
+        found = (self.gate() if self.gate is not None else None, self.head_scale)
+        return [factors for factors in found if factors is not None]
+
     def forward(self, query: Tensor, memory: Memory, blocked: Tensor, positions: Positions) -> Tensor:
         """Return `(batch, query_len, embed_dim)`; see `AttentionWeights.forward` for the arguments."""
         heads = self.weights.attend(query, memory.key, memory.value, blocked, positions)
-        for factors in (self.gate() if self.gate is not None else None, self.head_scale):
-            if factors is not None:
-                heads = heads * factors.to(heads.dtype)[:, None, None]
+        for factors in self.factors():
+            heads = heads * factors.to(heads.dtype)[:, None, None]
         return self.out_proj(heads.transpose(1, 2).flatten(2))  # (batch, query_len, num_heads * head_dim)

@@ -38,8 +38,8 @@ def factors_at_test_time(model: Transformer) -> Factors:
         if attention is None:
             return []
         found = torch.ones(attention.weights.num_heads)
-        for laid in (attention.gate() if attention.gate is not None else None, attention.head_scale):
-            found = found if laid is None else found * laid.float().cpu()
+        for laid in attention.factors():
+            found = found * laid.float().cpu()
         return found.tolist()
 
     return [[factors(attention) for attention in model.attentions()[site]] for site in SITES]
