@@ -16,6 +16,7 @@ from repro.attention import file_digests
 from repro.checkpoints import changed_attention
 from repro.config import DataConfig, RunConfig, from_dict, missing_options
 from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, may_change, own_folder, task_of
+from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
@@ -60,7 +61,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         raise InputError(f"{data.corpus}, {split}", "has no sentence pair", "put some into its files, or choose another split")
     if changed := changed_attention(run):  # the kept translations are those of the old code
         made_of += str(sorted((name, file_digests(run.config.model)[name]) for name in changed))
-    path = run.path / "evaluations" / f"{_file_name(split)}-{_digest(made_of)}.json"
+    path = run.path / "evaluations" / f"{_file_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
     if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
         return load_record(path)
     translator = Translator.from_run(run)
@@ -125,7 +126,7 @@ def _describe(run: Run, split: str, search: SearchConfig, refs: list[str], hyps:
         "search": asdict(search),
         "decoding": decoding,
         "scores": as_records(score_all(hyps, refs, data.target, task_of(data.corpus))),
-        "references_sha256": _digest("\n".join(refs), 64),
+        "references_sha256": digest(refs),
         "hypotheses": hyps,
         **overlap_of(data.corpus, data.source, data.target, split),
     }
@@ -296,7 +297,7 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def _check_references(record: dict[str, Any], refs: list[str]) -> None:
-    if _digest("\n".join(refs), 64) != record["references_sha256"]:
+    if digest(refs) != record["references_sha256"]:
         what = f"was scored against other references than {record['config']['data']['corpus']} {record['split']} has here"
         raise DamagedFileError(record["run"], what, "use the same version of the corpus, or evaluate the run again")
 
@@ -336,7 +337,3 @@ def compare_records(first: dict[str, Any], second: dict[str, Any], refs: list[st
 def _file_name(name: str) -> str:
     """Return a name, such as `local:../own`, without what would lead to another folder."""
     return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in name)
-
-
-def _digest(text: str, length: int = 8) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
