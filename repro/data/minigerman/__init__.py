@@ -6,8 +6,9 @@
 [('dev', 10), ('test', 10), ('train', 100)]
 """
 
+from repro.data.generated import DEFAULT_SIZES
 from repro.data.minigerman.contrastive import PHENOMENA, ContrastivePair, contrastive_pairs
-from repro.data.minigerman.corpus import DEFAULT_SIZES, Example, generate, splits
+from repro.data.minigerman.corpus import Example, generate, splits
 from repro.data.minigerman.meaning import Token, detokenize
 
 __all__ = ["DEFAULT_SIZES", "PHENOMENA", "ContrastivePair", "Example", "Token", "contrastive_pairs", "detokenize", "generate", "splits"]

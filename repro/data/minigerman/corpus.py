@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 
+from repro.data.generated import DEFAULT_SIZES, MAX_FAILURES
 from repro.data.minigerman import english, german
 from repro.data.minigerman.grammar import sample_sentence
 from repro.data.minigerman.meaning import Clause, Sentence, Token, Word, align, detokenize, to_tokens
 from repro.errors import InputError
 
-DEFAULT_SIZES = {"train": 20_000, "dev": 500, "test": 1_000}
 MIN_WORDS, MAX_WORDS = 3, 25
-MAX_FAILURES = 100_000  # draws in a row without a new pair: the grammar is exhausted for practical purposes
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def draw_examples(seed: int | str, exclude: Iterable[Example] = ()) -> Iterator[
         seen_english.add(example.english)
         seen_german.add(example.german)
         yield example
-    raise InputError("minigerman", f"no new sentence in {MAX_FAILURES} draws", "ask for fewer pairs")
+    raise InputError("minigerman", f"no new sentence in {MAX_FAILURES:,} draws", "ask for fewer pairs")
 
 
 def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -> list[Example]:

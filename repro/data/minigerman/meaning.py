@@ -103,7 +103,6 @@ class Sentence:
     clause: Clause
     ambiguous: NounPhrase | None = None
     cue: tuple[object, str] | None = None
-    phenomena: frozenset[str] = frozenset()
 
 
 class Token(NamedTuple):
