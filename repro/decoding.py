@@ -23,10 +23,8 @@ from repro.tensors import load_tensors
 from repro.transformer import Transformer
 
 MAX_TOKENS = 100_000  # no translation is longer, whatever its source
-NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
-
-
 MAX_BEAM = 1_000
+NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,8 @@ class SearchConfig:
             raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
         if self.beam > MAX_BEAM:
             raise InputError("search", f"a beam of {self.beam:,} would take all memory", f"use at most {MAX_BEAM:,}")
-        if self.penalty not in ("wu", "length") or not 0 <= self.alpha < 100:
-            raise InputError("search", f"cannot rank by '{self.penalty}' with alpha {self.alpha}", "use wu or length, and alpha >= 0")
+        if not 0 <= self.alpha < 100:
+            raise InputError("search", f"alpha must be at least 0 and below 100, found {self.alpha}", "use about 1, or 0 for no penalty")
 
     def conditions(self) -> list[str]:
         """Return what differs from the usual search, as `name=value`."""
