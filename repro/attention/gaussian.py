@@ -19,6 +19,9 @@ mass; a row whose mean lies beyond the sentence vanishes. There is no softmax, n
 Differs from the authors' code: it removes padding by zeroing the padded values; here their weights are zero, which is the same
 product and keeps the promise that blocked weights are exactly 0. Its cross attention uses the centers -1 and +1 without rounding, and
 its gamma is never applied: `gaussian(centers=[-1, 1], gamma=1.0, floor=False)` at `cross`. Its windows and indices do not run.
+
+Not included: models without value projections, which did a little worse with hard-coded cross attention (a footnote); and learned heads
+beside hard-coded ones in one layer, which the code can build and no table shows.
 Learned parameters in the weights: none.
 """
 

@@ -15,6 +15,9 @@ Differs from the paper, or settles what it leaves open:
    "code-1" tanh, "code-2" ReLU, "code-3" LN before the two layers; each plus the residual, none with LN after.
 3. `max_len` 256 as in the code; longer sentences are refused, or clamped by `beyond="clamp"`.
 4. The paper drops 0.2 of RAN's weights (not on En-Fr) and says nothing of the baseline's; `model.attention_dropout` is the same for all.
+
+Not included: scores by position added to those of dot products, with or without a recurrence, which the released code has beside the
+paper's. Its ordinary attention in the first layer is `"recurrent; first: dot-product"`.
 Learned parameters in the weights: num_heads M^2 + M^2 + M + 2 M for a whole stack, whatever its depth.
 This file is longer than most variants' because it holds five transitions.
 """

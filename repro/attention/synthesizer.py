@@ -9,6 +9,9 @@ Paper -> here: R -> `scores`, or `left` and `right`; M -> `max_len`; k -> `rank`
 Settled here: from which distribution the random initial values come. `init="normal"` draws from N(0, 1/M), "uniform" is Xavier's, and
 "ones" (as in the code of Zeng et al.) starts from attention that is exactly uniform. Of low rank, the product of two normal factors has the
 variance 1/M too, that of two uniform ones has not; "ones" has rank 1 for ever, since equal columns learn alike.
+
+Not included: the Dense Synthesizer, whose scores come from each token by itself, its factorised form, and mixtures of several, or with dot
+products. Zeng et al. compare with the random one alone.
 Learned parameters in the weights: num_heads M^2 per layer, or 2 num_heads M k.
 """
 
