@@ -304,13 +304,25 @@ def test_a_widgets_model_has_the_parameters_of_the_one_it_was_given(translator):
     assert texts(Playground(rounded, SENTENCE, SEARCH).words.rows[0]) == rounded.translate([SENTENCE], SEARCH)[0]
 
 
-def test_a_head_that_is_not_there_is_not_explored(translator):
-    maps = Explorer(translator, SENTENCE, SEARCH).maps
+@pytest.mark.parametrize("make, view", [(Explorer, "maps"), (Ablation, "heads"), (Playground, "heads")])
+def test_a_head_that_is_not_there_is_not_chosen(translator, make, view):
+    grid = getattr(make(translator, SENTENCE, SEARCH), view)
     for nowhere in ([2, 0, 4], [2, 2, 0], [3, 0, 0], [0, -1, 0], [0, 0]):
-        with pytest.raises(InputError, match=r"maps.chosen: there is no head \[.*\]. Fix: give \[site, layer, head\] of one that is drawn"):
-            maps.chosen = nowhere
-    maps.chosen = [2, 0, 3]
-    assert maps.chosen == [2, 0, 3]
+        expected = rf"{view}.chosen: there is no head \[.*\]. Fix: give \[site, layer, head\] of one that is drawn"
+        with pytest.raises(InputError, match=expected):
+            grid.chosen = nowhere
+    grid.chosen = [2, 0, 3]
+    assert grid.chosen == [2, 0, 3]
+
+
+@pytest.mark.parametrize("factors", [[], [[[0.0]]], [[[0.0] * 4]] * 3])
+def test_factors_that_are_not_one_for_each_head_are_told(translator, factors):
+    ablation = Ablation(translator, SENTENCE, SEARCH)
+    ablation.heads.factors = factors
+    ablation.sentence.value = OTHER
+    assert ablation.words.message.startswith("heads.factors: are not one for each head. Fix: give a list a site")
+    ablation.reset.click()
+    assert ablation.words.message.startswith("translated in")
 
 
 def test_rows_can_be_made_to_sum_to_one(translator):

@@ -47,7 +47,13 @@ class Ablation(Touchable):
         factors[site][layer][head] = self.factor.value
         self.heads.factors = factors
 
+    def _check_factors(self) -> None:
+        found, wanted = ([[len(heads) for heads in layers] for layers in of] for of in (self.heads.factors, ones(self.translator.model)))
+        if found != wanted:
+            raise InputError("heads.factors", "are not one for each head", "give a list a site, in it one a layer, in it a factor a head")
+
     def _show_factor(self) -> None:
+        self._check_factors()
         site, layer, head = self.heads.chosen
         factor = self.heads.factors[site][layer][head]
         if self.factor.min <= factor <= self.factor.max:  # the slider would cut it, and lay what it cut over the head
@@ -59,6 +65,7 @@ class Ablation(Touchable):
 
     def _read_changed(self) -> None:
         began = time.perf_counter()
+        self._check_factors()
         sites = zip(SITES, self.heads.factors, strict=True)
         factors = {(site, layer): heads for site, layers in sites for layer, heads in enumerate(layers) if heads}
         with scaled_heads(self.translator.model, factors):

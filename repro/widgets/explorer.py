@@ -10,9 +10,8 @@ from repro.analysis.heads import measure_heads
 from repro.analysis.reading import read, weights_of
 from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
-from repro.errors import InputError
 from repro.plots import escape
-from repro.widgets.heads import first_head
+from repro.widgets.heads import check_chosen, first_head
 from repro.widgets.parts import ONE_AT_A_TIME, TITLES, Touchable, apart, labelled_picture, module, picture, sentence_field, style
 
 SIDES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
@@ -42,16 +41,7 @@ class Maps(anywidget.AnyWidget):
 
     @traitlets.validate("chosen")
     def _is_there(self, proposal: dict) -> list[int]:
-        there = [
-            [site, layer, head]
-            for site, found in enumerate(self.sites)
-            for layer, heads in enumerate(found["layers"])
-            for head in range(heads)
-        ]
-        if there and proposal["value"] not in there:
-            what = f"there is no head {proposal['value']}"
-            raise InputError("maps.chosen", what, "give [site, layer, head] of one that is drawn; all numbers begin at 0")
-        return proposal["value"]
+        return check_chosen("maps.chosen", proposal["value"], [found["layers"] for found in self.sites])
 
     def __init__(self, chosen: list[int]) -> None:
         super().__init__(chosen=chosen)

@@ -29,6 +29,28 @@ class HeadGrid(anywidget.AnyWidget):
     marked = traitlets.List().tag(sync=True)
     mode = traitlets.Unicode("toggle").tag(sync=True)
 
+    @traitlets.validate("chosen")
+    def _is_there(self, proposal: dict) -> list[int]:
+        counts = [[len(heads) for heads in layers] for layers in self.factors]
+        return check_chosen("heads.chosen", proposal["value"], counts)
+
+
+def check_chosen(where: str, chosen: list[int], counts: Sequence[Sequence[int]]) -> list[int]:
+    """Return [site, layer, head] of a head that is drawn.
+
+    Args:
+        where: how an error names what was set.
+        chosen: what it was set to.
+        counts: heads by site and layer; none before anything is drawn.
+
+    Raises:
+        InputError: there is no such head.
+    """
+    there = [[s, i, head] for s, layers in enumerate(counts) for i, heads in enumerate(layers) for head in range(heads)]
+    if there and chosen not in there:
+        raise InputError(where, f"there is no head {chosen}", "give [site, layer, head] of one that is drawn; all numbers begin at 0")
+    return chosen
+
 
 @torch.no_grad()
 def factors_at_test_time(model: Transformer) -> Factors:
@@ -46,6 +68,7 @@ def factors_at_test_time(model: Transformer) -> Factors:
 
 
 def ones(model: Transformer) -> Factors:
+    """Return a factor of 1 for each head there is."""
     return [[[1.0] * len(heads) for heads in layers] for layers in factors_at_test_time(model)]
 
 
