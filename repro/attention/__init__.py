@@ -78,6 +78,12 @@ def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[s
     return layers
 
 
+def layers_of(model: ModelConfig) -> dict[str, list[str]]:
+    """Return the variant of every layer by site; see `parse_layers`."""
+    numbers = {site: model.encoder_layers if site == "encoder_self" else model.decoder_layers for site in SITES}
+    return {site: parse_layers(getattr(model, site), number, f"model.{site}") for site, number in numbers.items()}
+
+
 def build_weights(
     spec: str, site: str, num_layers: int, embed_dim: int, num_heads: int, dropout: float = 0.0, length_ratio: float | None = None
 ) -> list[Any]:
@@ -169,8 +175,7 @@ def _type_of(name: str, option: inspect.Parameter) -> Any:
 
 def file_digests(model: ModelConfig) -> dict[str, str]:
     """Return twelve hex digits for the file of each variant in a model, by name; comments, docstrings and layout do not count."""
-    layers = {site: model.encoder_layers if site == "encoder_self" else model.decoder_layers for site in SITES}
-    specs = {spec for site in SITES for spec in parse_layers(getattr(model, site), layers[site], f"model.{site}")}
+    specs = {spec for layers in layers_of(model).values() for spec in layers}
     names = sorted({parse_variant(spec)[0] for spec in specs} - {NO_SUBLAYER})
     for name in names:
         _builder(name)  # which has a line for what is wrong with its file

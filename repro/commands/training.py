@@ -79,17 +79,14 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
     'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
     """
-    from repro.attention import parse_layers
-    from repro.config import SITES
+    from repro.attention import layers_of
     from repro.data.corpora import check_languages
     from repro.scales import resolve
 
     check_not_beside("seed", ("train.seed",), overrides)
     check_not_beside("direction", ("data.source", "data.target"), overrides)
     config = resolve(scale, variant, direction, seed, given_once(overrides))
-    for site in SITES:
-        num_layers = config.model.encoder_layers if site == "encoder_self" else config.model.decoder_layers
-        parse_layers(getattr(config.model, site), num_layers, f"model.{site}")
+    layers_of(config.model)  # which refuses what is no variant
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
     from repro.tensors import load_state
