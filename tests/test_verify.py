@@ -4,6 +4,7 @@ import copy
 import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from repro.analysis.contrastive import _stored
 from repro.errors import InputError
 from repro.papers import verify
 from repro.papers.plausible import check_training
+from repro.papers.pruned import shape_of
 from repro.papers.verify import verify_claims, verify_records
 from repro.record_fields import kind_of
 from repro.records import VERDICTS, load_records, pairs_of, place_of, publish, rescore
+from repro.scales import resolve
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 Record = dict[str, Any]
@@ -352,3 +355,13 @@ def test_damaged_verdicts_are_named(tmp_path, content, message):
     (tmp_path / VERDICTS / "smoke.json").write_text(content)
     (line,) = verify_claims(tmp_path)
     assert re.search(message, line)
+
+
+@pytest.mark.parametrize(
+    "system, encoder_self, cross",
+    [("base", [4, 4], [4, 4]), ("7Ftoken+1L", [8, 8], [4, 4]), ("1L", [1, 1], [4, 4]), ("8L", [8, 8], [4, 4]), ("sh-x", [4, 4], [0, 1])],
+)
+def test_the_heads_that_a_record_should_have_are_those_of_its_model(system, encoder_self, cross):
+    """A variant may have its own number of them, as Raganato et al. have eight whatever the scale has."""
+    expected = {"encoder_self": encoder_self, "decoder_self": [4, 4], "cross": cross}
+    assert shape_of(asdict(resolve("smoke", system).model)) == expected

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from repro.attention import parse_layers, parse_variant
-from repro.config import NO_SUBLAYER, SITES
+from repro.config import SITES, ModelConfig, from_dict
 from repro.cutting import from_scratch_config, save_pruned
 from repro.decoding import Translator
 from repro.jobs import train_and_evaluate
@@ -18,6 +17,7 @@ from repro.pruning import continued_config, kept_heads
 from repro.pruning_sweep import PruningPoint, nearest, penalties_to_try, sweep
 from repro.records import evaluate_run
 from repro.runs import Run
+from repro.transformer import Transformer
 
 PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the paper, so that there is something to prune
 SERIES = {"encoder": ("encoder_self",), "all": SITES}
@@ -226,12 +226,8 @@ def kept_by_site(point: dict[str, Any]) -> dict[str, int]:
 
 def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
     """Return the number of heads of every layer of a model's configuration by site."""
-    found: dict[str, list[int]] = {}
-    for site in SITES:
-        layers = parse_layers(model[site], model["encoder_layers" if site == "encoder_self" else "decoder_layers"])
-        variants = [parse_variant(layer) for layer in layers]
-        found[site] = [0 if name == NO_SUBLAYER else options.get("heads", model["num_heads"]) for name, options in variants]
-    return found
+    built = Transformer(from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0)  # a variant has its own number of heads
+    return {site: [0 if found is None else found.weights.num_heads for found in layers] for site, layers in built.attentions().items()}
 
 
 def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
