@@ -191,7 +191,7 @@ def score_all(hyps: list[str], refs: list[str], target: str, task: str = "transl
         task: what the texts are, as a corpus says of itself.
 
     Raises:
-        InputError: nothing to score, not texts, or not as many references as hypotheses.
+        InputError: nothing to score, not texts, not as many references as hypotheses, or an unknown task.
     """
     hyps, refs = _lines(hyps, refs)
     return [Score(metric.name, metric.score(hyps), metric.signature()) for metric in metrics_for(task, target, tuple(refs))]
@@ -205,7 +205,20 @@ def paired_bootstrap(
     Every metric of `score_all` is compared whose score follows from sums over the sentences: all but distinct-n. The p-value is
     two-sided: the share of resamples whose difference is at least as far from the mean difference as the true one is from zero.
     (sacreBLEU's own test counts one tail, so its p is about half of this one.) The resamples are the same for all metrics and calls.
+
+    Args:
+        first, second: detokenised texts of the two systems; positive differences say that the second is better.
+        refs, target, task: see `score_all`.
+        num_samples: how many resamples.
+
+    Returns:
+        One for each of these metrics.
+
+    Raises:
+        InputError: nothing to score, not texts, not as many references as hypotheses, an unknown task, or no resample.
     """
+    if num_samples < 1:
+        raise InputError("num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000")
     first, refs = _lines(first, refs)
     second, _ = _lines(second, refs)
     random = np.random.default_rng(BOOTSTRAP_SEED)

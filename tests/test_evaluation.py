@@ -144,6 +144,11 @@ def test_nothing_or_unequal_lines_are_refused(hyps, refs, message):
         score_all(hyps, refs, "de")
 
 
+def test_no_resample_is_refused():
+    with pytest.raises(InputError, match="num_samples: must be at least 1, found 0"):
+        paired_bootstrap(WORSE, BETTER, REFS, "de", num_samples=0)
+
+
 def test_a_text_in_the_place_of_a_list_is_refused():
     """Its letters would be scored one by one."""
     with pytest.raises(InputError, match="hypotheses: are one text, not a list"):
