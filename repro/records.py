@@ -46,8 +46,8 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         The record.
 
     Raises:
-        InputError: an unknown split, or a published corpus that has changed since: the sentences of the test set may be in the training
-            text that there was.
+        InputError: a run that is not finished, an unknown split, or a published corpus that has changed since: the sentences of the test
+            set may be in the training text that there was.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     search = search or SearchConfig()
@@ -232,6 +232,7 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
 
     Raises:
         InputError: there it would replace what was measured on other sentences, or of other parameters.
+        DamagedFileError: what is there is no whole record.
     """
     path = Path(folder) / place_of(record)
     if path.exists():
