@@ -121,8 +121,6 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     from repro.records import load_records
 
     check_translates(scale)
-    if not results.is_dir():
-        raise InputError(str(results), "is no folder of results", "name the folder that `repro run` made")
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
         for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
