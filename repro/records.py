@@ -297,6 +297,18 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
     return sources, refs
 
 
+def check_text(record: dict[str, Any]) -> None:
+    """Refuse a record of another version of its corpus, whose translations are of other sentences, or whose model learned from others.
+
+    Raises:
+        DamagedFileError: train, dev or test of the corpus at hand are not those that the run was trained with.
+    """
+    data = record["config"]["data"]
+    if load_once(data["corpus"], data["source"], data["target"]).fingerprint != record["provenance"]["data_fingerprint"]:
+        what = f"was trained on another version of {data['corpus']} than is here"
+        raise DamagedFileError(record["run"], what, "use that version of the corpus, or delete the run's records and run it again")
+
+
 def _check_references(record: dict[str, Any], refs: list[str]) -> None:
     if digest(refs) != record["references_sha256"]:
         what = f"was scored against other references than {record['config']['data']['corpus']} {record['split']} has here"

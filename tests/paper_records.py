@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import sacrebleu
 
-from repro.data.corpora import load_pairs
+from repro.data.corpora import load_once, load_pairs
 from repro.decoding import SearchConfig
 from repro.papers.arms import Arm
 from repro.papers.claims import Claim, Verdict
@@ -27,7 +27,13 @@ def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) 
         "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
         "search": asdict(SearchConfig()),
         "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
-        "provenance": {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
+        "provenance": {
+            "threads": 1,
+            "device": "cpu",
+            "processor": "p",
+            "started": "2026-11-01T00:00:00+00:00",
+            "data_fingerprint": load_once(config.data.corpus, config.data.source, config.data.target).fingerprint,
+        },
         "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],
         "hypotheses": hyps,
     }

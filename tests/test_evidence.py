@@ -21,6 +21,7 @@ from paper_records import (
 )
 from scipy import stats
 
+from repro.errors import DamagedFileError
 from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import equal_parts, last_minus_first, reference_length, slope_weights, source_length
 from repro.papers.claims import better
@@ -52,6 +53,18 @@ def test_a_system_with_one_seed_is_judged_with_the_noise_of_those_with_several(r
     seeds = np.var(scores, ddof=1) * (1 + 1 / 3)  # of one seed of HARD, and of the mean of three of BASE
     assert found.detectable is not None and (found.high - found.low) / 2 > stats.t.ppf(0.975, 1000) * math.sqrt(seeds)
     assert (found.high - found.low) / 2 < stats.t.ppf(0.975, 2) * math.sqrt(seeds + ((alone.high - alone.low) / 2 / 1.96) ** 2)
+
+
+@pytest.mark.parametrize("kind", ["scores of an arm", "scores that tell of seeds", "masks"])
+def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
+    """Their translations are of other sentences, as many: scored against these ones, they would be far worse than any system is."""
+    records = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8)), *masked_records(TOKEN, refs, range(9), (1,))]
+    records += [score_record(TOKEN, damaged(refs, 3), 2)]
+    place = {"scores of an arm": 1, "scores that tell of seeds": 4, "masks": 3}[kind]
+    records[place]["provenance"]["data_fingerprint"] = "0" * 64
+    with pytest.raises(DamagedFileError, match=re.escape(f"{records[place]['run']}: was trained on another version of minigerman")):
+        evidence = Evidence("smoke", records)
+        evidence.masked(TOKEN, "8") if kind == "masks" else evidence.contrast([(1, HARD), (-1, BASE)])
 
 
 def test_half_a_system_is_half_as_unsure(evidence):

@@ -1,7 +1,7 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
 from repro.record_fields import kind_of
-from repro.records import search_of
+from repro.records import check_text, search_of
 from repro.report import label_of
 from repro.scales import SCALES, conditions_of, system_of
 
@@ -171,16 +171,24 @@ class Evidence:
             systems = defaultdict(list)
             for record, config in self._of_the_size("scores"):
                 if (config.data.source, config.data.target) == direction:
-                    systems[label_of(record)].append(tuple(record["hypotheses"]))
-            several = {label: lists for label, lists in systems.items() if len(lists) > 1}
-            refs = tuple(self.pairs(like)[1]) if several else ()
-            self._several[direction] = {label: [_sums(data.target, hyps, refs) for hyps in lists] for label, lists in several.items()}
+                    systems[label_of(record)].append(record)
+            several = {label: found for label, found in systems.items() if len(found) > 1}
+            self._several[direction] = {label: [self._sums_of(like, record) for record in found] for label, found in several.items()}
         return self._several[direction]
 
     def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
         """Return the BLEU statistics of every test sentence, `(num_sentences, num_statistics)`."""
-        record = self.scores(arm, seed)
-        return _sums(arm.config(self.scale).data.target, tuple(record["hypotheses"]), tuple(self.pairs(arm)[1]))
+        return self._sums_of(arm, self.scores(arm, seed))
+
+    def _sums_of(self, like: Arm, record: Record, changed: Mapping[str, str] | None = None) -> np.ndarray:
+        """Return the BLEU statistics of the translations of a record, some of them changed, on the test set of an arm.
+
+        Raises:
+            DamagedFileError: they are of another version of the corpus, whose sentences may be as many.
+        """
+        check_text(record)
+        hyps = tuple((changed or {}).get(str(place), hyp) for place, hyp in enumerate(record["hypotheses"]))
+        return _sums(like.config(self.scale).data.target, hyps, tuple(self.pairs(like)[1]))
 
     def gap_by(self, terms: Sequence[tuple[float, Arm]], key: Key, edges: Sequence[float]) -> list[tuple[str, int, Estimate]]:
         """Return a contrast on parts of the test set.
@@ -234,11 +242,10 @@ class Evidence:
             pairs: a pair a seed, each run by the digest of its configuration.
             like: the arm on whose test set they all are.
         """
-        target, refs = like.config(self.scale).data.target, tuple(self.pairs(like)[1])
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for pair in pairs:
             for weight, digest in zip((1 / len(pairs), -1 / len(pairs)), pair, strict=True):
-                sums = _sums(target, tuple(self.scores_by(digest)["hypotheses"]), refs)
+                sums = self._sums_of(like, self.scores_by(digest))
                 value += weight * _bleu_of(sums)
                 resampled += weight * bleu_of_resamples(sums)
         noise = self._seed_noise(like, _bleu_of)
@@ -293,10 +300,7 @@ class Evidence:
 
     def _mask_sums(self, like: Arm, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the BLEU statistics of the translations without and with a mask, on the test set of an arm."""
-        target, refs = like.config(self.scale).data.target, tuple(self.pairs(like)[1])
-        hyps, changed = record["hypotheses"], record["masks"][head]["changed"]
-        masked = tuple(changed.get(str(i), hyp) for i, hyp in enumerate(hyps))
-        return _sums(target, tuple(hyps), refs), _sums(target, masked, refs)
+        return self._sums_of(like, record), self._sums_of(like, record, record["masks"][head]["changed"])
 
     def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[Bin]:
         """Return the parts of the test set that an arm translates; see `into_bins`."""
