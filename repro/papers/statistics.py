@@ -6,7 +6,7 @@
 
 Both together: another test set and other seeds would change a number independently, so the halves of their two intervals are squared and
 added (Zou and Donner 2008). That of the seeds is Student's: where a single pair of runs is all that tells how much they matter, it is
-12.7 standard errors wide, and the interval holds the truth in 95 % of experiments or more (`tests/test_statistics.py` simulates all of
+±12.7 standard errors, and the interval holds the truth in 95 % of experiments or more (`tests/test_statistics.py` simulates all of
 this). A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987) that the claim is about; an "equal"
 claim takes both sides. With it comes the minimum detectable difference: how large a true one must be for such an interval to lie above 0
 with a chance of 80 %.
@@ -31,7 +31,7 @@ from scipy import stats
 from repro.evaluation import BOOTSTRAP_SEED
 
 NUM_SAMPLES = 10_000
-"""With the usual 1,000 an end of an interval is where it is by chance, give or take 0.1 BLEU."""
+"""The standard error over sentences is known from so many to 1 part in 140, one over the root of twice as many; from 1,000 to 45."""
 LEVEL = 0.95
 ONE_SEED = "one seed alone"  # said of every number that knows nothing of other training seeds
 SENTENCES_ALONE = "†"  # behind an interval in a table
