@@ -14,9 +14,11 @@ from command_line import ended
 
 from repro.data.corpora import load_pairs
 from repro.files import write_json
+from repro.papers import load_paper
 from repro.papers.arms import Arm
+from repro.papers.evidence import Evidence
 from repro.papers.pruned import PRUNED
-from repro.papers.report import SMOKE_NOTE
+from repro.papers.report import SMOKE_NOTE, experiments_sections, sections
 from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.verdicts import load
 from repro.records import load_records, publish
@@ -280,3 +282,19 @@ def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
     statuses = [line.split(" | ")[2] for line in table.splitlines() if re.match(r"\| [RYVZM]-\d\d", line)]
     order = ["not reproduced", "partly", "undecided", "not run", "reproduced"]
     assert statuses == sorted(statuses, key=order.index) and len(statuses) == 50
+
+
+def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
+    """Behind a verdict stands a run that went on under another version: the claims, the tables of one experiment and the whole report name it."""
+    path = next((results / "minigerman.en-de").glob("hc-sa-seed1-*.test.json"))
+    record = json.loads(path.read_text())
+    assert "Not exact" not in ended(capsys, "claims", "Y-01", "--results", str(results))[1]
+    record["provenance"]["inexact"] = ["torch was 2.12.0, is 2.13.0"]
+    write_json(path, record)
+    told = f"Not exact, and counted all the same: {record['run']} (torch was 2.12.0, is 2.13.0)."
+    assert ended(capsys, "claims", "Y-01", "--results", str(results))[1].splitlines()[-1] == told
+    evidence = Evidence("smoke", load_records(results, None))
+    paper = load_paper("you2020")
+    chosen = [(paper, experiment) for experiment in paper.experiments if experiment.name == "table2"]
+    for parts in (experiments_sections(chosen, evidence), sections("smoke", evidence, results, ["you2020"])):
+        assert told in parts[0].text

@@ -221,6 +221,7 @@ def claims(name, scale, results, discard) -> None:
     A claim whose test was changed after its result was known is refused.
     """
     from repro.papers.evidence import Evidence
+    from repro.papers.report import inexact_note
     from repro.papers.verdicts import claims_of, counts, update
     from repro.records import load_records
 
@@ -234,6 +235,8 @@ def claims(name, scale, results, discard) -> None:
         for line in verdict.evidence or [verdict.reason]:
             click.echo(f"      {line}")
     click.echo(", ".join(f"{count} {status}" for status, count in counts(verdicts).items()))
+    if note := inexact_note(evidence):
+        click.echo(note)
 
 
 @click.command(short_help="Derive the stored numbers and verdicts again.")

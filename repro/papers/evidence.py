@@ -58,6 +58,10 @@ class Evidence:
             record for record in found if record["config"]["data"]["corpus"] == corpus and record.get("split", self.split) == self.split
         ]
 
+    def inexact(self) -> dict[str, list[str]]:
+        """Return what is not as the configuration says of runs that were scored, by run: another device, other code, other text."""
+        return {record["run"]: notes for record in self.all("scores") if (notes := record["provenance"].get("inexact"))}
+
     def _of_the_size(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
         found = ((record, from_dict(RunConfig, record["config"])) for record in self.all(kind))
         return ((record, config) for record, config in found if is_of_the_size(config))

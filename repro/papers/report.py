@@ -78,8 +78,9 @@ def _drawn(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, A
 
 def experiments_sections(chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence) -> list[Section]:
     """Return the report of some experiments, in parts, the first of which says how to read it."""
-    heading = f"# {len(chosen)} experiment{'s' * (len(chosen) > 1)} at {evidence.scale}\n\n{_how_to_read(evidence.scale)}"
-    return [Section(heading, {}, "top"), *(experiment_section(paper, experiment, evidence) for paper, experiment in chosen)]
+    heading = f"# {len(chosen)} experiment{'s' * (len(chosen) > 1)} at {evidence.scale}"
+    parts = [part for part in (heading, _how_to_read(evidence.scale), inexact_note(evidence)) if part]
+    return [Section("\n\n".join(parts), {}, "top"), *(experiment_section(paper, experiment, evidence) for paper, experiment in chosen)]
 
 
 UNFINISHED = ("in part", "not run")
@@ -163,6 +164,7 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
             f"# What five papers claim, at {scale}",
             _how_to_read(scale),
             f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these verdicts; run it again after new runs.",
+            inexact_note(evidence),
             verdict_table(claims, verdicts),
         )
         if part
@@ -182,6 +184,12 @@ def _how_to_read(scale: str) -> str:
         "seeds are counted in, over training seeds; ± is the standard deviation over seeds. *Detectable* is the true difference that such "
         "an interval shows with a chance of 80 %."
     )
+
+
+def inexact_note(evidence: Evidence) -> str:
+    """Return which of the runs behind tables and verdicts are not exactly what their configuration says, and why; nothing if none is."""
+    found = "; ".join(f"{run} ({', '.join(notes)})" for run, notes in sorted(evidence.inexact().items()))
+    return found and f"Not exact, and counted all the same: {found}."
 
 
 def _costs(evidence: Evidence) -> str:
