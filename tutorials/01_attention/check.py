@@ -150,6 +150,18 @@ def shared_by_the_blocked(scores, blocked):
     return scores.masked_fill(blocked, -1e9).softmax(dim=-1)
 
 
+@masked_softmax.mistake
+def blocked_unused(scores, blocked):
+    """That is the softmax over all keys. `blocked` says which of them may not be seen: they get 0, and the others share all of it."""
+    return scores.softmax(dim=-1)
+
+
+@masked_softmax.mistake
+def over_queries(scores, blocked):
+    """Your columns sum to one: the softmax went over the queries. A query shares 1 among its keys, which are the last axis."""
+    return scores.masked_fill(blocked, -math.inf).softmax(dim=0).nan_to_num()
+
+
 WORDS = table(4, 6, lambda i, c: 10 * i + c)
 
 
@@ -186,6 +198,12 @@ def words_first(x, num_heads):
 def words_in_columns(x, num_heads):
     """The parts are right, but inside each head words stand in columns; they belong in rows, as in x."""
     return x.T.reshape(num_heads, -1, len(x))
+
+
+@split_heads.mistake
+def words_cut(x, num_heads):
+    """You cut between words. Every head gets all words: cut the last axis (`chunk` and `split` take the first one unless told)."""
+    return torch.stack(x.chunk(num_heads))
 
 
 def read(weights, value):
@@ -267,3 +285,15 @@ def heads_of_nothing(query, key, value, num_heads, blocked):
     """A query with every key blocked became NaN. Its weights are zeros, and so is what it reads: is `masked_softmax` right already?"""
     read_by_others = multi_head.definition(query, key, value, num_heads, blocked)
     return read_by_others.masked_fill(blocked.all(dim=1, keepdim=True), math.nan)
+
+
+@multi_head.mistake
+def one_below_the_other(query, key, value, num_heads, blocked):
+    """The heads are right, but stand one below the other. Put them side by side: `torch.cat` joins the first axis unless told."""
+    return torch.cat(heads_of(query, key, value, num_heads, blocked))
+
+
+@multi_head.mistake
+def not_joined(query, key, value, num_heads, blocked):
+    """The heads are right, but still apart, in an axis of their own. Put them side by side, so that the output is as wide as the input."""
+    return torch.stack(heads_of(query, key, value, num_heads, blocked))

@@ -60,6 +60,18 @@ def no_factor(query_len, key_len, center):
     return table(query_len, key_len, lambda i, j: math.exp(-((j - i - center) ** 2) / 2))
 
 
+@gaussian_weights.mistake
+def no_root(query_len, key_len, center):
+    """The factor is 1 / sqrt(2 pi); you divided by 2 pi itself."""
+    return gaussian_weights.definition(query_len, key_len, center) / math.sqrt(2 * math.pi)
+
+
+@gaussian_weights.mistake
+def center_forgotten(query_len, key_len, center):
+    """The curve stands around the query itself, whatever the center: the mean is i + center."""
+    return gaussian_weights.definition(query_len, key_len, 0.0)
+
+
 @exercise(
     cases=[(gaussian_weights.definition(4, 4, -1.0),), (gaussian_weights.definition(3, 3, 0.0),)],
     hint="Query i may look at keys 0 to i, itself included. The others get 0, and nothing else changes.",
@@ -90,6 +102,18 @@ def not_itself(weights):
 def past(weights):
     """You masked the past and kept the future: keys with j > i are the ones to go."""
     return weights.triu()
+
+
+@mask_future.mistake
+def minus_infinity(weights):
+    """Minus infinity is for scores, before a softmax. These are weights already: a key that may not be seen has a weight of 0."""
+    return weights.masked_fill(torch.ones_like(weights, dtype=torch.bool).triu(1), -math.inf)
+
+
+@mask_future.mistake
+def one_word_ahead(weights):
+    """The query still sees the word after it: keys with j > i go, so j = i + 1 goes, too."""
+    return weights.tril(1)
 
 
 VALUE = torch.tensor([[1.0, 0.0], [2.0, 0.5], [4.0, 0.0], [8.0, -1.0], [16.0, 3.0]])
@@ -149,6 +173,28 @@ def whole_curve(value, center):
     return gaussian_weights.definition(len(value), len(value), center) @ value
 
 
+@window_attention.mistake
+def window_on_the_wrong_side(value, center):
+    """The window stands on the wrong side of the query: a center of -1 reads around the word before. `torch.roll` by 1 shifts that way."""
+    return window_attention.definition(value, -center)
+
+
+@window_attention.mistake
+def border_repeated(value, center):
+    """Past the end you read the last word once more (or the first, before the beginning). There is nothing: it counts 0."""
+    return sum(
+        density(tap) * value[(torch.arange(len(value)) + center + tap).clamp(0, len(value) - 1)]
+        for tap in (-1, 0, 1)
+    )
+
+
+@window_attention.mistake
+def distance_from_the_query(value, center):
+    """You weighted by the distance from the query. It is the distance from the mean that counts: 1, 0, 1, whatever the center."""
+    reach = table(len(value), len(value), lambda i, j: density(j - i) if abs(j - i - center) <= 1 else 0)
+    return reach @ value
+
+
 @exercise(
     cases=[(5, 0.0, 1.3), (6, 1.0, 0.5), (4, -1.0, 0.8)],
     hint="Target position i is expected at source position gamma * i; the center is added, and the sum is rounded down.",
@@ -185,3 +231,15 @@ def not_rounded(tgt_len, center, gamma):
 def center_scaled(tgt_len, center, gamma):
     """The center counts source tokens: add it after multiplying by gamma, not before."""
     return torch.tensor([math.floor(gamma * (i + center)) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def kept_inside(tgt_len, center, gamma):
+    """You moved a mean from before the first source word onto it. Leave it outside: that query reads only the tail of its bell."""
+    return cross_means.definition(tgt_len, center, gamma).clamp_min(0)
+
+
+@cross_means.mistake
+def rounded_up(tgt_len, center, gamma):
+    """You rounded up; the paper rounds down."""
+    return torch.tensor([math.ceil(gamma * i + center) for i in range(tgt_len)])

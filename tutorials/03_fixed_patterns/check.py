@@ -92,6 +92,25 @@ def not_divided(length):
     return table(length, lambda i, j: (j + 1) ** 3 if j <= i - 2 else 0)
 
 
+@left_context.mistake
+def first_left_out(length):
+    """The first token gets nothing: you cubed 0, 1, 2, ... Positions count from 0, and j + 1 is cubed: 1, 2, 3, ..."""
+    return sum_to_one(table(length, lambda i, j: j**3 if j <= i - 2 else 0))
+
+
+@left_context.mistake
+def keys_in_rows(length):
+    """Rows and columns are exchanged: a row belongs to the token that looks, a column to the token looked at."""
+    return left_context.definition(length).T
+
+
+@left_context.mistake
+def divided_by_the_whole(length):
+    """You divided every row by the cubes of the whole sentence. A row's sum ends where its context does, at i - 2."""
+    cubes = table(length, lambda i, j: (j + 1) ** 3 if j <= i - 2 else 0)
+    return cubes / sum((k + 1) ** 3 for k in range(length))
+
+
 @exercise(
     cases=[(4, "end"), (3, "start")],
     hint="Four tokens have the cubes 1, 8, 27, 64, which sum to 100: every row is 0.01, 0.08, 0.27, 0.64 or its mirror image.",
@@ -129,6 +148,18 @@ def same_for_both(length, edge):
 def exchanged(length, edge):
     """The edges are exchanged: toward "end" the last token gets most, toward "start" the first."""
     return toward_edge.definition(length, "start" if edge == "end" else "end")
+
+
+@toward_edge.mistake
+def cubes_themselves(length, edge):
+    """These are the cubes themselves; each row is still to be divided by its sum."""
+    return table(length, lambda i, j: (j + 1 if edge == "end" else length - j) ** 3)
+
+
+@toward_edge.mistake
+def one_column(length, edge):
+    """Rows and columns are exchanged: the weights of a query stand in a row, and all rows are alike."""
+    return toward_edge.definition(length, edge).T
 
 
 @exercise(
@@ -172,3 +203,9 @@ def by_column(word_weights, words):
 def split_first(word_weights, words):
     """You split each word's weight among its pieces. Here every piece gets the whole weight, and then the row is divided by its sum."""
     return sum_to_one(table(len(words), lambda i, j: word_weights[words[i], words[j]] / (words == words[j]).sum()))
+
+
+@by_word.mistake
+def keys_still_words(word_weights, words):
+    """Your rows are pieces, your columns still words: lay the words over the pieces on both sides."""
+    return word_weights[words]

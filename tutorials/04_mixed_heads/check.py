@@ -50,6 +50,12 @@ def without_itself(length, window):
     return mask(length, lambda i, j: 1 <= abs(j - i) <= window)
 
 
+@local_mask.mistake
+def other_side(length, window):
+    """Your window reaches to the right only; a local head looks to both sides."""
+    return mask(length, lambda i, j: i <= j <= i + window)
+
+
 @exercise(
     cases=[(4, "forward"), (5, "backward")],
     hint="Row i is query i. In a forward head the first word sees all words, the last word only itself; backward is the mirror image.",
@@ -247,3 +253,15 @@ def shared_by_the_blocked(scores, masks, is_padding):
 def allowed_blocked(scores, masks, is_padding):
     """You kept what is blocked and blocked the rest: in masks and padding alike, True means may not be seen."""
     return mixed_weights.definition(scores, ~(masks | is_padding), torch.zeros_like(is_padding))
+
+
+@mixed_weights.mistake
+def over_queries(scores, masks, is_padding):
+    """Your columns sum to one: the softmax went over the queries. A query shares 1 among its keys, which are the last axis."""
+    return scores.masked_fill(masks | is_padding, -math.inf).softmax(dim=-2).nan_to_num()
+
+
+@mixed_weights.mistake
+def score_of_zero(scores, masks, is_padding):
+    """A score of 0 is not a weight of 0: exp(0) is 1. The score that gives no weight is minus infinity."""
+    return scores.masked_fill(masks | is_padding, 0).softmax(dim=-1)

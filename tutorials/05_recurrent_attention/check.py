@@ -96,6 +96,30 @@ def beside_the_root(scores, weight, bias):
     ) + scores
 
 
+@step.mistake
+def normalized_together(scores, weight, bias):
+    """You normalised the rows of a head together. A layer norm has a mean and a deviation for each row, over its keys alone."""
+    return torch.nn.functional.layer_norm(torch.tanh(scores @ weight.T + bias), scores.shape[-2:]) + scores
+
+
+@step.mistake
+def no_tanh(scores, weight, bias):
+    """The tanh is missing, between the linear layer and the norm."""
+    return normalize(scores @ weight.T + bias) + scores
+
+
+@step.mistake
+def not_normalized(scores, weight, bias):
+    """The layer norm is missing: what the tanh returns is normalised before it is added."""
+    return torch.tanh(scores @ weight.T + bias) + scores
+
+
+@step.mistake
+def tanh_last(scores, weight, bias):
+    """The norm comes after the tanh; yours comes before it."""
+    return torch.tanh(normalize(scores @ weight.T + bias)) + scores
+
+
 @exercise(
     cases=[(*SMALL, BIAS[:3], 1), (*SMALL, BIAS[:3], 3)],
     hint="Layer 1 is one step away from the first scores, layer 2 two steps, and each step starts where the one before ended. "
@@ -199,6 +223,28 @@ def over_queries(scores, length):
 def scaled(scores, length):
     """You divided by a square root. That tames dot products of long vectors; here the scores are learned as they are."""
     return layer_weights.definition(scores / math.sqrt(scores.shape[-1]), length)
+
+
+@layer_weights.mistake
+def not_masked(scores, length):
+    """Every query sees every key. In a decoder query i sees the keys up to i."""
+    return scores[:, :length, :length].softmax(dim=-1)
+
+
+@layer_weights.mistake
+def past_masked(scores, length):
+    """You masked the past and kept the future: keys with j > i are the ones to go."""
+    return block_future(scores[:, :length, :length].mT).mT.softmax(dim=-1)
+
+
+@layer_weights.mistake
+def not_itself(scores, length):
+    """The diagonal is masked, too, and the first query is left with nothing: a query may see itself."""
+    return (
+        scores[:, :length, :length]
+        .masked_fill(torch.ones(length, length).triu().bool(), -math.inf)
+        .softmax(dim=-1)
+    )
 
 
 @exercise(

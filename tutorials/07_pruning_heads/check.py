@@ -78,6 +78,12 @@ def half_the_noise(log_alpha, uniform):
     return stretch(torch.sigmoid((torch.log(uniform) + log_alpha) / TEMPERATURE)).clamp(0, 1)
 
 
+@hard_concrete.mistake
+def turned_round(log_alpha, uniform):
+    """Your log alpha shuts gates: it is added to the noise, not subtracted, so that a large one opens its gate."""
+    return hard_concrete.definition(-log_alpha, uniform)
+
+
 @exercise(
     cases=[(learned(-3.0, -1.0, 0.0, 0.5),), (learned(2.0, -0.4),)],
     hint="The gate is 0 while s <= epsilon / (1 + 2 epsilon) = 1/12. Solve the formula of s for u; the chance of a larger u is 1 - u.",
@@ -213,3 +219,15 @@ def with_temperature(log_alpha, rule):
 def sigmoid_alone(log_alpha, rule):
     """The soft gate is stretched and clipped like a draw; a sigmoid alone is never 0 or 1."""
     return torch.sigmoid(log_alpha) if rule == "soft" else test_gate.definition(log_alpha, rule)
+
+
+@test_gate.mistake
+def exchanged(log_alpha, rule):
+    """The rules are exchanged: "sign" gives 0 or 1, "soft" what lies between as well."""
+    return test_gate.definition(log_alpha, "soft" if rule == "sign" else "sign")
+
+
+@test_gate.mistake
+def soft_not_clipped(log_alpha, rule):
+    """Your soft gates leave [0, 1]: clip after stretching, as in a draw."""
+    return stretch(torch.sigmoid(log_alpha)) if rule == "soft" else test_gate.definition(log_alpha, rule)

@@ -132,6 +132,21 @@ def ninety_percent(first, second, samples):
     return observed, percentile(differences, 5), percentile(differences, 95), p
 
 
+@paired_bootstrap.mistake
+def fractions(first, second, samples):
+    """`np.percentile` counts percent: the ends are 2.5 and 97.5. With 0.025 and 0.975 both lie near the smallest difference."""
+    differences, _ = resampled(first, second, samples)
+    observed, _, _, p = paired_bootstrap.definition(first, second, samples)
+    return observed, percentile(differences, 0.025), percentile(differences, 0.975), p
+
+
+@paired_bootstrap.mistake
+def mean_of_the_resampled(first, second, samples):
+    """Your difference is the mean of the resampled ones. Asked is that of the test set itself; resamples only say how sure it is."""
+    differences, _ = resampled(first, second, samples)
+    return mean(differences), *paired_bootstrap.definition(first, second, samples)[1:]
+
+
 def deviation(numbers, lost=1):
     """Return the standard deviation, dividing by one less than there are numbers."""
     return math.sqrt(sum((number - mean(numbers)) ** 2 for number in numbers) / (len(numbers) - lost))
@@ -144,6 +159,7 @@ def deviation(numbers, lost=1):
         (np.array([1.9, 2.1, 2.0, 1.95, 2.05]), 0.7, 2.132),
         (np.array([0.6, -0.6, 0.0, 0.7, -0.5]), 1.0, 2.132),
         (np.array([0.6, -0.6, 0.6]), 0.7, 2.920),
+        (np.array([0.3, -0.3, 0.0]), 0.1, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.35, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.45, 2.920),
         (np.array([0.3, -0.3, 0.0]), 0.55, 2.920),
@@ -257,6 +273,12 @@ def single_values(differences, margin, quantile):
     return abs(mean(differences)) + quantile * deviation(differences) < margin
 
 
+@is_equivalent.mistake
+def no_quantile(differences, margin, quantile):
+    """Perhaps `quantile` is missing? One standard error on either side is too narrow an interval: it is `quantile` times as wide."""
+    return abs(mean(differences)) + deviation(differences) / math.sqrt(len(differences)) < margin
+
+
 def decided(low, high, bound):
     if low >= bound:
         return "reproduced"
@@ -335,3 +357,9 @@ def equality(low, high, margin):
     if -margin <= low and high <= margin:
         return "reproduced"
     return "not reproduced" if high < -margin or low > margin else "undecided"
+
+
+@verdict.mistake
+def margin_without_minus(low, high, margin):
+    """The bound is -margin: losses are negative numbers. You compared with +margin, as if the system had to gain that much."""
+    return decided(low, high, margin)
