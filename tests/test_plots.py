@@ -130,12 +130,16 @@ def test_labels_that_do_not_fit_are_refused_in_one_line():
     [
         lambda: plots.pattern_gallery({}),
         lambda: plots.pattern_gallery({"next": np.eye(2)}, 0),
+        lambda: plots.bell_curves(["word"], {}),
         lambda: attention_maps([], [], [], []),
         lambda: head_values({}, "confidence"),
         lambda: plots.divergence_matrix({}),
         lambda: plots.head_bars({}, "distance"),
         lambda: plots.entropy_by_layer({}),
         lambda: plots.roles_by_layer([]),
+        lambda: plots.attention_by_sublayer({}, []),
+        lambda: plots.gate_paths([], 1.0),
+        lambda: plots.changes({}, "head", "BLEU"),
         lambda: plots.role_counts({}, "layer"),
         lambda: plots.heads_kept_by_site({}),
         lambda: plots.heads_kept_by_layer({}, []),
@@ -339,6 +343,44 @@ def test_published_numbers_stand_beside_their_rows_and_unpublished_ones_nowhere(
     assert published.x.tolist() == [0.3, -1] and np.rint(published.y).tolist() == [0, 2]
     assert reproduced.x.tolist() == [0.1, 0.5, -2] and np.rint(reproduced.y).tolist() == [0, 1, 2]
     assert (published.y < reproduced.y[[0, 2]]).all()  # so that neither hides the other
+
+
+def test_bells_stand_at_their_means_and_marks_lie_on_them():
+    marks, curve, _, other = plots.bell_curves(["a", "b", "c"], {"before": 0.0, "after": 2.0}, std=2.0).data
+    assert marks.y == pytest.approx([0.1995, 0.1760, 0.1210]) and marks.x.tolist() == [0, 1, 2]  # of the normal distribution, by table
+    assert (curve.x[0], curve.x[-1], curve.x[curve.y.argmax()], other.x[other.y.argmax()]) == (-0.5, 2.5, 0, 2)
+    assert dict(zip(curve.x.tolist(), curve.y.tolist(), strict=True))[1.0] == marks.y[1]
+
+
+def test_sublayers_hold_the_heads_of_each_system_and_a_missing_one_has_no_box():
+    figure = plots.attention_by_sublayer({"base": [(4, "learned")] * 2, "sh-x": [(4, "hard-coded"), None]}, ["self", "cross"])
+    learned, hard_coded = figure.data
+    assert (learned.x.tolist(), (learned.base + 0.4).tolist()) == ([0, 0], [0, 1])
+    assert (hard_coded.x.tolist(), hard_coded.hovertext) == ([1], ("sh-x, self: 4 hard-coded",))
+    written = {(note.x, note.y): note.text for note in figure.layout.annotations}
+    assert written == {(0, 0): "4 learned", (0, 1): "4 learned", (1, 0): "4 hard-coded", (1, 1): "no sublayer"}
+    assert figure.layout.yaxis.ticktext == ("self", "cross") and figure.layout.yaxis.range == (1.5, -0.5)  # the first on top
+    with pytest.raises(InputError, match="'base': found 1 for 2 sublayers"):
+        plots.attention_by_sublayer({"base": [None, None]}, ["self"])
+
+
+def test_changes_are_squares_where_the_whole_interval_lies_below_zero():
+    group = {"0.0": (-1.0, -2.0, -0.5), "0.1": (-1.0, -2.0, 0.0), "0.2": (0.5, 0.25, 1.0)}
+    worse, others = plots.changes({"cross": group}, "head", "BLEU").data
+    assert (worse.marker.symbol, worse.x.tolist(), worse.hovertext) == ("square", [0], ("0.0",))
+    assert (others.marker.symbol, others.x.tolist(), others.y.tolist()) == ("circle", [1, 2], [-1, 0.5])
+    assert (worse.y - worse.error_y.arrayminus, worse.y + worse.error_y.array) == ([-2], [-0.5])
+
+
+def test_paths_of_gates_have_the_color_of_their_layer_between_the_limits():
+    *paths, upper, lower = FIGURES["gate_paths"]().data
+    assert [(path.hovertext, path.y.tolist()) for path in paths] == [
+        ("layer 0, head 0", [2, 2.1]),
+        ("layer 0, head 1", [1.5, -0.5]),
+        ("layer 1, head 0", [2, 2.6]),
+    ]
+    assert [(path.line.color, path.showlegend) for path in paths] == [(COLORS[0], True), (COLORS[0], False), (COLORS[1], True)]
+    assert (upper.y.tolist(), lower.y.tolist()) == ([2.398] * 2, [-2.398] * 2)
 
 
 def test_speed_is_on_logarithmic_scales():

@@ -10,6 +10,7 @@ from repro.plots.export import save
 from repro.plots.heads import (
     NO_ROLE,
     ROLES,
+    attention_by_sublayer,
     confidence_against_relevance,
     divergence_matrix,
     entropy_by_layer,
@@ -20,12 +21,13 @@ from repro.plots.heads import (
     roles_by_layer,
     weight_histograms,
 )
-from repro.plots.maps import attention_grid, attention_maps, pattern_gallery
-from repro.plots.pruning import heads_kept_by_layer, heads_kept_by_site, pruning_curve
+from repro.plots.maps import attention_grid, attention_maps, bell_curves, pattern_gallery
+from repro.plots.pruning import gate_paths, heads_kept_by_layer, heads_kept_by_site, pruning_curve
 from repro.plots.scores import (
     Difference,
     Measured,
     accuracy_by_distance,
+    changes,
     curves,
     differences_by_length,
     published_beside_reproduced,
@@ -42,14 +44,18 @@ __all__ = [
     "Difference",
     "Measured",
     "accuracy_by_distance",
+    "attention_by_sublayer",
     "attention_grid",
     "attention_maps",
+    "bell_curves",
+    "changes",
     "confidence_against_relevance",
     "curves",
     "differences_by_length",
     "divergence_matrix",
     "entropy_by_layer",
     "escape",
+    "gate_paths",
     "head_bars",
     "head_values",
     "heads_kept_by_layer",

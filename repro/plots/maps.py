@@ -8,7 +8,21 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.errors import InputError
-from repro.plots.style import GRID, TEMPLATE, WIDTH, check_drawn, check_labels, escape, panels, place_of, ticks
+from repro.plots.style import (
+    COLORS,
+    GRID,
+    SYMBOLS,
+    TEMPLATE,
+    WIDTH,
+    check_drawn,
+    check_labels,
+    escape,
+    panels,
+    place_of,
+    plain,
+    rounded,
+    ticks,
+)
 
 CELL, CELL_WITH_TEXT = 20, 26  # pixels: a row of a matrix
 MIN_HEIGHT = 150  # pixels of a panel: the title of the color bar stands beside it
@@ -127,6 +141,30 @@ def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) ->
         matrices.append(Matrix(name, weights, [str(i) for i in range(query_len)], [str(i) for i in range(key_len)]))
     largest = max(float(np.max(_array(weights))) for weights in patterns.values())
     return heatmaps(matrices, "query position", "key position", "weight", (0, largest), num_columns)
+
+
+def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 1.0) -> go.Figure:
+    """Draw heads that are normal densities over the tokens of a sentence: a mark is the weight of a token, dotted lines are the curves.
+
+    Args:
+        tokens: of the sentence.
+        means: where the curve of each head stands, by name, in tokens from the first.
+        std: of all curves, in tokens.
+
+    Raises:
+        InputError: nothing to draw.
+    """
+    check_drawn(tokens)
+    check_drawn(means)
+    figure, last = plain(), len(tokens) - 0.5
+    for place, (name, mean) in enumerate(means.items()):
+        look = {"marker": {"color": COLORS[place % len(COLORS)], "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7}}
+        dotted = {"line": {"color": COLORS[place % len(COLORS)], "dash": "dot"}, "showlegend": False}
+        for x, mode, shown in ((np.arange(len(tokens)), "markers", look), (np.linspace(-0.5, last, 20 * len(tokens) + 1), "lines", dotted)):
+            y = np.exp(-((x - mean) ** 2) / (2 * std**2)) / (std * np.sqrt(2 * np.pi))
+            figure.add_scatter(x=rounded(x), y=rounded(y), mode=mode, name=escape(name), hovertemplate="%{x:.4~f}: %{y:.4~f}", **shown)
+    figure.update_xaxes(**ticks([escape(token) for token in tokens]), range=[-0.5, last], title_text="word")
+    return figure.update_yaxes(title_text="weight")
 
 
 def _array(values: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What pruning leaves: quality against heads kept, and where the kept heads are. Voita et al. 2019, Figures 7, 9 and 10."""
+"""How gates move while a model is pruned, and what pruning leaves: quality against heads kept, and where they are. Voita et al. 2019."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +11,37 @@ from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, escape, panels,
 
 Curve = tuple[Sequence[int], Sequence[float]]
 """Heads kept and the score with them, a model each; the one with most heads is the unpruned one."""
+
+
+def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
+    """Draw the parameters of gates over training, a line a head in the colour of its layer.
+
+    Args:
+        layers: of each layer the log alpha of its heads after each update, `(num_updates, num_heads)`.
+        decided: the size from which on a gate is open, or shut, even without noise: dotted, to either side of 0.
+
+    Raises:
+        InputError: nothing to draw.
+    """
+    check_drawn(layers)
+    figure, updates = plain(), np.arange(1, len(layers[0]) + 1)
+    for layer, paths in enumerate(layers):
+        for head, path in enumerate(np.transpose(paths)):
+            figure.add_scatter(
+                x=updates,
+                y=rounded(path),
+                mode="lines",
+                name=f"layer {layer}",
+                line={"color": COLORS[layer % len(COLORS)]},
+                showlegend=head == 0,
+                hovertext=f"layer {layer}, head {head}",
+                hovertemplate="%{hovertext}<br>%{x:,}: %{y:.4~f}<extra></extra>",
+            )
+    for limit in (decided, -decided):
+        dotted = {"mode": "lines", "line": {"dash": "dot", "color": INK, "width": 1}, "showlegend": False}
+        figure.add_scatter(x=updates[[0, -1]], y=rounded([limit, limit]), hovertemplate="%{y:.4~f}<extra></extra>", **dotted)
+    figure.update_xaxes(title_text="updates")
+    return figure.update_yaxes(title_text="log alpha of a gate", zeroline=True, zerolinecolor=INK)
 
 
 def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve], metric: str = "BLEU") -> go.Figure:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, check_labels, escape, plain, rounded, ticks
+from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, check_labels, escape, panels, place_of, plain, rounded, ticks
 
 Line = tuple[Iterable[float], Iterable[float]]
 
@@ -136,6 +136,39 @@ def published_beside_reproduced(rows: Sequence[Difference], quantity: str = "BLE
     )
     figure.update_yaxes(**ticks([escape(row.label) for row in rows]), range=[len(rows) - 0.5, -0.5])
     return figure.update_xaxes(title_text=escape(quantity), zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+
+
+def changes(groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_title: str, y_title: str) -> go.Figure:
+    """Draw changes with their intervals, a panel a group: squares where the whole interval lies below zero, circles elsewhere.
+
+    Args:
+        groups: by title, each change by its label, with the two ends of its interval.
+        x_title: what the labels are.
+        y_title: what changes, with its unit.
+    """
+    figure = panels(list(groups), 3, cell_height=260, shared_yaxes=True)
+    for panel, group in enumerate(groups.values()):
+        labels = [escape(label) for label in group]
+        change, low, high = np.array(list(group.values()), dtype=float).reshape(-1, 3).T
+        for place, places in ((1, np.flatnonzero(high < 0)), (0, np.flatnonzero(~(high < 0)))):
+            if not len(places):
+                continue
+            intervals = {"type": "data", "array": rounded((high - change)[places]), "arrayminus": rounded((change - low)[places])}
+            figure.add_scatter(
+                x=places,
+                y=rounded(change[places]),
+                error_y=intervals | {"thickness": 1.5, "width": 3},
+                mode="markers",
+                marker={"color": COLORS[place], "symbol": SYMBOLS[place], "size": 8},
+                showlegend=False,
+                hovertext=[labels[i] for i in places],
+                hovertemplate="%{hovertext}: %{y:+.4~f}<extra></extra>",
+                **place_of(panel, 3),
+            )
+        figure.update_xaxes(**ticks(labels), range=[-0.6, len(labels) - 0.4], showgrid=False, **place_of(panel, 3))
+    figure.update_xaxes(title_text=escape(x_title))
+    figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+    return figure.update_yaxes(title_text=escape(y_title), col=1)
 
 
 _XY = "%{x:,.4~f}: %{y:,.4~f}"
