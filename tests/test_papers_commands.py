@@ -285,7 +285,7 @@ def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
 
 
 def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
-    """Behind a verdict stands a run that went on under another version: the claims, the tables of one experiment and the whole report name it."""
+    """Behind a verdict stands a run that went on under another version: claims, tables and the whole report name it."""
     path = next((results / "minigerman.en-de").glob("hc-sa-seed1-*.test.json"))
     record = json.loads(path.read_text())
     assert "Not exact" not in ended(capsys, "claims", "Y-01", "--results", str(results))[1]
