@@ -61,6 +61,17 @@ def check_plain(path: Path) -> None:
         raise MachineError(f"'{path}'", "is no name of a plain file", "name another place")
 
 
+def read_plain(path: Path) -> bytes:
+    """Return the bytes of a file, and of nothing else: a pipe by that name, which nobody fills, would be waited for without end.
+
+    Raises:
+        OSError: it cannot be read, or is no file.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return path.read_bytes()
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON, atomically: a list of numbers on one line, as one of such lists with one number each.
 
@@ -174,7 +185,7 @@ def check_folder(path: Path) -> None:
     path = Path(path)
     mend = "delete the folder and make it again"
     try:
-        manifest = json.loads((path / MANIFEST).read_bytes())
+        manifest = json.loads(read_plain(path / MANIFEST))
         expected = {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error

@@ -20,7 +20,7 @@ from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
-from repro.files import write_json
+from repro.files import read_plain, write_json
 from repro.record_fields import faults_of, kind_of
 from repro.runs import Run
 from repro.scales import system_of
@@ -144,7 +144,7 @@ def load_record(path: Path) -> dict[str, Any]:
         DamagedFileError: the file is cut, edited into something else, or of a format this version does not know.
     """
     try:
-        record = json.loads(Path(path).read_bytes(), parse_constant=_refuse)
+        record = json.loads(read_plain(Path(path)), parse_constant=_refuse)
     except (OSError, ValueError, RecursionError) as error:
         raise DamagedFileError(str(path), "is not a result record", MEND) from error
     version = record.get("format") if isinstance(record, dict) else None

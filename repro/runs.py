@@ -24,7 +24,7 @@ from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, ReproError, check_kind
-from repro.files import UNFINISHED, check_folder, check_hashes, refusals, write_json
+from repro.files import UNFINISHED, check_folder, check_hashes, read_plain, refusals, write_json
 from repro.provenance import IDENTITY, TOLD, now
 from repro.scales import file_name, run_name
 from repro.tensors import save_tensors
@@ -181,7 +181,7 @@ class Run:
             DamagedFileError: the file is missing or cut.
         """
         try:
-            found = json.loads(self.provenance_path.read_bytes())
+            found = json.loads(read_plain(self.provenance_path))
             threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list}
             texts = [*(found[key] for key in (*IDENTITY, *TOLD)), found["versions"]["torch"], *found["versions"].values()]
             is_whole = type(threads) is int and 0 < threads < 10_000 and all(isinstance(text, str) for text in texts)
@@ -281,7 +281,7 @@ def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
 
 def _read_config(path: Path) -> RunConfig:
     try:
-        values = json.loads((path / "config.json").read_bytes())
+        values = json.loads(read_plain(path / "config.json"))
     except OSError as error:
         raise InputError(str(path), "is not a run folder (no readable config.json)", "name a folder made by `repro train`") from error
     except (ValueError, RecursionError) as error:

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ import torch
 from safetensors import SafetensorError
 
 import repro.files
+from repro import gallery
 from repro.config import RunConfig
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.files import append_line, check_folder, check_writable, write_atomic, write_folder, write_json
@@ -259,3 +261,14 @@ def test_to_see_whether_a_folder_takes_files_leaves_nothing_behind(tmp_path):
     for folder in ("there", "new/deeper", "there/new"):
         check_writable(tmp_path / folder)
     assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+
+
+@pytest.mark.parametrize("name", ["config.json", "provenance.json", "final/MANIFEST.json"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, name):
+    """Nobody writes into it, so to read it would hang. Another process asks, which can be ended."""
+    shutil.copytree(gallery.load("base").path, tmp_path / "base")
+    (tmp_path / "base" / name).unlink()
+    os.mkfifo(tmp_path / "base" / name)
+    code = "import sys; from repro import Run, Translator; Translator.from_run(Run(sys.argv[1]))"
+    answer = subprocess.run([sys.executable, "-c", code, tmp_path / "base"], capture_output=True, text=True, timeout=60)
+    assert answer.returncode and str(Path(name).name) in answer.stderr.strip().split("\n")[-1]
