@@ -224,8 +224,7 @@ class Translator:
             MachineError: the device is not there.
         """
         check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
-        if not run.is_finished:
-            raise InputError(str(run.path), "is not finished", "start its `repro train` command again; it resumes")
+        run.check_finished()
         model, subwords = new_model(run)
         load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
         return cls(model.to(find_device(device)), subwords)

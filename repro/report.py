@@ -57,11 +57,21 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
     """
     if not records:
         raise InputError("report", "there is no record", "name at least one evaluated run")
-    keys = {
-        "references": lambda r: r["references_sha256"],
-        "training data": lambda r: r["provenance"]["data_fingerprint"],
-        "signatures": lambda r: [score["signature"] for score in r["scores"]],
-    }
+    keys = {"references": lambda r: r["references_sha256"], "signatures": lambda r: [score["signature"] for score in r["scores"]]}
+    _check_same(records, keys)
+    check_same_training_text(records)
+
+
+def check_same_training_text(described: list[dict[str, Any]]) -> None:
+    """Refuse to compare runs of different texts; of what `records.describe_run` says, so that it can be asked before they translate.
+
+    Raises:
+        InputError: naming two of them.
+    """
+    _check_same(described, {"training data": lambda r: r["provenance"]["data_fingerprint"]})
+
+
+def _check_same(records: list[dict[str, Any]], keys: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
     for what, key in keys.items():
         for record in records[1:]:
             if key(record) != key(records[0]):

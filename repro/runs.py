@@ -115,6 +115,15 @@ class Run:
         """Whether training ended and the final parameters are there."""
         return (self.path / "final").is_dir()
 
+    def check_finished(self) -> None:
+        """Refuse a run without final parameters.
+
+        Raises:
+            InputError: training has not ended.
+        """
+        if not self.is_finished:
+            raise InputError(str(self.path), "is not finished", "start its `repro train` command again; it resumes")
+
     @property
     def subwords_path(self) -> Path:
         """Where the subword model lies."""

@@ -243,3 +243,17 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(capsy
     monkeypatch.setattr("repro.records.evaluate_run", None)
     code, line = refused(capsys, "evaluate", "r", "--record", str(runs / "file" / "results"))
     assert code == 3 and line.startswith(f"error: {runs / 'file' / 'results'}: cannot be written: a file is where a folder must be")
+
+
+@pytest.mark.parametrize("second", ["unfinished", "of another text"])
+def test_what_cannot_be_compared_is_refused_before_anything_is_translated(capsys, runs, monkeypatch, second):
+    run(capsys, "train", "--variant", "base", *FEW)
+    if second == "unfinished":
+        Run.create(resolve("smoke", "hc-sa"))
+    else:
+        run(capsys, "train", "--variant", "hc-sa", *TINY)
+    monkeypatch.delattr(Translator, "translate")
+    line = {"unfinished": "is not finished. Fix: start its", "of another text": "have different training data. Fix: compare runs of"}[
+        second
+    ]
+    assert line in refused(capsys, "compare", "base", "hc-sa")[1]

@@ -61,10 +61,13 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
     runs = [Run.find(first), Run.find(second)]
 
     from repro.decoding import SearchConfig
-    from repro.records import compare_records, evaluate_run
-    from repro.report import check_comparable, references_of
+    from repro.records import compare_records, describe_run, evaluate_run
+    from repro.report import check_comparable, check_same_training_text, references_of
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    for run in runs:  # before one of them translates, which may take minutes
+        run.check_finished()
+    check_same_training_text([describe_run(run) for run in runs])
     records = [evaluate_run(run, split, search, quiet=no_progress()) for run in runs]
     check_comparable(records)
     click.echo(f"{records[1]['run']} against {records[0]['run']}, {split}")
