@@ -165,9 +165,13 @@ def _newest(run: Run) -> Path | None:
 
 def _read_progress(checkpoint: Path) -> Progress:
     state = {"joules": None} | load_state(checkpoint)  # older checkpoints do not know theirs
-    if state["best_dev_nll"] is None:
+    if state.get("best_dev_nll") is None:
         state["best_dev_nll"] = math.inf
-    return Progress(**state)
+    try:
+        return Progress(**state)
+    except TypeError as error:
+        mend = "upgrade repro if a newer version wrote it; else delete the run's folder and train the run again"
+        raise DamagedFileError(str(checkpoint / "state.json"), "has other counters than this version knows", mend) from error
 
 
 def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:

@@ -21,7 +21,7 @@ from repro.errors import BusyError, DamagedFileError, InputError, MachineError, 
 from repro.files import write_json
 from repro.runs import Run
 from repro.scales import resolve
-from repro.tensors import load_state
+from repro.tensors import load_state, load_tensors, save_tensors
 from repro.training import apply_update, train
 
 
@@ -257,3 +257,14 @@ def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch, w
     monkeypatch.setattr("torch.set_rng_state", lambda state: None)
     resumed = parameters_of(train(tiny(), tmp_path, quiet=True))
     assert not all(torch.equal(expected[name], value) for name, value in resumed.items())
+
+
+def test_a_checkpoint_of_a_newer_version_is_named_and_stays(tmp_path, monkeypatch):
+    run = cut_short(tmp_path, monkeypatch)
+    for checkpoint in run.checkpoints():
+        state = load_state(checkpoint) | {"counted_tomorrow": 1}
+        tensors = {name: load_tensors(checkpoint, name) for name in ("model", "optimizer", "random")}
+        save_tensors(checkpoint, tensors, state)
+    with pytest.raises(DamagedFileError, match=r"state.json: has other counters than this version knows. Fix: upgrade repro"):
+        train(tiny(), tmp_path, quiet=True)
+    assert load_state(run.checkpoints()[-1]) == state
