@@ -65,6 +65,8 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 }
 """A paper's name for a model -> what of the model differs from the baseline."""
 
+EMPTY_BRACKETS = re.compile(r"(?<=[\w-])\(\s*\)")  # after the name of a variant
+
 STRUCTURE = (*SITES, "encoder_positions", "decoder_positions", "feed_forward", "gated_sites")
 
 GATE_INIT, GATE_RATE = 2.0, 10.0  # of gates laid on a trained model; `pruning.py` says why
@@ -249,6 +251,8 @@ def _overridden(config: RunConfig, overrides: Sequence[str]) -> RunConfig:
         if not equals:
             raise InputError(text, "has no value", f"write {key}=VALUE")
         part, name = key.split(".")
+        if name in SITES:
+            raw = EMPTY_BRACKETS.sub("", raw)  # or one model would be two runs
         try:
             values[part][name] = json.loads(raw)
         except (ValueError, RecursionError):

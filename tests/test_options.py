@@ -13,6 +13,7 @@ from repro.decoding import Translator
 from repro.records import load_record, load_records, pairs_of, score_of
 from repro.report import differences_table
 from repro.runs import Run
+from repro.scales import resolve
 
 pytestmark = pytest.mark.usefixtures("runs")
 
@@ -70,3 +71,9 @@ def test_a_difference_in_a_report_is_that_to_the_first():
     row = differences_table([first, second], pairs_of(first)[1]).split("\n")[2].split(" | ")
     assert float(row[2]) == pytest.approx(score_of(second, "BLEU")["value"] - score_of(first, "BLEU")["value"], abs=0.006)
     assert differences_table([first], pairs_of(first)[1]) == "Nothing to compare base with."
+
+
+def test_empty_brackets_after_a_variant_make_no_other_run():
+    plain, brackets = (("model.encoder_self=uniform; last: gaussian" + end,) for end in ("", "()"))
+    assert resolve("smoke", overrides=brackets) == resolve("smoke", overrides=plain)
+    assert resolve("smoke", overrides=("model.cross=gaussian(centers=())",)).model.cross == "gaussian(centers=())"
