@@ -174,7 +174,8 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     if choices and (isinstance(value, str) or len(allowed) == 1):
         raise InputError(where, f"unknown value '{value}'", did_you_mean(str(value), choices))
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise InputError(where, f"holds what is no letter in {value!a:.80}", "use text in UTF-8; rename the folder if it is one")
+        mend = "use text in UTF-8: set PYTHONUTF8=1, or rename the folder if it is one"
+        raise InputError(where, f"holds what is no letter in {value!a:.80}", mend)
     for row in (t for t in allowed if typing.get_origin(t) in (tuple, list)):
         if isinstance(value, (list, tuple)):
             return tuple(typed(typing.get_args(row)[0], item, where) for item in value)

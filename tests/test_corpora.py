@@ -1,5 +1,6 @@
 """Corpora by name: what they are, what is missing, and test sets of one for models of another."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -113,3 +114,13 @@ def test_records_are_complete() -> None:
     for name, record in CORPORA.items():
         assert record.about and record.licence and record.citation, name
         assert (record.folder or name.startswith("mini")) and len(record.languages) >= 2, name
+
+
+def test_a_folder_that_cannot_be_named_in_the_encoding_of_file_names_is_not_said_to_be_missing(tmp_path):
+    (tmp_path / "é").mkdir()
+    code = (
+        "import sys; from repro.data.formats import read_folder; from pathlib import Path; read_folder(Path(sys.argv[1], chr(233)), [], 9)"
+    )
+    ascii_only = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    answer = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, env=ascii_only)
+    assert "cannot be looked for where names of files are in ascii. Fix: set PYTHONUTF8=1" in answer.stderr

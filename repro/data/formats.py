@@ -4,6 +4,7 @@ Every reader returns the sides of each split, ``{"train": {"en": TextLines, "de"
 """
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,6 +36,10 @@ def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
         InputError: there is no folder or nothing known in it, or two layouts, or a language or one side of a split is missing, or a line
             is not what its layout wants.
     """
+    try:
+        os.fsencode(folder)
+    except UnicodeEncodeError as error:  # which `is_dir` takes for a folder that is not there
+        raise InputError(str(folder), f"cannot be looked for where names of files are in {error.encoding}", "set PYTHONUTF8=1") from error
     if not folder.is_dir():
         raise InputError(str(folder), "is not a folder", "give the folder that holds train.en and train.de, a TSV, JSONL or WIT3 files")
     names = sorted(path.name for path in folder.iterdir())
