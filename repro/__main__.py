@@ -15,13 +15,26 @@ import click
 
 from repro.attention import VARIANTS
 from repro.commands import analysis, evaluation, papers, training
-from repro.errors import ReproError, Stopped, known
+from repro.errors import InputError, ReproError, Stopped, known
 
 OUR_BUG = 70
 STOPPED = 130  # by Ctrl-C, as shells have it
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """Commands of which each refuses an option with a value that is given twice: one of the two is surely a mistake."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command:
+            given = command.make_parser(click.Context(command, ctx, name)).parse_args(list(rest))[2]
+            for option in given:
+                if isinstance(option, click.Option) and not (option.multiple or option.is_flag) and given.count(option) > 1:
+                    raise InputError(option.opts[0], "is given more than once", "give it once")
+        return name, command, rest
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="repro-attention", prog_name="repro")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:

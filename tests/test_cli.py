@@ -93,6 +93,7 @@ MISTAKES = [
     (["evaluate", "nothing"], "error: nothing: no such run in "),
     (["compare", "nothing", "else"], "error: nothing: no such run in "),
     (["train", "train.seed=1", "train.seed=2"], "error: train.seed=2: 'train.seed' is given more than once. Fix: give it once"),
+    (["train", "--seed", "1", "--seed=2"], "error: --seed: is given more than once. Fix: give it once"),
     (["train", "--seed", "-1"], "error: train.seed: must be at least 0 and below 2^63, found -1. Fix: "),
     (["train", "train.seed=" + "[" * 20_000], "error: train.seed: wants int, found '[[["),
     (["train", "model.embed_dim=0"], "error: model.embed_dim: must be at least 2, found 0. Fix: use an even width"),
