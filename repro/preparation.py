@@ -81,7 +81,7 @@ def removed_if_empty(run: Run) -> Iterator[None]:
         yield
     except Exception:
         if not run.checkpoint_folders() and not run.is_finished and not run.metrics():
-            shutil.rmtree(run.path)
+            shutil.rmtree(run.path, ignore_errors=True)  # it may be gone already, and the error that ended the block says more
         raise
 
 

@@ -1,7 +1,10 @@
 """Before the first update: what cannot be trained is refused in one line, leaves no run behind, and bars no mended run."""
 
+import errno
 import json
+import os
 import re
+import shutil
 
 import pytest
 import torch
@@ -177,6 +180,17 @@ def test_a_mistake_leaves_no_run_behind(tmp_path, mistake):
     with pytest.raises(InputError):
         train(config, tmp_path, quiet=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_whose_folder_vanishes_ends_with_what_could_not_be_written(tmp_path, monkeypatch):
+    def vanish(_descriptor):
+        shutil.rmtree(tmp_path / "runs")
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    config = tiny()
+    monkeypatch.setattr("repro.preparation.write_json", lambda path, value: monkeypatch.setattr("os.fsync", vanish))
+    with pytest.raises(MachineError, match=r"subwords.model: cannot be written"):
+        train(config, tmp_path / "runs", quiet=True)
 
 
 def test_a_mistake_keeps_what_was_trained(tmp_path, stopped):
