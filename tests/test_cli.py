@@ -43,7 +43,7 @@ MISTAKES = [
     (["train", "model.num_heads=null"], "error: model.num_heads: wants int, found None. Fix: give one int"),
     (["train", "train.learning_rate=NaN"], "error: train.learning_rate: wants float, found nan. Fix: give one float that is finite"),
     (["train", 'model.gated_sites=["cross", "cross"]'], "error: model.gated_sites: names a site twice: cross, cross. Fix: name each once"),
-    (["train", "data.corpus=b\udcfcro"], r"error: data.corpus: holds what is no letter in 'b\udcfcro'. Fix: use text in UTF-8: set"),
+    (["train", "data.corpus=b\udcfcro"], r"error: data.corpus: holds what is no letter in 'b\udcfcro'. Fix: use text in UTF-8: set P"),
     (["train", "model.gated_sites=cross"], "error: model.gated_sites: wants list of str, found 'cross'. Fix: write a list, as in ["),
     (
         ["train", "train.learning_rate=-1"],

@@ -11,6 +11,7 @@ from each_figure import COUNTS, FIGURES, NAN, ROLES, VALUES, every_figure
 from repro import plots
 from repro.errors import InputError
 from repro.plots import Difference, attention_grid, attention_maps, curves, escape, head_values, picture
+from repro.plots.heads import ON_PALE
 from repro.plots.still import draw
 from repro.plots.style import COLORS, INK
 
@@ -359,6 +360,7 @@ def test_sublayers_hold_the_heads_of_each_system_and_a_missing_one_has_no_box():
     assert (hard_coded.x.tolist(), hard_coded.hovertext) == ([1], ("sh-x, self: 4 hard-coded",))
     written = {(note.x, note.y): note.text for note in figure.layout.annotations}
     assert written == {(0, 0): "4 learned", (0, 1): "4 learned", (1, 0): "4 hard-coded", (1, 1): "no sublayer"}
+    assert {note.text for note in figure.layout.annotations if note.font.color == ON_PALE} == {"4 learned", "4 hard-coded"}
     assert figure.layout.yaxis.ticktext == ("self", "cross") and figure.layout.yaxis.range == (1.5, -0.5)  # the first on top
     with pytest.raises(InputError, match="'base': found 1 for 2 sublayers"):
         plots.attention_by_sublayer({"base": [None, None]}, ["self"])

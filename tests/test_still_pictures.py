@@ -13,8 +13,10 @@ from matplotlib.colors import to_hex
 from plotly.basedatatypes import BaseTraceType
 
 from repro.errors import InputError
-from repro.plots import COLORS, attention_maps, escape, head_values, save
+from repro.plots import COLORS, attention_by_sublayer, attention_maps, escape, head_values, save
+from repro.plots.heads import ON_PALE
 from repro.plots.still import draw
+from repro.plots.style import INK
 
 
 @every_figure
@@ -110,6 +112,12 @@ def test_the_still_picture_shows_text_as_typed():
     shown = ["<b>", "&lt;b&gt;", "$x$", "a⟨U+202E⟩b"]
     assert [label.get_text() for label in ax.get_xticklabels()] == [label.get_text() for label in ax.get_yticklabels()] == shown
     assert "<i>" in [text.get_text() for text in ax.figure.texts]
+
+
+def test_the_still_picture_writes_notes_in_their_color():
+    figure = attention_by_sublayer({"base": [(4, "learned")], "sh-x": [None]}, ["self"])
+    written = {text.get_text(): text.get_color() for text in draw(figure).texts}
+    assert (written["4 learned"], written["no sublayer"]) == (ON_PALE, INK)
 
 
 def test_a_notebook_holds_the_figure_and_its_picture():

@@ -18,6 +18,7 @@ ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
 NO_ROLE = "no head meets the criterion of any role"
 MAX_LABELLED = 16  # heads; in a larger cloud labels would hide heads
 KINDS = {"learned": "#B3D4E8", "hard-coded": "#F5CFB5"}  # how heads come by their weights: pale, for text stands on it
+ON_PALE = "#333333"  # that text, whatever the page is like
 
 
 def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[float, float] | None = None) -> go.Figure:
@@ -242,11 +243,11 @@ def attention_by_sublayer(systems: Mapping[str, Sequence[tuple[int, str] | None]
     for column, (name, found) in enumerate(systems.items()):
         check_labels(f"'{name}'", sublayers, len(found), "sublayer")
         for row, heads in enumerate(found):
-            text = "no sublayer"
+            text, color = "no sublayer", INK
             if heads is not None:
-                text = f"{heads[0]} {heads[1]}"
+                text, color = f"{heads[0]} {heads[1]}", ON_PALE
                 boxes[heads[1]].append((column, row, f"{escape(name)}, {escape(sublayers[row])}: {text}"))
-            figure.add_annotation(x=column, y=row, xref="x", yref="y", text=text, showarrow=False)
+            figure.add_annotation(x=column, y=row, xref="x", yref="y", text=text, font_color=color, showarrow=False)
     for kind, found_boxes in boxes.items():
         columns, rows, hover = zip(*found_boxes, strict=True) if found_boxes else ((), (), ())
         figure.add_bar(

@@ -204,7 +204,9 @@ class _Still:
         aligned = {"ha": note.get("xanchor", "center"), "va": note.get("yanchor", "center")}
         place = blended_transform_factory(across, along)
         place += ScaledTranslation(0, note.get("yshift", 0) / DPI, self.figure.dpi_scale_trans)
-        self.figure.text(note["x"], note["y"], _text(note["text"]), transform=place, fontsize=9, **aligned)
+        self.figure.text(
+            note["x"], note["y"], _text(note["text"]), transform=place, fontsize=9, color=note.get("font", {}).get("color", INK), **aligned
+        )
 
     def _write_above(self, width: int, height: int) -> None:
         """Write the legend, if there is something to tell apart, and the title of the figure."""
