@@ -215,20 +215,30 @@ def _tables(
 @SCALE
 @RESULTS
 @click.option("--discard", multiple=True, metavar="CLAIM", help="Throw the stored verdict of a claim away, because its test has changed.")
-def claims(name, scale, results, discard) -> None:
+@click.option("--split", "splits", multiple=True, help="Judge by this test set; given again, by all of them as one.  [default: test]")
+def claims(name, scale, results, discard, splits) -> None:
     """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the stored results, and store the verdicts with them.
 
-    A claim whose test was changed after its result was known is refused.
+    A claim whose test was changed after its result was known is refused. On other test sets than `test` those claims are judged that rest
+    on scores alone.
     """
     from repro.papers.evidence import Evidence
+    from repro.papers.pooling import AND
     from repro.papers.report import inexact_note
-    from repro.papers.verdicts import claims_of, counts, update
+    from repro.papers.verdicts import TEST, claims_of, counts, of_scores, update
     from repro.records import load_records
 
-    judged = claims_of(name)
+    judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
     check_translates(scale)
+    if split != TEST:
+        _check_splits(scale, (), splits)
+        judged = of_scores(judged)
+        if not judged:
+            raise InputError("--split", f"{name} rests on more than scores, and that was measured on {TEST} alone", "leave --split out")
     with damage_named(results):
-        evidence = Evidence(scale, load_records(results, None))
+        evidence = Evidence(scale, load_records(results, None), split)
+        if split != TEST and not evidence.all("scores"):
+            raise InputError(str(results), f"holds no run of {scale} that was scored on {split}", "score one with repro run --split")
         verdicts = update(results, scale, judged, evidence, discard)
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<15} {claim.statement}")

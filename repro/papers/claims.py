@@ -4,6 +4,9 @@ Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests 
 not: it stands in the evidence, and a verdict is computed anew when more have been trained. Of intervals of 95 % that are looked at again
 and again, more than one in twenty misses the truth at some time, so a verdict near its bound may yet turn over.
 
+The tests were written for the test set `test`, and its verdicts are the ones that count. The same conditions may be put to other sets that
+the same models translated, or to several taken as one (`pooling.py`): that came later, and is kept beside.
+
 A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over test sentences and training seeds, of a
 weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. It is
 also open while nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes within a model, none

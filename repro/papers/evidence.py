@@ -13,6 +13,7 @@ from repro.errors import ReproError
 from repro.evaluation import CorpusMetric, metrics_for
 from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
+from repro.papers.pooling import AND, pooled
 from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
 from repro.record_fields import kind_of
 from repro.records import check_text, search_of
@@ -34,14 +35,15 @@ class Evidence:
     Args:
         scale: its name.
         records: of any kind and scale. Those of no arm that is asked for tell at most how much seeds matter: see `is_of_the_size`.
-        split: the test set that scores are taken from.
+        split: the test set that scores are taken from; several, joined by `AND`, are taken as one (see `pooled`).
     """
 
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
         self.scale, self.split = scale, split
         self._records: dict[tuple[str, str], list[Record]] = {}
         self._several: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
-        for record in records:
+        sets = split.split(AND)
+        for record in records if len(sets) == 1 else pooled(records, sets):
             if kind_of(record) != "scores" or not search_of(record):  # the papers' systems are compared under one search
                 self._records.setdefault((kind_of(record), record["config_digest"]), []).append(record)
 
@@ -131,8 +133,13 @@ class Evidence:
 
     def pairs(self, arm: Arm) -> tuple[list[str], list[str]]:
         """Return sources and references of the test set."""
+        sets = self._sets(arm)
+        return [source for sources, _ in sets for source in sources], [reference for _, references in sets for reference in references]
+
+    def _sets(self, arm: Arm) -> list[tuple[list[str], list[str]]]:
+        """Return sources and references of every set that is part of the test set."""
         data = arm.config(self.scale).data
-        return load_pairs(data.corpus, data.source, data.target, self.split)
+        return [load_pairs(data.corpus, data.source, data.target, split) for split in self.split.split(AND)]
 
     def contrast(self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None) -> Estimate:
         """Return the weighted sum of the BLEU of arms, each the mean over its seeds.
@@ -192,7 +199,11 @@ class Evidence:
         """
         check_text(record)
         hyps = tuple((changed or {}).get(str(place), hyp) for place, hyp in enumerate(record["hypotheses"]))
-        return _sums(like.config(self.scale).data.target, hyps, tuple(self.pairs(like)[1]))
+        parts = []
+        for _, references in self._sets(like):  # set by set: another evidence may have asked for this one already
+            mine, hyps = hyps[: len(references)], hyps[len(references) :]
+            parts.append(_sums(like.config(self.scale).data.target, mine, tuple(references)))
+        return np.concatenate(parts)
 
     def gap_by(self, terms: Sequence[tuple[float, Arm]], key: Key, edges: Sequence[float]) -> list[tuple[str, int, Estimate]]:
         """Return a contrast on parts of the test set.

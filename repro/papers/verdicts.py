@@ -14,10 +14,12 @@ from repro.files import locked, write_json
 from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Status, Verdict
 from repro.papers.evidence import Evidence
-from repro.records import FORMAT, VERDICTS
+from repro.papers.pooling import AND
+from repro.records import FORMAT, VERDICTS, file_name
 from repro.report import table
 
 NO_DATA: Status = "not run"
+TEST = "test"  # the set that the tests of claims were written for
 STATUSES_EXPLAINED = (
     "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not reproduced* if some fail and none "
     "holds, else *undecided*."
@@ -38,6 +40,11 @@ def claims_of(name: str | None = None) -> list[Claim]:
     return found
 
 
+def of_scores(claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims that rest on scores alone, so that another test set can tell something of them."""
+    return [claim for claim in claims if not claim.measures()]
+
+
 def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, dict[str, Any]]:
     """Return for each claim by name its test and its verdict, as they are stored."""
     return {claim.name: {"test": claim.digest(), **asdict(claim.judge(evidence))} for claim in claims}
@@ -50,7 +57,7 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
         folder: of results.
         scale: its name.
         claims: which.
-        evidence: of that scale.
+        evidence: of that scale. Verdicts on another test set than `TEST` are kept in a file of their own.
         discard: claims whose stored verdict is thrown away first: of `claims`, or of a claim that no paper has any more.
 
     Raises:
@@ -59,16 +66,16 @@ def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, di
     """
     if not Path(folder).is_dir():
         raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
-    with locked(_path(folder, scale).parent):
+    with locked(_path(folder, scale, evidence.split).parent):
         return _update(folder, scale, claims, evidence, discard)
 
 
 def _update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str]) -> list[Verdict]:
-    judged, of_papers = {claim.name for claim in claims}, {claim.name for claim in claims_of()}
-    known = sorted(judged | (load(folder, scale).keys() - of_papers))  # another paper's verdict would not be judged again
+    judged, of_papers, split = {claim.name for claim in claims}, {claim.name for claim in claims_of()}, evidence.split
+    known = sorted(judged | (load(folder, scale, split).keys() - of_papers))  # another paper's verdict would not be judged again
     for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
-    stored = {name: verdict for name, verdict in load(folder, scale).items() if name not in set(discard)}
+    stored = {name: verdict for name, verdict in load(folder, scale, split).items() if name not in set(discard)}
     for claim in claims:
         before = stored.get(claim.name)
         if before is not None and before["status"] != NO_DATA and before["test"] != claim.digest():
@@ -81,26 +88,38 @@ def _update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, d
         if verdict["status"] == NO_DATA and stored.get(name, verdict)["status"] != NO_DATA:
             what = f"was {stored[name]['status']} at {scale}, and now it is not run: {verdict['reason']}"
             raise InputError(name, what, f"restore its records, or give the result up: repro claims --scale {scale} --discard {name}")
-    write_json(_path(folder, scale), {"format": FORMAT, "scale": scale, "verdicts": dict(sorted((stored | found).items()))})
+    head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
+    write_json(_path(folder, scale, split), head | {"verdicts": dict(sorted((stored | found).items()))})
     return [as_verdict(verdict) for verdict in found.values()]
 
 
-def load(folder: Path, scale: str) -> dict[str, dict[str, Any]]:
-    """Return the stored verdicts of a scale by claim; none where the file is missing.
+def load(folder: Path, scale: str, split: str = TEST) -> dict[str, dict[str, Any]]:
+    """Return the stored verdicts of a scale on a test set by claim; none where the file is missing.
 
     Raises:
         DamagedFileError: the file is not what was written.
     """
-    path = _path(folder, scale)
+    path = _path(folder, scale, split)
     if not path.exists():
         return {}
+    values = _read(path)
+    if (values["scale"], values.get("split", TEST)) == (scale, split):
+        return values["verdicts"]
+    raise _no_verdicts(path)
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_bytes())
-        if values["format"] == FORMAT and values["scale"] == scale and all(_is_whole(*one) for one in values["verdicts"].items()):
-            return values["verdicts"]
+        if values["format"] == FORMAT and isinstance(values["scale"], str) and all(_is_whole(*one) for one in values["verdicts"].items()):
+            return values
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
-    raise DamagedFileError(str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims")
+    raise _no_verdicts(path)
+
+
+def _no_verdicts(path: Path) -> DamagedFileError:
+    return DamagedFileError(str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims")
 
 
 def _is_whole(claim: str, verdict: Any) -> bool:
@@ -115,7 +134,18 @@ def _is_whole(claim: str, verdict: Any) -> bool:
 
 def scales_with_verdicts(folder: Path) -> list[str]:
     """Return the scales that verdicts are stored for."""
-    return sorted(path.stem for path in (Path(folder) / VERDICTS).glob("*.json"))
+    return sorted(path.stem for path in (Path(folder) / VERDICTS).glob("*.json") if "." not in path.stem)
+
+
+def further_test_sets(folder: Path) -> list[tuple[str, str]]:
+    """Return the scales and test sets that verdicts are stored for besides those on `TEST`, single sets before sets taken as one.
+
+    Raises:
+        DamagedFileError: a file is not what was written.
+    """
+    files = (path for path in (Path(folder) / VERDICTS).glob("*.json") if "." in path.stem)
+    found = [(values["scale"], values.get("split", TEST)) for values in map(_read, files)]
+    return sorted(found, key=lambda place: (place[0], place[1].count(AND), place[1]))
 
 
 def as_verdict(stored: dict[str, Any]) -> Verdict:
@@ -153,5 +183,5 @@ def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     return {status: statuses.count(status) for status in STATUSES}
 
 
-def _path(folder: Path, scale: str) -> Path:
-    return Path(folder) / VERDICTS / f"{scale}.json"
+def _path(folder: Path, scale: str, split: str = TEST) -> Path:
+    return Path(folder) / VERDICTS / (f"{scale}.json" if split == TEST else f"{scale}.{file_name(split)}.json")

@@ -45,7 +45,7 @@ from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.plausible import check_heads_there, check_kept, check_maps, check_off_diagonal, check_speed, check_training
 from repro.papers.pruned import NO_CONTROL, SERIES, shape_of, tried_penalties
 from repro.papers.suites import check_contrastive
-from repro.papers.verdicts import claims_of, judge, load, scales_with_verdicts
+from repro.papers.verdicts import TEST, claims_of, further_test_sets, judge, load, of_scores, scales_with_verdicts
 from repro.pruning import kept_heads
 from repro.record_fields import KINDS, kind_of
 from repro.records import overlap_of, place_of, read_records, rescore
@@ -111,20 +111,26 @@ def verify_claims(folder: Path) -> list[str]:
     """Return a line for every stored verdict that the records which can be read do not give."""
     problems = []
     records = read_records(folder)[0].values()
-    for scale in scales_with_verdicts(folder):
+    try:
+        places = [*((scale, TEST) for scale in scales_with_verdicts(folder)), *further_test_sets(folder)]
+    except ReproError as error:
+        return [f"verdicts: {error}"]
+    for scale, split in places:
+        at = scale if split == TEST else f"{scale} on {split}"
         try:
-            problems += _wrong_verdicts(scale, load(folder, scale), Evidence(scale, records))
+            problems += _wrong_verdicts(at, load(folder, scale, split), Evidence(scale, records, split))
         except ReproError as error:
-            problems.append(f"verdicts at {scale}: {error}")
+            problems.append(f"verdicts at {at}: {error}")
         except CUT_SHORT as error:
-            problems.append(f"verdicts at {scale}: they or their records are damaged ({type(error).__name__}: {error})")
+            problems.append(f"verdicts at {at}: they or their records are damaged ({type(error).__name__}: {error})")
     return problems
 
 
 def _wrong_verdicts(scale: str, verdicts: dict[str, dict], evidence: Evidence) -> list[str]:
     problems = []
-    found = judge(claims_of(), evidence)
-    for names in ([claim.name for claim in claims_of(paper)] for paper in PAPERS):
+    claims = {paper: claims_of(paper) if evidence.split == TEST else of_scores(claims_of(paper)) for paper in PAPERS}
+    found = judge([claim for of_paper in claims.values() for claim in of_paper], evidence)
+    for names in ([claim.name for claim in of_paper] for of_paper in claims.values()):
         for name in names if any(other in verdicts for other in names) else ():  # a paper is judged as a whole, or not at all
             if name not in verdicts:
                 problems.append(f"{name} at {scale}: its verdict is missing, derived {found[name]['status']}")
