@@ -1,5 +1,6 @@
 """The command line. Arguments are checked before torch is imported, so that a mistake is answered at once."""
 
+import re
 import signal
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from repro.commands import analysis, evaluation, papers, training
 from repro.errors import InputError, ReproError, Stopped, known
 
 OUR_BUG = 70
+LONGEST = 290  # characters of an error after the word
 STOPPED = 130  # by Ctrl-C, as shells have it
 
 
@@ -104,9 +106,7 @@ def _interrupts() -> Iterator[list[int]]:
 def _end(error: Exception) -> NoReturn:
     """Say what went wrong in a line, and exit with its code."""
     if isinstance(error, ReproError):
-        # the name of a file may hold a line break, or a command to the terminal
-        text = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in str(error))
-        click.echo(f"error: {text}", err=True)
+        click.echo(f"error: {_shown(str(error))}", err=True)
         sys.exit(error.exit_code)
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
@@ -116,6 +116,14 @@ def _end(error: Exception) -> NoReturn:
     else:
         click.echo(f"error: a bug in repro: {what}. The traceback is in {file.name}; please report it", err=True)
     sys.exit(OUR_BUG)
+
+
+def _shown(text: str) -> str:
+    """Return the text of an error as one line of bearable length: a name in it may hold a line break, or a command to the terminal."""
+    text = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
+    if len(text) > LONGEST:  # of a name without end its ends tell which one it is, and the mend must be seen
+        text = re.sub(rf"\S{{{LONGEST // 3},}}", lambda name: f"{name[0][: LONGEST // 8]}...{name[0][-LONGEST // 8 :]}", text)
+    return text
 
 
 def _in_a_variant(error: Exception) -> str:

@@ -130,6 +130,16 @@ def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line
     assert found.startswith(line)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["evaluate"], ["run"], ["papers"], ["data"], ["train", "--variant"], ["train"], ["translate"], ["report", "--out"], ["claims"]],
+)
+def test_a_name_without_end_is_cut_so_that_the_mend_is_seen(capsys, arguments):
+    code, found = refused(capsys, *arguments, f"{'x' * 250}/{'y' * 5000}")
+    assert code in (2, 3)
+    assert "xxx...yyy" in found and ". Fix: " in found
+
+
 def test_options_that_need_each_other_may_come_in_any_order():
     for overrides in itertools.permutations(("model.embed_dim=90", "model.num_heads=6")):
         assert resolve("smoke", overrides=overrides).model.embed_dim == 90
