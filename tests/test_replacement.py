@@ -141,6 +141,15 @@ def test_afterwards_nothing_has_changed(fails):
             {"weights": build_weights("uniform", "cross", 1, 24, 4)[0]},
             "weights: make 4 heads. Fix: give weights of one head",
         ),
+        *(
+            (("cross", 0, 0), {"weights": build_weights(variant, "encoder_self", 1, width, 1)[0]}, f"weights: of {name} are made from keys")
+            for variant, width, name in [
+                ("dot-product", 24, "DotProduct"),
+                ("mixed(types='G')", 24, "Mixed"),
+                ("dot-product", 12, "DotProduct"),
+            ]
+        ),
+        (("cross", 0, 0), {"weights": build_weights("uniform", "cross", 1, 24, 1)}, "weights: wants AttentionWeights, found \\[Uniform"),
         (("cross", 0, 0), {"also_blocked": torch.zeros(2, 2)}, "also_blocked: is torch.float32 of 2 dimensions"),
     ],
 )

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from repro.analysis.ablation import attention_at
 from repro.attention.base import AttentionWeights, Positions
-from repro.errors import InputError
+from repro.errors import InputError, check_kind
 from repro.transformer import Transformer
 
 
@@ -78,14 +78,14 @@ def replaced_head(
             a row is as for every blocked pair: a softmax divides by what is left, a Gaussian loses the mass.
 
     Raises:
-        InputError: a head that the model does not have, or weights of more than one head.
+        InputError: a head that the model does not have, or weights of more than one head or with keys.
     """
     attention = attention_at(model, site, layer)
     num_heads = attention.weights.num_heads
     if head not in range(num_heads):
         raise InputError(f"{site} layer {layer} head {head}", f"the layer has {num_heads} heads", f"use 0 to {num_heads - 1}")
-    if weights is not None and weights.num_heads != 1:
-        raise InputError("weights", f"make {weights.num_heads} heads", "give weights of one head")
+    if weights is not None:
+        _check_replacement(weights, attention.value_proj.in_features)
     if also_blocked is not None and (also_blocked.dtype != torch.bool or also_blocked.dim() != 2):
         raise InputError("also_blocked", f"is {also_blocked.dtype} of {also_blocked.dim()} dimensions", "give bool, (query_len, key_len)")
     before = attention.weights
@@ -94,3 +94,23 @@ def replaced_head(
         yield
     finally:
         attention.weights = before
+
+
+def _check_replacement(weights: AttentionWeights, width: int) -> None:
+    """Refuse weights that cannot stand in for one head: the keys that the layer keeps are its own heads'.
+
+    Args:
+        weights: in question.
+        width: of the layer input.
+    """
+    check_kind("weights", weights, "give those of one layer, as in Gaussian((-1,), ...)", AttentionWeights)
+    if weights.num_heads != 1:
+        raise InputError("weights", f"make {weights.num_heads} heads", "give weights of one head")
+    like = next(weights.parameters(), torch.zeros(()))
+    try:
+        has_keys = weights.project_key(like.new_zeros(1, 1, width)) is not None
+    except RuntimeError:  # keys of another width; whoever has none takes any
+        has_keys = True
+    if has_keys:
+        what = f"of {type(weights).__name__} are made from keys, and those of the layer belong to its own heads"
+        raise InputError("weights", what, "give weights without keys, such as Gaussian, Fixed or Uniform")
