@@ -13,27 +13,32 @@ from repro.papers.pruned import PRUNED
 from repro.papers.verdicts import claims_of
 
 BASE, HARD = Arm("base"), Arm("hc-sa")
+ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "relevance_sentences": 100}}
+"""What a head record says that is of the dev set of the generated corpus."""
+
+
+def described(arm: Arm, seed: int = 1) -> dict:
+    """Return what a record of any kind says of its run."""
+    config = arm.config("smoke", seed)
+    fingerprint = load_once(config.data.corpus, config.data.source, config.data.target).fingerprint
+    return {
+        "run": str(arm),
+        "config": asdict(config),
+        "config_digest": config.digest(),
+        "provenance": {"started": "today", "data_fingerprint": fingerprint},
+    }
 
 
 def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) -> dict:
-    config = arm.config("smoke", seed)
-    return {
-        "run": str(arm),
+    about = described(arm, seed)
+    return about | {
         "system": arm.system,
         "seed": seed,
         "split": "test",
-        "config": asdict(config),
-        "config_digest": config.digest(),
         "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
         "search": asdict(SearchConfig()),
         "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
-        "provenance": {
-            "threads": 1,
-            "device": "cpu",
-            "processor": "p",
-            "started": "2026-11-01T00:00:00+00:00",
-            "data_fingerprint": load_once(config.data.corpus, config.data.source, config.data.target).fingerprint,
-        },
+        "provenance": about["provenance"] | {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
         "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],
         "hypotheses": hyps,
     }
@@ -57,10 +62,7 @@ def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[d
 def speed_records(**speeds: list[float]) -> list[dict]:
     """Return the records of one sitting."""
     common = {"kind": "speed", "sitting": list(speeds), "sentences": 256, "batch_size": 64, "steps": 25, "threads": 1}
-    return [
-        common | {"config_digest": Arm(system.replace("_", "-")).config("smoke").digest(), "sentences_per_second": speed}
-        for system, speed in speeds.items()
-    ]
+    return [described(Arm(system.replace("_", "-"))) | common | {"sentences_per_second": speed} for system, speed in speeds.items()]
 
 
 def heads_about(arm: Arm, **sites: dict) -> dict:
@@ -82,7 +84,7 @@ def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> di
         "relevance": rising,
         "two_rarest": [[0.1] * (heads - 1) + [0.159], [0.0] * heads],
     }
-    return of_one_training("heads") | {"sites": {"encoder_self": site}}
+    return of_one_training("heads") | ALL_OF_DEV | {"sites": {"encoder_self": site}}
 
 
 def pruning_record(kept: list[list[int]]) -> dict:
@@ -93,7 +95,7 @@ def pruning_record(kept: list[list[int]]) -> dict:
 
 def of_one_training(kind: str) -> dict:
     """Return how a record of the model with eight heads begins."""
-    return {"kind": kind, "config_digest": PRUNED.config("smoke").digest(), "provenance": {"started": "today"}}
+    return described(PRUNED) | {"kind": kind}
 
 
 def verdict_on(name: str, records: list[dict]) -> Verdict:

@@ -12,8 +12,10 @@ from paper_records import (
     bleu,
     claim_of,
     damaged,
+    described,
     heads_record,
     masked_records,
+    of_one_training,
     pruning_record,
     score_record,
     speed_records,
@@ -65,6 +67,35 @@ def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
     with pytest.raises(DamagedFileError, match=re.escape(f"{records[place]['run']}: was trained on another version of minigerman")):
         evidence = Evidence("smoke", records)
         evidence.masked(TOKEN, "8") if kind == "masks" else evidence.contrast([(1, HARD), (-1, BASE)])
+
+
+@pytest.mark.parametrize(
+    "kind, claim", [("heads", "V-07"), ("pruning", "V-03"), ("speed", "Y-12"), ("masks", "R-05"), ("contrastive", "R-08")]
+)
+def test_no_verdict_rests_on_what_was_measured_on_another_version_of_the_corpus(refs, kind, claim):
+    made = {"heads": [heads_record()], "pruning": [pruning_record([[0]])], "speed": speed_records(base=[1.0], hc_sa=[1.0], sh_x=[2.0])}
+    masks = [record for record in masked_records(TOKEN, refs, range(9), (1,)) if "kind" in record]
+    (record, *others) = (made | {"masks": masks, "contrastive": [described(TOKEN) | {"kind": "contrastive"}]})[kind]
+    record["provenance"] = record["provenance"] | {"data_fingerprint": "0" * 64}
+    with pytest.raises(DamagedFileError, match=re.escape(f"{record['run']}: was trained on another version of minigerman than is here")):
+        verdict_on(claim, [record, *others])
+
+
+@pytest.mark.parametrize(
+    "kind, change, what",
+    [
+        ("heads", {"measured": {"sentences": 499, "relevance_sentences": 100}}, "500 sentences of dev, 100 of them for relevance"),
+        ("heads", {"measured": {"sentences": 500, "relevance_sentences": 99}}, "500 sentences of dev, 100 of them for relevance"),
+        ("heads", {"split": "test"}, "500 sentences of dev, 100 of them for relevance"),
+        ("masks", {"hypotheses": ["one"]}, "1,000 sentences of test"),
+    ],
+)
+def test_no_verdict_rests_on_what_was_measured_on_a_part(refs, kind, change, what):
+    """As `describe_heads` does with a limit, whose record was taken for one of the whole split."""
+    record = heads_record(offset=-1) if kind == "heads" else masked_records(TOKEN, refs, range(9), (1,))[1]
+    expected = f"{record['run']} {kind}: was not measured on all {what}. Fix: delete the record"
+    with pytest.raises(DamagedFileError, match=re.escape(expected)):
+        verdict_on("V-07" if kind == "heads" else "R-05", [record | change])
 
 
 def test_half_a_system_is_half_as_unsure(evidence):
@@ -318,7 +349,7 @@ def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(re
     on, longer = (replace(PRUNED, overrides=(*PRUNED.overrides, f"train.max_updates={updates}")) for updates in (7, 8))
     pruned = score_record(on, damaged(refs, 4)) | {"config_digest": "pruned"}
     control = score_record(longer, refs) | {"config_digest": "control"}
-    record = {"kind": "pruning", "config_digest": before["config_digest"], "series": series}
+    record = of_one_training("pruning") | {"series": series}
     assert verdict_on("V-01", [before, pruned, control, record]).status == "undecided"  # who knows what another seed does?
     seeds = [score_record(BASE, damaged(refs, 4), seed) for seed in (1, 2)]  # of no importance here
     assert verdict_on("V-01", [before, pruned, control, record, *seeds]).status == "not reproduced"

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from paper_records import BASE, bleu, damaged, heads_about, heads_record, pruning_record, score_record, verdict_on
+from paper_records import BASE, bleu, damaged, described, heads_about, heads_record, pruning_record, score_record, verdict_on
 from scipy import stats
 from test_suites import LEARNED, TOKEN, contrastive_record
 
@@ -17,7 +17,8 @@ from repro.papers.suites import accuracy_by_type_table, accuracy_difference
 
 
 def of_seed(record: dict, arm, seed: int) -> dict:
-    return record | {"config_digest": arm.config("smoke", seed).digest()}
+    about = described(arm, seed)
+    return record | {name: about[name] for name in ("config", "config_digest")}
 
 
 def pairs_of_seed(arm, seed: int, right: int, masked_right: int = 0, **others) -> dict:

@@ -7,6 +7,7 @@ from paper_records import damaged, heads_about, score_record, speed_records
 
 from repro.analysis.syntax import DIRECTIONS, RELATIONS
 from repro.data.corpora import load_corpus
+from repro.errors import DamagedFileError
 from repro.papers import find_experiments
 from repro.papers.arms import Arm
 from repro.papers.bins import reference_length
@@ -83,8 +84,7 @@ def test_the_table_on_word_sense_holds_nothing_else():
 
 def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
     halves = [0.0] * 500 + [0.5] * 500
-    shares = about(BASE, "off_diagonal", split="test", shares={"encoder_self": halves, "decoder_self": halves[::-1]})
-    shares["provenance"] = evidence.scores(BASE)["provenance"]
+    shares = evidence.scores(BASE) | {"kind": "off_diagonal", "shares": {"encoder_self": halves, "decoder_self": halves[::-1]}}
     scored = [record for arm in (BASE, HARD) for record in evidence.find("scores", arm)]
     tables = text_of("you2020.figure6", Evidence("smoke", [*scored, shares])).split("\n\n")
     assert [part for part in tables if part.endswith(":")] == ["en to de:", "en to de:"]
@@ -100,6 +100,9 @@ def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
     shares["provenance"] = shares["provenance"] | {"started": "2026-11-02T00:00:00+00:00"}
     other = text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
     assert other.count(f"{whose}, in another training than the one that is scored.") == 2
+    shares["shares"] = {site: halves[1:] for site in shares["shares"]}
+    with pytest.raises(DamagedFileError, match="base off_diagonal: was not measured on all 1,000 sentences of test. Fix: delete"):
+        text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
 
 
 # Arms that have not been run

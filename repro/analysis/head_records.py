@@ -24,7 +24,7 @@ from repro.analysis.syntax import DIRECTIONS, PARSER, RELATIONS, Parse, SyntaxSt
 from repro.config import DataConfig
 from repro.data import minigerman
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_once
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import InputError
@@ -37,6 +37,7 @@ HeadRecord = dict[str, Any]
 DIGITS = 5  # decimals of the numbers in a record
 BATCH_TOKENS = 4_000  # sentences times the longest side of a batch
 RELEVANCE_TOKENS = 160  # the same where the graph of the whole model is kept; more is slower, too
+RELEVANCE_SENTENCES = 100  # of the first ones of a split
 CHUNK = 10_000  # sentences encoded at a time
 
 
@@ -57,7 +58,7 @@ def describe_heads(
     split: str = "dev",
     limit: int | None = None,
     treebank: Treebank | Literal["find"] | None = "find",
-    relevance_sentences: int = 100,
+    relevance_sentences: int = RELEVANCE_SENTENCES,
     quiet: bool = True,
 ) -> HeadRecord:
     """Measure all heads of a run.
@@ -79,7 +80,7 @@ def describe_heads(
     """
     data = run.config.data
     translator = Translator.from_run(run)
-    corpus = load_corpus(data.corpus, data.source, data.target)
+    corpus = load_once(data.corpus, data.source, data.target)
     if corpus.fingerprint != run.provenance()["data_fingerprint"]:
         what = f"was trained on another version of {data.corpus} than there is here"
         raise InputError(str(run.path), what, "use the same version of the corpus, or train it again")
@@ -163,13 +164,14 @@ def _measure_importance(translator: Translator, sources: list[str], refs: list[s
     own = _batches(translator, sources, translator.translate(sources), RELEVANCE_TOKENS)
     fixed = _batches(translator, sources, refs, RELEVANCE_TOKENS)
 
-    def bar(batches: list[Batch], name: str) -> Iterable[Batch]:
-        return tqdm(batches, desc=name, unit="batch", disable=quiet)
+    def measured(name: str, measure: Callable[..., HeadValues], batches: list[Batch], *rule: str) -> HeadValues:
+        with tqdm(batches, desc=name.replace("_", ", "), unit="batch", disable=quiet) as bar:
+            return clock.time(name, measure, model, bar, *rule)
 
     return {
-        "relevance": clock.time("relevance", head_relevance, model, bar(own, "relevance"), "ratio_eps"),
-        "relevance_alphabeta": clock.time("relevance_alphabeta", head_relevance, model, bar(own, "relevance, alphabeta"), "alphabeta"),
-        "gradient": clock.time("gradient", gradient_importance, model, bar(fixed, "gradient")),
+        "relevance": measured("relevance", head_relevance, own, "ratio_eps"),
+        "relevance_alphabeta": measured("relevance_alphabeta", head_relevance, own, "alphabeta"),
+        "gradient": measured("gradient", gradient_importance, fixed),
     }
 
 

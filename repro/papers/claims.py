@@ -166,9 +166,15 @@ class Claim:
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def judge(self, evidence: Evidence) -> Verdict:
-        """Compute the verdict from what has been measured."""
+        """Compute the verdict from what has been measured.
+
+        Raises:
+            DamagedFileError: a record is of another version of its corpus than is here, or of a part of it.
+        """
         if self.scales is not None and evidence.scale not in self.scales:
             return Verdict(self.name, "not run", f"cannot be tested at {evidence.scale}: {self.elsewhere}")
+        for kind, arm in self.measures():
+            evidence.check_measured(kind, arm)
         try:
             judged = [condition.judge(evidence) for condition in self.conditions]
         except NotMeasured as missing:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from repro.analysis.head_records import RELEVANCE_SENTENCES
 from repro.config import RunConfig, from_dict
 from repro.data.corpora import load_pairs
-from repro.errors import ReproError
+from repro.errors import DamagedFileError, ReproError
 from repro.evaluation import CorpusMetric, metrics_for
 from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
@@ -59,6 +60,18 @@ class Evidence:
         return [
             record for record in found if record["config"]["data"]["corpus"] == corpus and record.get("split", self.split) == self.split
         ]
+
+    def check_measured(self, kind: str, arm: Arm) -> None:
+        """Refuse what was measured of an arm on other text than is here, or on a part of it: no verdict may rest on it.
+
+        Most tables need no corpus, and say of how many sentences they are.
+
+        Raises:
+            DamagedFileError: the corpus is another version, or the sentences are fewer than `repro run` measures on.
+        """
+        for record in (record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)):
+            check_text(record)
+            _check_whole(record)
 
     def inexact(self) -> dict[str, list[str]]:
         """Return what is not as the configuration says of runs that were scored, by run: another device, other code, other text."""
@@ -320,6 +333,25 @@ class Evidence:
     def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[Bin]:
         """Return the parts of the test set that an arm translates; see `into_bins`."""
         return into_bins([key(source, reference) for source, reference in zip(*self.pairs(arm), strict=True)], edges)
+
+
+def _check_whole(record: Record) -> None:
+    """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
+    kind, data = kind_of(record), record["config"]["data"]
+    split = "dev" if kind == "heads" else record.get("split")
+    if split is None:
+        return
+    total = len(load_pairs(data["corpus"], data["source"], data["target"], split)[0])
+    what = f"was not measured on all {total:,} sentences of {split}"
+    if kind == "heads":
+        measured, for_relevance = record["measured"], min(RELEVANCE_SENTENCES, total)
+        found = (record["split"], measured["sentences"], measured["relevance_sentences"])
+        is_whole, what = found == (split, total, for_relevance), f"{what}, {for_relevance} of them for relevance"
+    else:
+        of_sentences = [record["hypotheses"]] if kind == "masks" else record["shares"].values()
+        is_whole = all(len(found) == total for found in of_sentences)
+    if not is_whole:
+        raise DamagedFileError(f"{record['run']} {kind}", what, "delete the record: repro run makes it of all of them")
 
 
 def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:

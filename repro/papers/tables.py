@@ -118,6 +118,7 @@ def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key
 def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:
     """Return BLEU of each arm by the share of tokens for which the attention of the first is strongest two or more positions away."""
     first = arms[0]
+    evidence.check_measured("off_diagonal", first)  # which sentence has which share: of another version, they would be others'
     shares = evidence.one("off_diagonal", first, split=evidence.split)["shares"][site]
     edges, arms = equal_parts(shares, 5), evidence.scored(arms)
     body = []
