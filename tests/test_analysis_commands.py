@@ -110,7 +110,7 @@ MISTAKES = [
     (["heads", "nothing"], "error: nothing: no such run in "),
     (
         ["heads", "base", "--limit", "0"],
-        "error: minigerman dev: limit 0 of 6 sentences, ",
+        "error: --limit: must be at least 1, found 0. Fix: leave it out for all sentences",
     ),
     (["heads", "base", "--limit", "4", "--record", "records"], "error: --record: is of all sentences of dev, as tables and claims want it"),
     (["heads", "base", "--split", "test", "--record", "records"], "error: --record: is of all sentences of dev, as tables and claims"),

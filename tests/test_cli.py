@@ -9,12 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from command_line import refused, run
 
 from repro.__main__ import cli, main
 from repro.attention import VARIANTS
 from repro.errors import Stopped
+from repro.runs import Run
 from repro.scales import resolve
 
 pytestmark = pytest.mark.usefixtures("runs")
@@ -181,6 +183,35 @@ def test_mistakes_are_answered_before_torch_is_imported(tmp_path):
         code = f"import sys, repro.__main__ as m\ntry: m.main({arguments!r})\nexcept SystemExit: print('torch' in sys.modules)"
         answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
         assert answer.stdout.strip().endswith("False"), arguments
+
+
+@pytest.mark.parametrize(
+    "arguments, line",
+    [
+        (["evaluate", "base", "--split", "../x"], "error: minigerman: has no split '../x'. Fix: use one of train, dev, test"),
+        (["heads", "base", "--split", "../x"], "error: minigerman: has no split '../x'. Fix: use one of train, dev, test"),
+        (["heads", "base", "--limit", "0"], "error: --limit: must be at least 1, found 0. Fix: leave it out for all sentences"),
+    ],
+)
+def test_sentences_that_there_are_none_of_are_refused_before_torch_is_imported(tmp_path, arguments, line):
+    (Run.create(resolve("smoke"), tmp_path).path / "final").mkdir()
+    code = f"import sys, repro.__main__ as m\ntry: m.main({arguments!r})\nexcept SystemExit: print('torch' in sys.modules)"
+    environment = os.environ | {"REPRO_RUNS": str(tmp_path)}
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert (answer.stderr.strip(), answer.stdout.strip()) == (line, "False")
+
+
+def test_whole_numbers_are_written_in_options_as_in_settings():
+    """`train.seed=1_000` is refused, and `--seed 1_000` was 1000."""
+    options = [
+        option for command in cli.commands.values() for option in command.params if isinstance(option.type, click.types.IntParamType)
+    ]
+    assert {option.name for option in options} == {"seed", "seeds", "jobs", "beam", "limit", "wanted"}
+    for option in options:
+        assert option.type.convert("12", option, None) == 12 and option.type.convert("-1", option, None) == -1
+        for text in ("1_000", "007", "\u0663", "+1", "1.0", "true", "", "9" * 5000):
+            with pytest.raises(click.BadParameter, match="is not a valid integer"):
+                option.type.convert(text, option, None)
 
 
 def test_help_teaches(capsys):

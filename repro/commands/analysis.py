@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from repro.commands.options import no_progress
+from repro.commands.options import WHOLE_NUMBER, check_split, no_progress
 from repro.errors import InputError
 from repro.files import check_writable
 
@@ -12,7 +12,7 @@ from repro.files import check_writable
 @click.command(short_help="Say what every head of a run does.")
 @click.argument("run")
 @click.option("--split", default="dev", show_default=True, help="dev, test, or a further test set of the corpus.")
-@click.option("--limit", type=int, help="Only the first sentences.")
+@click.option("--limit", type=WHOLE_NUMBER, help="Only the first sentences.")
 @click.option("--record", type=click.Path(path_type=Path), help="Also write the record below this folder; of all of dev.")
 @click.option("--figures", type=click.Path(path_type=Path), help="Also draw them as pictures into this folder.")
 def heads(run: str, split: str, limit: int | None, record: Path | None, figures: Path | None) -> None:
@@ -22,12 +22,16 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     """
     from repro.runs import Run
 
+    if limit is not None and limit < 1:
+        raise InputError("--limit", f"must be at least 1, found {limit}", "leave it out for all sentences")
     found = Run.find(run)
     if record and (limit is not None or split != "dev"):  # tables and claims would take a part for all of dev
         what = "is of all sentences of dev, as tables and claims want it"
         raise InputError("--record", what, "leave out --limit and --split, or leave out --record")
     for folder in filter(None, (record, figures)):
         check_writable(folder)
+    found.check_finished()
+    check_split(found, split)
 
     from repro.analysis.head_records import describe_heads
     from repro.analysis.tables import render_heads
@@ -55,9 +59,11 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
 
 @click.command(short_help="Take heads away and save the smaller models.")
 @click.argument("run")
-@click.option("--heads", "wanted", multiple=True, type=int, required=True, help="How many heads to leave; may be given several times.")
+@click.option(
+    "--heads", "wanted", multiple=True, type=WHOLE_NUMBER, required=True, help="How many heads to leave; may be given several times."
+)
 @click.option("--sites", default="all", show_default=True, type=click.Choice(["encoder", "all"]), help="Where heads may go.")
-@click.option("--jobs", default=2, show_default=True, help="Runs at a time.")
+@click.option("--jobs", type=WHOLE_NUMBER, default=2, show_default=True, help="Runs at a time.")
 @click.option("--split", default="test", show_default=True, help="test, dev, or a further test set of the corpus, for BLEU.")
 def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) -> None:
     """Prune heads of RUN until about so many are left (Voita et al. 2019), and save the smaller models as runs of their own."""

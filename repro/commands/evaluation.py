@@ -11,6 +11,7 @@ from repro.commands.options import (
     SCALE,
     SPLIT,
     check_report,
+    check_split,
     check_translates,
     check_unused,
     damage_named,
@@ -33,6 +34,8 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     found = Run.find(run)
     if record:
         check_writable(record)
+    found.check_finished()
+    check_split(found, split)
 
     from repro.decoding import SearchConfig
     from repro.records import evaluate_run, publish
@@ -59,14 +62,15 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
     from repro.runs import Run
 
     runs = [Run.find(first), Run.find(second)]
+    for run in runs:  # before one of them translates, which may take minutes
+        run.check_finished()
+        check_split(run, split)
 
     from repro.decoding import SearchConfig
     from repro.records import compare_records, describe_run, evaluate_run
     from repro.report import check_comparable, check_same_training_text, references_of
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
-    for run in runs:  # before one of them translates, which may take minutes
-        run.check_finished()
     check_same_training_text([describe_run(run) for run in runs])
     records = [evaluate_run(run, split, search, quiet=no_progress()) for run in runs]
     check_comparable(records)
@@ -103,6 +107,9 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     if twice := [run for run, times in Counter(run.path.resolve() for run in found).items() if times > 1]:
         raise InputError(twice[0].name, "is named twice, and would count as two seeds", "name each run once")
     check_report(out)
+    for run in found:
+        run.check_finished()
+        check_split(run, split)
 
     from repro.files import write_atomic
     from repro.records import evaluate_run

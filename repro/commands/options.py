@@ -1,9 +1,11 @@
 """Options that several commands have."""
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -11,6 +13,24 @@ from click.core import ParameterSource
 from repro.errors import DamagedFileError, InputError
 from repro.files import check_plain, check_writable
 
+if TYPE_CHECKING:
+    from repro.runs import Run
+
+
+class _WholeNumber(click.types.IntParamType):
+    """Whole numbers as `key=value` settings have them, in JSON: `int` would take 1_000, 007 and digits of any script as well."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            found = json.loads(value) if isinstance(value, str) else value
+        except (ValueError, RecursionError):
+            found = None
+        if type(found) is not int:
+            self.fail(f"{value!r:.80} is not a valid integer.", param, ctx)
+        return found
+
+
+WHOLE_NUMBER = _WholeNumber()
 SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule; `repro variants` lists them.")
 SPLIT = click.option("--split", default="test", show_default=True, help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.")
 RESULTS = click.option(
@@ -20,11 +40,25 @@ RESULTS = click.option(
 
 def search_options(command):
     """Add the options of the search to a command."""
-    command = click.option("--beam", default=5, show_default=True, help="Prefixes kept per sentence; 1 is greedy search.")(command)
+    command = click.option(
+        "--beam", type=WHOLE_NUMBER, default=5, show_default=True, help="Prefixes kept per sentence; 1 is greedy search."
+    )(command)
     command = click.option("--alpha", default=1.0, show_default=True, help="Strength of the length penalty; 0 is none.")(command)
     return click.option(
         "--penalty", default="length", show_default=True, type=click.Choice(["length", "wu"]), help="length^alpha, or Wu et al. 2016."
     )(command)
+
+
+def check_split(run: "Run", split: str) -> None:
+    """Refuse a test set that the corpus of a run does not have, before torch is loaded, not after; the corpus is not read again then.
+
+    Your own text is read anew each time, since it may have changed: there the command finds out by itself.
+    """
+    from repro.data.corpora import load_pairs, own_folder
+
+    data = run.config.data
+    if not own_folder(data.corpus):
+        load_pairs(data.corpus, data.source, data.target, split)
 
 
 def no_progress() -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, check_report, check_translates, damage_named, given_once
+from repro.commands.options import RESULTS, SCALE, WHOLE_NUMBER, check_report, check_translates, damage_named, given_once
 from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
 from repro.files import check_writable
 
@@ -53,8 +53,8 @@ def _experiment_line(paper: "Paper", experiment: "Experiment") -> str:
 @click.command(short_help="Train and measure what papers or systems need.")
 @click.argument("names", nargs=-1, required=True, metavar="NAMES... [KEY=VALUE]...")
 @SCALE
-@click.option("--seeds", default=1, show_default=True, help="Train with the seeds 1 .. N.")
-@click.option("--jobs", default=2, show_default=True, help="Runs at a time, on each machine.")
+@click.option("--seeds", type=WHOLE_NUMBER, default=1, show_default=True, help="Train with the seeds 1 .. N.")
+@click.option("--jobs", type=WHOLE_NUMBER, default=2, show_default=True, help="Runs at a time, on each machine.")
 @click.option("--split", "splits", multiple=True, help="Score on this test set, too, as in `repro evaluate`; may be given again.")
 @click.option("--cluster", metavar="ADDRESS", help="Use a Ray cluster, such as auto, or all GPUs of this machine: local.")
 @RESULTS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from repro.commands.options import SCALE, check_not_beside, given_once, no_progress, search_options
+from repro.commands.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress, search_options
 from repro.errors import InputError
 from repro.files import check_plain, check_writable
 
@@ -69,7 +69,7 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
 @SCALE
 @click.option("--variant", default="base", show_default=True, help="A system of the papers; `repro variants` lists them.")
 @click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
-@click.option("--seed", default=1, show_default=True, help="Of first parameters, order of the data and dropout.")
+@click.option("--seed", type=WHOLE_NUMBER, default=1, show_default=True, help="Of first parameters, order of the data and dropout.")
 @click.option("--device", help="cpu or cuda; default: the GPU if there is one.")
 @click.option("--allow-inexact", is_flag=True, help="Resume although data, device or torch changed; the results say so.")
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
