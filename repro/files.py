@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,8 @@ from repro.errors import DamagedFileError, MachineError
 
 MANIFEST = "MANIFEST.json"
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
+ABANDONED = 3600  # seconds after the last change of an unfinished file: to write and sync one takes a few
+_TEMPORARY = re.compile(r"\..+\.\d+\.part")  # as `write_atomic` names files
 _LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')  # in indented JSON, whose strings hold no line breaks
 # Of lists of one number each, when each of these stands on a line already.
 _LIST_OF_SINGLES = re.compile(r"\[\n +((?:\[[^,\[\]\n]+\],\n +)+\[[^,\[\]\n]+\])\n *\]")
@@ -99,6 +102,17 @@ def check_writable(folder: Path) -> None:
             path.rmdir()
 
 
+def remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes had begun to write by `write_atomic` into a folder that many write to, and nobody owns.
+
+    Whether they still run cannot be asked: the folder may be shared with other machines. So it is told from the age.
+    """
+    for path in Path(folder).glob(f".*{UNFINISHED}"):
+        with suppress(OSError):  # gone since, or not ours to remove
+            if _TEMPORARY.fullmatch(path.name) and time.time() - path.lstat().st_mtime > ABANDONED:
+                path.unlink()
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Own a folder while the block lasts, for reading a file, changing it and writing it; another process waits that long.
@@ -118,11 +132,11 @@ def append_line(path: Path, record: dict[str, Any]) -> None:
     """Append one JSON line in a single write, so that parallel writers never tear each other's rows.
 
     Raises:
-        MachineError: the disk refuses, or takes a part only, which is cut off again.
+        MachineError: the disk refuses, or takes a part only, which is cut off again. Or the folder is gone: what was below it would be
+            missing in one that is made anew, and nothing would tell.
     """
     line = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
     with refusals(Path(path)):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             written = os.write(descriptor, line)
@@ -219,6 +233,8 @@ def refusals(path: Path) -> Iterator[None]:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         raise MachineError(str(path), "cannot be written: a file is where a folder must be", "name another place") from error
+    except FileNotFoundError as error:
+        raise MachineError(str(path), "cannot be written: its folder is gone", "start the command again, which makes it anew") from error
     except OSError as error:
         raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
 

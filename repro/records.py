@@ -20,7 +20,7 @@ from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
-from repro.files import read_plain, write_json
+from repro.files import read_plain, remove_abandoned, write_json
 from repro.record_fields import faults_of, kind_of
 from repro.runs import Run
 from repro.scales import system_of
@@ -243,6 +243,7 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
         if before != now:
             raise InputError(str(path), f"was measured on {before}, this on {now}", "record it below another folder")
     write_json(path, record)
+    remove_abandoned(path.parent)
     return path
 
 

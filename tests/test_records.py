@@ -2,6 +2,8 @@
 
 import copy
 import json
+import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +126,17 @@ def test_another_search_has_a_file_and_a_label_of_its_own_and_no_say_in_claims(t
     assert Evidence("smoke", [greedy, usual]).scores(arm, usual["seed"]) == usual
     with pytest.raises(NotMeasured):
         Evidence("smoke", [greedy]).scores(arm, usual["seed"])
+
+
+def test_what_a_killed_recorder_left_goes_with_the_next_record(tmp_path, stored):
+    folder = publish(stored["scores"], tmp_path).parent
+    old, new, others = folder / ".a.json.4711.part", folder / ".b.json.4712.part", folder / ".download.part"
+    for path in (old, new, others):
+        path.touch()
+    for path in (old, others):
+        os.utime(path, (time.time() - 3601,) * 2)
+    publish(stored["scores"], tmp_path)
+    assert not old.exists() and new.exists() and others.exists(), "one may be being written, the other is not ours"
 
 
 def test_a_report_tells_seeds_of_one_system_apart():

@@ -146,6 +146,22 @@ def test_what_is_said_of_a_stop_begins_on_a_line_of_its_own(tmp_path, monkeypatc
     assert "2/24" in shown and shown.endswith("\n"), stopped
 
 
+def test_a_run_whose_folder_vanishes_ends_at_its_next_line(tmp_path, monkeypatch):
+    """Else a folder would be made again with checkpoints and parameters in it, and no configuration."""
+    updates = []
+
+    def vanish(*arguments):
+        updates.append(None)
+        if len(updates) == 2:
+            shutil.rmtree(tmp_path / "runs")
+        return apply_update(*arguments)
+
+    monkeypatch.setattr("repro.training.apply_update", vanish)
+    with pytest.raises(MachineError, match=r"metrics.jsonl: cannot be written: its folder is gone. Fix: start the command again"):
+        train(tiny(), tmp_path / "runs", quiet=True)
+    assert len(updates) == 4 and not (tmp_path / "runs").exists()
+
+
 @pytest.mark.parametrize("update", [1, 6, 22, 24])
 def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch, whole, update):
     stop_after(monkeypatch, update)
