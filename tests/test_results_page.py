@@ -7,12 +7,25 @@ import pytest
 from command_line import ended
 
 from repro.papers.arms import Arm
+from repro.papers.claims import Verdict
 from repro.papers.evidence import Evidence
-from repro.papers.summary import BEGIN, END, commands_to_go_on, summary
+from repro.papers.summary import BEGIN, END, commands_to_go_on, is_of_one_seed, summary
 from repro.record_fields import kind_of
 from repro.records import load_records
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+
+@pytest.mark.parametrize(
+    ("status", "evidence", "is_so"),
+    [
+        ("partly", ("holds: a >= 0: 2, 8 heads, one seed alone", "fails: b >= 0: -2"), True),
+        ("not reproduced", ("fails: a >= 0: -2", "open: b >= 0: 1, 8 heads, one seed alone"), False),
+        ("undecided", ("holds: a >= 0: 2, 8 heads, one seed alone", "open: b >= 0: 1"), False),
+    ],
+)
+def test_a_number_of_one_seed_that_leaves_its_condition_open_decides_nothing(status, evidence, is_so):
+    assert is_of_one_seed(Verdict("T-01", status, "", evidence)) == is_so
 
 
 def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):

@@ -10,10 +10,11 @@ the same models translated, or to several taken as one (`pooling.py`): that came
 A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over test sentences and training seeds, of a
 weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. It is
 also open while nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes within a model, none
-was masked for several. A condition on another number that has an interval (speed, accuracies) is decided likewise; one without (heads
-counted in a single model, parameters) is decided by the number. (The second condition of Y-10 asks only that no growth is shown: it
-compares the lower end of an interval with its bound, so it holds the more easily the less is known.) A condition whose number does not
-exist, such as a mean over no heads, is void: it neither holds nor fails.
+was masked for several. A condition on another number that has an interval (speed, accuracies) is decided by that; over pairs or heads
+of a single seed it knows nothing of other seeds, and the evidence says so. One without (heads counted in a single model, parameters) is
+decided by the number. (The second condition of Y-10 asks only that no growth is shown: it compares the lower end of an interval with its
+bound, so it holds the more easily the less is known.) A condition whose number does not exist, such as a mean over no heads, is void: it
+neither holds nor fails.
 
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
 """

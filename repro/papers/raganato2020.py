@@ -60,7 +60,8 @@ def _local_minus_far(evidence: Evidence) -> Estimate:
     """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from masking 5, 6 or 7.
 
     Which two these are is read off the same sentences. So its interval is put together from those of all nine differences, which are
-    wider (Bonferroni): the least of nine lies between the lowest of their low ends and the lowest of their high ends.
+    wider (Bonferroni): the least of nine lies between the lowest of their low ends and the lowest of their high ends. `detectable` is that
+    of the pair with the least difference alone: for all nine to lie above 0 as often, the true ones must be larger.
     """
     pairs = [(near, far) for near in "234" for far in "567"]
     found = [evidence.masked_difference((TOKEN, near), (TOKEN, far), comparisons=len(pairs)) for near, far in pairs]

@@ -6,7 +6,7 @@ from pathlib import Path
 from repro.errors import MachineError
 from repro.files import write_atomic
 from repro.papers import PAPERS, load_paper
-from repro.papers.claims import DECIDED, STATUSES
+from repro.papers.claims import DECIDED, STATUSES, Verdict
 from repro.papers.evidence import Evidence
 from repro.papers.pooling import AND
 from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, status_of
@@ -57,8 +57,7 @@ def summary(folder: Path) -> str:
     for scale in scales_with_verdicts(folder):
         verdicts = [as_verdict(verdict) for verdict in load(folder, scale).values()]
         found = counts(verdicts)
-        of_one_seed = sum(v.status in DECIDED and any(ONE_SEED in line for line in v.evidence) for v in verdicts)
-        rows.append([scale, *(str(found[status]) for status in STATUSES), str(of_one_seed)])
+        rows.append([scale, *(str(found[status]) for status in STATUSES), str(sum(map(is_of_one_seed, verdicts)))])
     evidences = [Evidence(scale, records) for scale in SCALES]
     parts = [
         BEGIN,
@@ -99,6 +98,12 @@ def test_sets_table(folder: Path) -> str:
             numbers = (str(found[status]) for status in STATUSES)
             rows.append([scale, ", ".join(split.split(AND)), *numbers, ", ".join(only_here) or "none", ", ".join(turned) or "none"])
     return table(["scale", "test sets", *STATUSES, f"decided here, not on {TEST}", f"decided otherwise than on {TEST}"], rows)
+
+
+def is_of_one_seed(verdict: Verdict) -> bool:
+    """Tell whether a number of one seed decides a condition, and so the verdict; one that leaves it open or void decides nothing."""
+    decisive = [line for line in verdict.evidence if line.startswith(("holds: ", "fails: "))]
+    return verdict.status in DECIDED and any(ONE_SEED in line for line in decisive)
 
 
 def commands_to_go_on(evidences: Iterable[Evidence]) -> str:
