@@ -277,8 +277,9 @@ class Translator:
         device = next(self.model.parameters()).device
         found = [Hypothesis([], 0.0, False)] * len(sentences)
         batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
-        for indices in tqdm(batches, desc="translating", unit="batch", disable=quiet):
-            hypotheses = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
-            for index, hypothesis in zip(indices, hypotheses, strict=True):
-                found[index] = hypothesis
+        with tqdm(batches, desc="translating", unit="batch", disable=quiet) as bar:
+            for indices in bar:
+                hypotheses = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
+                for index, hypothesis in zip(indices, hypotheses, strict=True):
+                    found[index] = hypothesis
         return found

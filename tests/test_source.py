@@ -34,6 +34,15 @@ def test_nothing_runs_code_from_data_or_splits_lines_wrongly(path):
     assert not called_names(path) & FORBIDDEN_CALLS
 
 
+def test_every_progress_bar_is_closed_whatever_ends_it():
+    """An error that comes while its bar is open has its line at the end of the bar's."""
+    for path in SOURCES:
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        closed = [item.context_expr for node in nodes if isinstance(node, ast.With) for item in node.items]
+        bars = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "tqdm"]
+        assert not [f"{path}:{bar.lineno}" for bar in bars if bar not in closed]
+
+
 def test_binder_has_the_same_environment_without_what_gpus_need():
     lines = (ROOT / "binder/environment.yml").read_text().splitlines()
     (cpu,) = [line for line in lines if "--extra-index-url" in line]

@@ -146,10 +146,11 @@ def leave_one_out(
     heads = [head for site in sites for head in heads_of(translator.model, site)]
     hyps = translator.translate(sources, search)
     rows = []
-    for head in tqdm(heads, desc="leaving heads out", unit="head", disable=quiet):
-        found, *_ = ablate(translator, sources, refs, target, [head], factor, search, hyps, task)
-        effect = (found.metric, found.second, found.difference, found.low, found.high, found.p, found.signature)
-        rows.append(HeadEffect(head.site, head.layer, head.head, *effect))
+    with tqdm(heads, desc="leaving heads out", unit="head", disable=quiet) as bar:
+        for head in bar:
+            found, *_ = ablate(translator, sources, refs, target, [head], factor, search, hyps, task)
+            effect = (found.metric, found.second, found.difference, found.low, found.high, found.p, found.signature)
+            rows.append(HeadEffect(head.site, head.layer, head.head, *effect))
     return rows
 
 

@@ -88,10 +88,11 @@ def cross_entropies(
     ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
     found: dict[Hashable, float] = {}
     device = next(model.parameters()).device
-    for indices in tqdm(cut_by_tokens(ordered, pairs.lengths, batch_tokens), desc="scoring", unit="batch", disable=quiet):
-        batch = pairs.batch(indices).to(device)
-        means = token_means(model(batch.src, batch.tgt_in), batch.tgt_out)
-        found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
+    with tqdm(cut_by_tokens(ordered, pairs.lengths, batch_tokens), desc="scoring", unit="batch", disable=quiet) as bar:
+        for indices in bar:
+            batch = pairs.batch(indices).to(device)
+            means = token_means(model(batch.src, batch.tgt_in), batch.tgt_out)
+            found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
     return [found[pair] for pair in ids]
 
 

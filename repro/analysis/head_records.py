@@ -25,6 +25,7 @@ from repro.config import DataConfig
 from repro.data import minigerman
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.corpora import load_once
+from repro.data.parallel import ParallelCorpus
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import InputError
@@ -79,15 +80,10 @@ def describe_heads(
         MachineError: parses are wanted, but the parser is not installed.
     """
     data = run.config.data
+    run.check_finished()
+    corpus = _corpus_of(run)
+    sources, refs = _first_pairs(corpus, data, split, limit, relevance_sentences)
     translator = Translator.from_run(run)
-    corpus = load_once(data.corpus, data.source, data.target)
-    if corpus.fingerprint != run.provenance()["data_fingerprint"]:
-        what = f"was trained on another version of {data.corpus} than there is here"
-        raise InputError(str(run.path), what, "use the same version of the corpus, or train it again")
-    sources, refs = (side[:limit] for side in corpus.pairs(split, data.source, data.target))
-    if not sources or (limit is not None and limit < 1) or relevance_sentences < 1:
-        what = f"limit {limit} of {len(corpus[split]):,} sentences, {relevance_sentences} of them for relevance"
-        raise InputError(f"{data.corpus} {split}", what, "take at least one")
     if treebank == "find":
         treebank = find_treebank(data, split, sources)
 
@@ -116,6 +112,27 @@ def describe_heads(
         },
         "syntax": None if syntax is None else _syntax(syntax),
     }
+
+
+def _corpus_of(run: Run) -> ParallelCorpus:
+    """Return the corpus of a run, in the version that it was trained on."""
+    data = run.config.data
+    corpus = load_once(data.corpus, data.source, data.target)
+    if corpus.fingerprint != run.provenance()["data_fingerprint"]:
+        what = f"was trained on another version of {data.corpus} than there is here"
+        raise InputError(str(run.path), what, "use the same version of the corpus, or train it again")
+    return corpus
+
+
+def _first_pairs(
+    corpus: ParallelCorpus, data: DataConfig, split: str, limit: int | None, relevance_sentences: int
+) -> tuple[list[str], list[str]]:
+    """Return the first sentences of a split, all without a limit, and their references; refuse to take none."""
+    sources, refs = (side[:limit] for side in corpus.pairs(split, data.source, data.target))
+    if not sources or (limit is not None and limit < 1) or relevance_sentences < 1:
+        what = f"limit {limit} of {len(corpus[split]):,} sentences, {relevance_sentences} of them for relevance"
+        raise InputError(f"{data.corpus} {split}", what, "take at least one")
+    return sources, refs
 
 
 def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treebank | None:
