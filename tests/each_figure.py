@@ -25,6 +25,7 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     "pattern_gallery": lambda: plots.pattern_gallery({MARKUP: np.eye(3), "next": np.eye(3, k=1)}),
     "bell_curves": lambda: plots.bell_curves([MARKUP, "b", "c"], {MARKUP: 0, "after": 1.5}),
     "attention_by_sublayer": lambda: plots.attention_by_sublayer({MARKUP: [(4, "learned"), None]}, [MARKUP, "cross"]),
+    "score_sources": lambda: plots.score_sources({MARKUP: "words", "b": "nothing", "c": "scores"}),
     "head_values": lambda: head_values({MARKUP: VALUES, "cross": VALUES}, MARKUP),
     "divergence_matrix": lambda: plots.divergence_matrix({MARKUP: np.array([[0, 0.2], [0.2, 0]])}),
     "offset_histograms": lambda: plots.offset_histograms(np.full((2, 2, 3), 1 / 3), title=MARKUP),

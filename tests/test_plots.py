@@ -11,7 +11,7 @@ from each_figure import COUNTS, FIGURES, NAN, ROLES, VALUES, every_figure
 from repro import plots
 from repro.errors import InputError
 from repro.plots import Difference, attention_grid, attention_maps, curves, escape, head_values, picture
-from repro.plots.heads import ON_PALE
+from repro.plots.diagrams import ON_PALE
 from repro.plots.still import draw
 from repro.plots.style import COLORS, INK
 
@@ -139,6 +139,7 @@ def test_labels_that_do_not_fit_are_refused_in_one_line():
         lambda: plots.entropy_by_layer({}),
         lambda: plots.roles_by_layer([]),
         lambda: plots.attention_by_sublayer({}, []),
+        lambda: plots.score_sources({}),
         lambda: plots.gate_paths([], 1.0),
         lambda: plots.changes({}, "head", "BLEU"),
         lambda: plots.role_counts({}, "layer"),
@@ -364,6 +365,27 @@ def test_sublayers_hold_the_heads_of_each_system_and_a_missing_one_has_no_box():
     assert figure.layout.yaxis.ticktext == ("self", "cross") and figure.layout.yaxis.range == (1.5, -0.5)  # the first on top
     with pytest.raises(InputError, match="'base': found 1 for 2 sublayers"):
         plots.attention_by_sublayer({"base": [None, None]}, ["self"])
+
+
+def lines_of(trace) -> set[tuple]:
+    """Return the lines of a trace of separate ones, each as its start and its end: a place across and a row up."""
+    points = list(zip(trace.x.tolist(), trace.y.tolist(), strict=True))
+    return set(zip(points[::3], points[1::3], strict=True))
+
+
+def test_scores_come_from_the_words_or_the_scores_below_or_from_nothing():
+    figure = plots.score_sources({"dot-product": "words", "synthesizer": "nothing", "recurrent": "scores"}, num_layers=2)
+    for panel in range(3):
+        up, weigh, _, _ = figure.data[4 * panel : 4 * panel + 4]
+        assert lines_of(up) == {((0, 0), (0, 1)), ((0, 1), (0, 2))} and lines_of(weigh) == {((1, 1), (0, 1)), ((1, 2), (0, 2))}
+    made, points = figure.data[2::4], figure.data[3::4]
+    assert [lines_of(trace) for trace in made] == [{((0, 0), (1, 1)), ((0, 1), (1, 2))}, set(), {((1, 0), (1, 1)), ((1, 1), (1, 2))}]
+    drawn = [set(zip(trace.x, trace.y, strict=True)) for trace in points]
+    assert drawn[0] == drawn[1] == {(0, 0), (0, 1), (0, 2), (1, 1), (1, 2)} and drawn[2] - drawn[0] == {(1, 0)}  # the first scores
+    assert len({trace.line.dash for trace in figure.data[:3]}) == 3  # known without their colours
+    assert figure.layout.yaxis.ticktext == ("below layer 0", "layer 0", "layer 1")
+    with pytest.raises(InputError, match="'a': 'keys' is no source of scores. Fix: choose one of words, nothing, scores"):
+        plots.score_sources({"a": "keys"})
 
 
 def test_changes_are_squares_where_the_whole_interval_lies_below_zero():

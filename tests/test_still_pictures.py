@@ -14,7 +14,7 @@ from plotly.basedatatypes import BaseTraceType
 
 from repro.errors import InputError
 from repro.plots import COLORS, attention_by_sublayer, attention_maps, escape, head_values, save
-from repro.plots.heads import ON_PALE
+from repro.plots.diagrams import ON_PALE
 from repro.plots.still import draw
 from repro.plots.style import INK
 

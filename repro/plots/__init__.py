@@ -3,14 +3,15 @@
 What cannot be drawn when nothing is given is refused with an `InputError` (`style.check_drawn`).
 
 - `maps`: attention maps, all heads of a site, patterns. `heads`: a number a head, distributions, roles. `pruning`: what pruning leaves.
-- `scores`: lines over training, length and distance; published beside reproduced. `export`: into notebooks and files.
+- `diagrams`: what a model is built of. `scores`: lines over training, length and distance; published beside reproduced.
+- `export`: into notebooks and files.
 """
 
+from repro.plots.diagrams import attention_by_sublayer, score_sources
 from repro.plots.export import save
 from repro.plots.heads import (
     NO_ROLE,
     ROLES,
-    attention_by_sublayer,
     confidence_against_relevance,
     divergence_matrix,
     entropy_by_layer,
@@ -68,6 +69,7 @@ __all__ = [
     "role_counts",
     "roles_by_layer",
     "save",
+    "score_sources",
     "speed_by_length",
     "training_curves",
     "weight_histograms",

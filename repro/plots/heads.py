@@ -11,14 +11,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.plots.maps import Matrix, heatmaps
-from repro.plots.style import COLORS, DIVERGING, INK, SYMBOLS, check_drawn, check_labels, escape, panels, place_of, plain, rounded, ticks
+from repro.plots.style import COLORS, DIVERGING, INK, SYMBOLS, check_drawn, escape, panels, place_of, plain, rounded, ticks
 
 ROLES = ("positional", "syntactic", "rare", "several", "unknown")
 ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
 NO_ROLE = "no head meets the criterion of any role"
 MAX_LABELLED = 16  # heads; in a larger cloud labels would hide heads
-KINDS = {"learned": "#B3D4E8", "hard-coded": "#F5CFB5"}  # how heads come by their weights: pale, for text stands on it
-ON_PALE = "#333333"  # that text, whatever the page is like
 
 
 def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[float, float] | None = None) -> go.Figure:
@@ -225,45 +223,6 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
     if [bar.name for bar in figure.data] == ["unknown"]:
         figure.data[0].name = f"unknown: {NO_ROLE}"
     return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
-
-
-def attention_by_sublayer(systems: Mapping[str, Sequence[tuple[int, str] | None]], sublayers: Sequence[str]) -> go.Figure:
-    """Draw what attends in each sublayer of each system, a column a system, the first sublayer on top.
-
-    Args:
-        systems: by name, the number of heads and their kind, of `KINDS`, for each sublayer; None where the sublayer is missing.
-        sublayers: their labels.
-
-    Raises:
-        InputError: labels that do not match a system, or nothing to draw.
-    """
-    check_drawn(systems)
-    figure = plain(height=90 + 45 * len(sublayers))
-    boxes: dict[str, list[tuple[int, int, str]]] = {kind: [] for kind in KINDS}
-    for column, (name, found) in enumerate(systems.items()):
-        check_labels(f"'{name}'", sublayers, len(found), "sublayer")
-        for row, heads in enumerate(found):
-            text, color = "no sublayer", INK
-            if heads is not None:
-                text, color = f"{heads[0]} {heads[1]}", ON_PALE
-                boxes[heads[1]].append((column, row, f"{escape(name)}, {escape(sublayers[row])}: {text}"))
-            figure.add_annotation(x=column, y=row, xref="x", yref="y", text=text, font_color=color, showarrow=False)
-    for kind, found_boxes in boxes.items():
-        columns, rows, hover = zip(*found_boxes, strict=True) if found_boxes else ((), (), ())
-        figure.add_bar(
-            x=np.array(columns, dtype=int),
-            y=np.full(len(rows), 0.8),
-            base=rounded(np.array(rows, dtype=float) - 0.4),
-            offset=-0.45,
-            width=0.9,
-            name=kind,
-            marker_color=KINDS[kind],
-            hovertext=hover,
-            hovertemplate="%{hovertext}<extra></extra>",
-        )
-    figure.update_xaxes(**ticks([escape(name) for name in systems]), title_text="system", showgrid=False)
-    figure.update_yaxes(**ticks([escape(label) for label in sublayers]), range=[len(sublayers) - 0.5, -0.5], showgrid=False)
-    return figure
 
 
 def _role(roles: Sequence[Sequence[tuple[str, ...]]] | None, layer: int, head: int) -> str:
