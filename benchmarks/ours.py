@@ -3,11 +3,11 @@
 import torch
 
 from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, VOCAB, Contender, Shape, sources, training_batch
+from repro.allocator import keep_freed_memory
 from repro.config import ModelConfig, TrainConfig
 from repro.data.batches import Batch
 from repro.data.subwords import EOS_ID, PAD_ID
 from repro.decoding import SearchConfig, beam_search, quantized
-from repro.memory import keep_freed_memory
 from repro.scales import SYSTEMS
 from repro.training import apply_update, make_optimizer
 from repro.transformer import Transformer

@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from repro.allocator import keep_freed_memory
 from repro.checkpoints import load_parameters, new_model
 from repro.config import check_types
 from repro.data.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.data.text import texts_in
 from repro.errors import InputError, check_kind
-from repro.memory import keep_freed_memory
 from repro.preparation import find_device
 from repro.runs import Run
 from repro.tensors import load_tensors

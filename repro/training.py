@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from repro.allocator import keep_freed_memory
 from repro.checkpoints import GATE, Progress, find_start, finish, load_start, new_model, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
@@ -27,7 +28,6 @@ from repro.energy import EnergyMeter
 from repro.errors import BusyError, ReproError, Stopped, check_kind
 from repro.files import append_line
 from repro.loss import output_loss
-from repro.memory import keep_freed_memory
 from repro.preparation import check_finished, check_lengths, find_device, prepare, removed_if_empty, threads_of, warn_of_emulated_precision
 from repro.runs import Run
 from repro.transformer import Transformer
