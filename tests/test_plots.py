@@ -278,6 +278,21 @@ def test_bars_of_one_role_have_a_legend_and_say_that_no_head_meets_a_criterion()
     assert bar.name == "rare"
 
 
+def test_a_cloud_of_one_role_says_that_no_head_meets_a_criterion():
+    figure = plots.confidence_against_relevance(VALUES, VALUES, [[("unknown",)] * 3, [()] * 3])
+    assert figure.layout.showlegend and [trace.name for trace in figure.data] == [f"unknown: {plots.NO_ROLE}"]
+    assert not plots.confidence_against_relevance(VALUES, VALUES).layout.showlegend
+
+
+def test_labels_of_heads_that_stand_together_do_not_stand_on_each_other():
+    confidence, relevance = np.array([[0.30, 0.305, 0.9]]), np.array([[0.5, 0.5, 0.5]])
+    (cloud,) = plots.confidence_against_relevance(confidence, relevance).data
+    first, second, alone = cloud.textposition
+    assert first != second and alone == "top center"
+    left, right, _ = draw(plots.confidence_against_relevance(confidence, relevance)).axes[0].texts
+    assert (left.get_text(), right.get_text()) == ("0.0", "0.1") and left.xyann != right.xyann
+
+
 def test_a_large_cloud_labels_the_most_relevant_head_of_each_layer():
     relevance = np.arange(24).reshape(3, 8) / 100
     labels = plots.confidence_against_relevance(np.full((3, 8), 0.5), relevance).data[0].text
@@ -306,6 +321,25 @@ def test_twelve_lines_are_told_apart():
     figure = curves({f"line {number}": ([1, 2], [3.0, 2.5]) for number in range(12)}, "x", "y")
     assert len({(line.line.color, line.line.dash, line.marker.symbol) for line in figure.data}) == 12
     assert len({(line.line.dash, line.marker.symbol) for line in figure.data}) == 12  # without colours, too
+
+
+def test_lines_without_marks_are_told_apart_by_dashes():
+    figure = curves({name: ([1, 2], [3, 4]) for name in "abcdef"}, "x", "y", marks=False)
+    assert {trace.mode for trace in figure.data} == {"lines"} and len({trace.line.dash for trace in figure.data}) == 6
+    assert len({line.get_linestyle() + str(line._dash_pattern) for line in draw(figure).axes[0].lines}) == 6
+    thin = [trace for trace in plots.training_curves({name: [{"update": 1, "nll": 3.0}] for name in "abc"}).data if trace.line.width == 1]
+    assert len({trace.line.dash for trace in thin}) == 3 and "solid" not in {trace.line.dash for trace in thin}
+
+
+def test_labels_of_narrow_columns_stand_upright_or_are_smaller():
+    tokens = [f"token{i}" for i in range(14)]
+    crowded, roomy = (attention_maps([np.eye(14)] * 4, list("abcd"), tokens, tokens, columns).layout.xaxis for columns in (4, 2))
+    assert (crowded.tickangle, crowded.tickfont.size) == (-90, 9) and (roomy.tickangle, roomy.tickfont.size) == (-60, None)
+    models = [str(number) for number in range(20, 33)]
+    level, few = (plots.heads_kept_by_layer({"a": np.ones((2, n)), "b": np.ones((2, n))}, models[:n]).layout.xaxis for n in (13, 5))
+    assert (level.tickangle, level.tickfont.size) == (0, 9) and few.tickfont.size is None
+    (label, *_) = draw(attention_maps([np.eye(14)] * 4, list("abcd"), tokens, tokens)).axes[0].get_xticklabels()
+    assert label.get_rotation() == 90 and label.get_fontsize() == 6
 
 
 def test_curves_hold_the_values():
@@ -404,6 +438,7 @@ def test_paths_of_gates_have_the_color_of_their_layer_between_the_limits():
         ("layer 1, head 0", [2, 2.6]),
     ]
     assert [(path.line.color, path.showlegend) for path in paths] == [(COLORS[0], True), (COLORS[0], False), (COLORS[1], True)]
+    assert [path.line.dash for path in paths] == ["solid", "solid", "dash"]
     assert (upper.y.tolist(), lower.y.tolist()) == ([2.398] * 2, [-2.398] * 2)
 
 

@@ -160,6 +160,7 @@ def confidence_against_relevance(
     figure = plain(height=420)
     heads = [(int(i), int(j)) for i, j in np.argwhere(np.isfinite(confidence) & np.isfinite(relevance))]
     top = {(i, j) for i, j in heads if relevance[i, j] == np.nanmax(relevance[i])} if len(heads) > MAX_LABELLED else set(heads)
+    beside = _beside([(confidence[i, j], relevance[i, j]) for i, j in heads], [place in top for place in heads])
     for role in ROLES:
         group = [(i, j) for i, j in heads if _role(roles, i, j) == role]
         if not group:
@@ -170,12 +171,14 @@ def confidence_against_relevance(
             text=[f"{i}.{j}" if (i, j) in top else "" for i, j in group],
             hovertext=[f"layer {i}, head {j}, " + " and ".join(roles[i][j] if roles else ["role unknown"]) for i, j in group],
             mode="markers+text",
-            textposition="top center",
+            textposition=[beside[heads.index(place)] for place in group],
             marker={"color": ROLE_COLORS[role], "symbol": SYMBOLS[ROLES.index(role)], "size": 9},
             name=role,
             showlegend=roles is not None,
             hovertemplate="%{hovertext}<br>confidence %{x:.4~f}, relevance %{y:.4~f}<extra></extra>",
         )
+    figure.update_layout(showlegend=roles is not None)  # a single role too is named
+    _say_if_no_role(figure)
     largest = max((relevance[i, j] for i, j in heads), default=1)
     figure.update_xaxes(title_text="confidence: mean largest weight", range=[0, 1.05])
     return figure.update_yaxes(title_text="relevance: share of the layer", range=[-0.05 * largest, 1.15 * largest])
@@ -220,14 +223,41 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
     labels = ticks([escape(label) for label in counts])
     figure.update_xaxes(**labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False)
     figure.update_layout(showlegend=True)  # a single role too is named
-    if [bar.name for bar in figure.data] == ["unknown"]:
-        figure.data[0].name = f"unknown: {NO_ROLE}"
+    _say_if_no_role(figure)
     return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
 
 
 def _role(roles: Sequence[Sequence[tuple[str, ...]]] | None, layer: int, head: int) -> str:
     found = roles[layer][head] if roles else ("unknown",)
     return found[0] if len(found) == 1 else "several"
+
+
+def _say_if_no_role(figure: go.Figure) -> None:
+    if [trace.name for trace in figure.data] == ["unknown"]:
+        figure.data[0].name = f"unknown: {NO_ROLE}"
+
+
+def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> list[str]:
+    """Return where the label of each point stands: above it if there is room, else where the fewest points and labels are."""
+    if not points:
+        return []
+    largest = max(1e-9, *(y for _, y in points))
+    places = np.array([(x * 48, y / largest * 24) for x, y in points])  # about as many labels fit side by side, and above each other
+    offsets = {"top center": (0.0, 1.0), "bottom center": (0.0, -1.0), "middle right": (1.2, 0.0), "middle left": (-1.2, 0.0)}
+    taken, found = [*places], []
+    for place, has_label in zip(places, labelled, strict=True):
+        nearest = {name: min(_gap(place + offset, other) for other in taken) for name, offset in offsets.items()}
+        best = next((name for name, gap in nearest.items() if gap >= 1), max(nearest, key=lambda name: nearest[name]))
+        found.append(best)
+        if has_label:
+            taken.append(place + offsets[best])
+    return found
+
+
+def _gap(label: np.ndarray, other: np.ndarray) -> float:
+    """Return how far a label is from a point or a label, 1 and more where it leaves room, in widths or heights of a label."""
+    across, up = np.abs(label - other)
+    return float(max(across / 1.2, up))
 
 
 def _numbered(name: str, values: np.ndarray) -> Matrix:

@@ -94,7 +94,9 @@ def heatmaps(
         first, last = panel % columns == 0, panel + columns >= len(matrices)
         x, y = (ticks([escape(label) for label in labels]) for labels in (matrix.column_labels, matrix.row_labels))
         num_rows, width = matrix.values.shape
-        across = {"range": [-0.5, width - 0.5], "tickangle": -angle, "title_text": escape(column_title) if last else None}
+        crowded = columns > 1 and columns * width * (17 if angle else 6 * longest + 8) > (WIDTH if angle else 0.55 * WIDTH)
+        slant = {"tickangle": -90 if angle and crowded else -angle} | ({"tickfont_size": 9} if crowded else {})  # or labels would collide
+        across = {"range": [-0.5, width - 0.5], **slant, "title_text": escape(column_title) if last else None}
         down = {"range": [num_rows - 0.5, -0.5], "title_text": escape(row_title) if first else None}
         fits = not angle or columns * width * 9 <= WIDTH  # smaller labels would lie on each other; the mouse still finds them
         figure.update_xaxes(**x, **across, showticklabels=fits, showgrid=False, **place_of(panel, columns))

@@ -7,14 +7,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.plots.maps import Matrix, heatmaps
-from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, escape, panels, place_of, plain, rounded
+from repro.plots.style import COLORS, DASHES, INK, SYMBOLS, check_drawn, escape, panels, place_of, plain, rounded
 
 Curve = tuple[Sequence[int], Sequence[float]]
 """Heads kept and the score with them, a model each; the one with most heads is the unpruned one."""
 
 
 def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
-    """Draw the parameters of gates over training, a line a head in the colour of its layer.
+    """Draw the parameters of gates over training, a line a head in the colour and the dash of its layer.
 
     Args:
         layers: of each layer the log alpha of its heads after each update, `(num_updates, num_heads)`.
@@ -32,7 +32,7 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
                 y=rounded(path),
                 mode="lines",
                 name=f"layer {layer}",
-                line={"color": COLORS[layer % len(COLORS)]},
+                line={"color": COLORS[layer % len(COLORS)], "dash": DASHES[layer % len(DASHES)]},
                 showlegend=head == 0,
                 hovertext=f"layer {layer}, head {head}",
                 hovertemplate="%{hovertext}<br>%{x:,}: %{y:.4~f}<extra></extra>",
@@ -41,7 +41,7 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
         dotted = {"mode": "lines", "line": {"dash": "dot", "color": INK, "width": 1}, "showlegend": False}
         figure.add_scatter(x=updates[[0, -1]], y=rounded([limit, limit]), hovertemplate="%{y:.4~f}<extra></extra>", **dotted)
     figure.update_xaxes(title_text="updates")
-    return figure.update_yaxes(title_text="log alpha of a gate", zeroline=True, zerolinecolor=INK)
+    return figure.update_yaxes(title_text="a, the log alpha of a gate", zeroline=True, zerolinecolor=INK)
 
 
 def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve], metric: str = "BLEU") -> go.Figure:

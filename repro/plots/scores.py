@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.plots.style import COLORS, INK, SYMBOLS, check_drawn, check_labels, escape, panels, place_of, plain, rounded, ticks
+from repro.plots.style import COLORS, DASHES, INK, SYMBOLS, check_drawn, check_labels, escape, panels, place_of, plain, rounded, ticks
 
 Line = tuple[Iterable[float], Iterable[float]]
 
@@ -29,11 +29,19 @@ class Difference(NamedTuple):
     high: float
 
 
-def curves(lines: Mapping[str, Line], x_title: str, y_title: str) -> go.Figure:
-    """Draw lines by name, each of x and y values."""
+def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = True) -> go.Figure:
+    """Draw lines by name, each of x and y values.
+
+    Args:
+        lines: by name.
+        x_title, y_title: what the axes show, with the unit.
+        marks: whether values are marked; lines without marks are told apart by their dashes.
+    """
     figure = plain()
     for place, (name, (x, y)) in enumerate(lines.items()):
-        figure.add_scatter(x=rounded(x), y=rounded(y), name=escape(name), mode="lines+markers", **_look(place), hovertemplate=_XY)
+        dashed = {"line": {"color": COLORS[place % len(COLORS)], "dash": DASHES[place % len(DASHES)]}}
+        look = {"mode": "lines+markers", **_look(place)} if marks else {"mode": "lines", **dashed}
+        figure.add_scatter(x=rounded(x), y=rounded(y), name=escape(name), **look, hovertemplate=_XY)
     return figure.update_xaxes(title_text=escape(x_title)).update_yaxes(title_text=escape(y_title))
 
 
@@ -46,7 +54,7 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
     figure = plain(height=400)
     for place, (name, lines) in enumerate(runs.items()):
         lines = list(lines)
-        thin = {"mode": "lines", "line": {"color": COLORS[place % len(COLORS)], "width": 1, "dash": "dot"}}
+        thin = {"mode": "lines", "line": {"color": COLORS[place % len(COLORS)], "width": 1, "dash": DASHES[1 + place % 5]}}
         thick = {"mode": "lines+markers", **_look(place)}
         for split, quantity, look in (("training", "nll", thin), ("dev", "dev_nll", thick)):
             measured = [(line["update"], line[quantity]) for line in lines if quantity in line]

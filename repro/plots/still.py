@@ -26,7 +26,10 @@ from repro.plots.style import INK, WIDTH
 DPI = 100  # a pixel of plotly is a pixel of the picture
 COLOR_BAR = 80  # pixels at the right
 GRID_STEPS = 20  # colors of the many small maps of `attention_grid`: fewer make a much smaller file
-_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_DASHES: dict[str, Any] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+_DASHES |= {"longdash": (0, (8, 3)), "longdashdot": (0, (8, 3, 1, 3))}
+_BESIDE = {"top": (0, 5, "center", "baseline"), "bottom": (0, -5, "center", "top"), "right": (5, 0, "left", "center")}
+_BESIDE |= {"left": (-5, 0, "right", "center")}
 _MARKS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "x": "X", "cross": "P"}
 _EAST_ASIAN = ("Noto Sans CJK JP", "IPAGothic", "TakaoPGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
 _UNDATED = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None, "Creator": None}}
@@ -164,8 +167,9 @@ class _Still:
                 ends: dict[str, Any] = {f"{which}err": [_array(interval["arrayminus"]), _array(interval["array"])]}
                 ax.errorbar(trace["x"], trace["y"], **ends, fmt="none", ecolor=color, elinewidth=1.2, capsize=2)
         if "text" in mode:
-            for x, y, text in zip(trace["x"], trace["y"], trace["text"], strict=True):
-                ax.annotate(_text(text), (x, y), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=8)
+            for x, y, text, position in zip(trace["x"], trace["y"], trace["text"], trace["textposition"], strict=True):
+                across, up, ha, va = _BESIDE[position.replace(" center", "").removeprefix("middle ")]
+                ax.annotate(_text(text), (x, y), xytext=(across, up), textcoords="offset points", ha=ha, va=va, fontsize=8)
 
     def _bar(self, ax: Axes, trace: dict[str, Any]) -> None:
         left = trace["x"] + trace["offset"]
@@ -189,10 +193,11 @@ class _Still:
             axis.set_major_formatter("{x:g}")
         ax.set(**{f"{which}lim": (low, high)})
         visible = {"labelbottom" if which == "x" else "labelleft": shown}
-        axis.set_tick_params(which="both", length=0, colors=INK, labelsize=8, **visible)
+        axis.set_tick_params(which="both", length=0, colors=INK, labelsize=8 * spec.get("tickfont", {}).get("size", 12) / 12, **visible)
         if spec.get("tickangle"):
             for label in axis.get_ticklabels():
-                label.set(rotation=-spec["tickangle"], ha="right", rotation_mode="anchor")
+                upright = spec["tickangle"] == -90
+                label.set(rotation=-spec["tickangle"], ha="right", va="center" if upright else "top", rotation_mode="anchor")
         axis.set_label_text(_text(spec.get("title", {}).get("text")), color=INK, fontsize=9)
         if spec.get("showgrid", True):
             axis.grid(color=INK, alpha=0.25, linewidth=0.8)

@@ -42,6 +42,9 @@ TEMPLATE = go.layout.Template(
 )
 
 
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # go with the colours of lines without marks
+
+
 def escape(text: str) -> str:
     """Return text that a figure shows as typed: markup as characters, control and direction marks as code points, `$` never as TeX."""
     visible = (f"⟨U+{ord(c):04X}⟩" if not c.isprintable() and c != " " else c for c in text)
