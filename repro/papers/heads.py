@@ -132,7 +132,7 @@ def rare_table(evidence: Evidence, arm: Arm) -> str:
 
 
 def _our_rare(evidence: Evidence, arm: Arm) -> str:
-    columns = {"relevance": ".3g", "rarest": ".0%", "two_rarest": ".0%"}
+    columns = {"relevance": ".3f", "rarest": ".0%", "two_rarest": ".0%"}
     by_head = np.stack([numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1)
     rows = [[f"0.{head}", *map(_written, values, columns.values())] for head, values in enumerate(by_head)]
     return _of_sentences(evidence, arm, table(["layer.head", "relevance", "rarest", "two rarest"], rows))

@@ -18,6 +18,7 @@ from repro.records import score_of
 from repro.report import table
 
 NOT_PRINTED = "not known"
+MOST_BESIDE = 4  # printed columns beside ours: with more a table would run off the page
 
 
 class Row(NamedTuple):
@@ -31,19 +32,23 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     """Return a table of systems: the printed cells, the range of printed differences to the first row, and ours with 95 % intervals.
 
     Rows without cells are what the paper's table lacks, or holds elsewhere, such as our controls and the other direction. Where nothing of
-    the paper's table is at hand, what the text says about it stands below, or a note that nothing is known.
+    the paper's table is at hand, what the text says about it stands below, or a note that nothing is known. Many printed columns stand in a
+    table of their own, below ours.
     """
     cells = {row.arm: {_heading(cell, row): cell for cell in (printed(paper, place, **row.cells) if row.cells else [])} for row in rows}
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
     first = rows[0].arm
     printed_difference = [f"printed difference to {first}"] if headings else []
     header = ["system", "ours: BLEU", f"ours: difference to {first}", "seeds", "parameters", *printed_difference]
-    body = []
+    body, theirs = [], {arm: [found[h].as_printed if h in found else "-" for h in headings] for arm, found in cells.items()}
+    beside = headings if len(headings) <= MOST_BESIDE else []
     for row in rows:
         line = [str(row.arm), *_ours(evidence, row.arm, first)]  # ours first: a wide table runs off the page at its end
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
-        body.append(line + [cells[row.arm][h].as_printed if h in cells[row.arm] else "-" for h in headings])
-    parts = [explained(table([*header, *(f"printed: {heading}" for heading in headings)], body)), _stopped_early(evidence, rows)]
+        body.append(line + theirs[row.arm][: len(beside)])
+    parts = [explained(table([*header, *(f"printed: {heading}" for heading in beside)], body)), _stopped_early(evidence, rows)]
+    if headings and not beside:
+        parts.append(table(["printed", *headings], [[str(arm), *theirs[arm]] for arm, found in cells.items() if found]))
     parts += [] if printed(paper, place) else [_remarks_of(paper, place)]
     return "\n\n".join(part for part in parts if part)
 
