@@ -86,7 +86,7 @@ def warn_of_changed_attention(run: Run) -> None:
 
 def changed_attention(run: Run) -> list[str]:
     """Return the variants in a run's model whose files have changed since it was made, as far as it is noted; comments do not count."""
-    noted = run.provenance().get("attention", {}) if run.provenance_path.exists() else {}
+    noted = run.provenance().get("variants", {}) if run.provenance_path.exists() else {}
     return [name for name, digest in file_digests(run.config.model).items() if noted.get(name, digest) != digest]
 
 

@@ -110,7 +110,7 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
     data = run.config.data
     texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
-    new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {"attention": file_digests(run.config.model)}
+    new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {"variants": file_digests(run.config.model)}
     goes_on = bool(run.checkpoints())
     if goes_on:
         _check_provenance(run, new, allow_inexact)

@@ -44,7 +44,7 @@ def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     pairs["torch"] = old["versions"]["torch"], new["versions"]["torch"]
     if old["device"] == new["device"]:
         pairs["GPU" if new["device"] == "cuda" else "instructions"] = _rounding(old), _rounding(new)
-    noted, here = old.get("attention", {}), new.get("attention", {})
+    noted, here = old.get("variants", {}), new.get("variants", {})
     pairs |= {f"the code of {name}": (noted[name], here[name]) for name in here if name in noted}
     return [f"{key} was {was}, is {now}" for key, (was, now) in pairs.items() if was != now]
 

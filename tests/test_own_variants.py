@@ -158,6 +158,18 @@ def test_only_what_python_does_of_a_file_counts(write):
     assert file_digests(model)["nearness"] != before["nearness"] and file_digests(model)["dot-product"] == before["dot-product"]
 
 
+def test_every_version_of_python_finds_the_same_of_a_file(write):
+    of_many_forms = """
+def check(site, width=None, *rest, **options):
+    with open(site) as file, file:
+        text = f"{site} holds {width or 'embed_dim / heads'}: {width:>{len(rest)}.2f} {site!r} {{}}" f"{options=}"
+    first, *others = (text, "it's", 'a "word"', b"bytes", 1_000, 1e-3, None, ..., rest[..., 1:], lambda x, /: -x)
+    return [*others, {name: value for name, value in options.items() if name not in others}, first]
+"""
+    write(NEARNESS + of_many_forms)  # text that 3.11, 3.12 and 3.13 write back in two ways, and parse in two ways
+    assert file_digests(ModelConfig(encoder_self="nearness"))["nearness"] == "0e633bbb5ea1"
+
+
 def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_out_for_it(write, tmp_path, monkeypatch, capsys):
     write(NEARNESS)
     option = f"model.{SITE}=nearness"

@@ -187,4 +187,13 @@ def _digest(file: Path) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:12]
+        if isinstance(node, ast.JoinedStr):  # 3.12 leaves empty pieces in some f-strings
+            node.values = [piece for piece in node.values if getattr(piece, "value", None) != ""]
+    return hashlib.sha256(repr(_outline(tree)).encode()).hexdigest()[:12]
+
+
+def _outline(node: Any) -> Any:
+    """Return a tree as nested lists, the same under every version of Python, which `ast.unparse` and `ast.dump` are not."""
+    if isinstance(node, ast.AST):
+        return [type(node).__name__, *([name, _outline(value)] for name, value in ast.iter_fields(node) if value not in (None, []))]
+    return [_outline(item) for item in node] if isinstance(node, list) else node
