@@ -23,7 +23,7 @@ def provenance(device: "torch.device", threads: int, data_fingerprint: str) -> d
         "versions": {package: version(package) for package in PACKAGES},
         "device": device.type,
         "threads": threads,
-        "processor": _processor(device),
+        "processor": describe_processor(device),
         "commit": commit_of(Path(__file__).resolve()),
         "started": now(),
     }
@@ -50,12 +50,12 @@ def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def _rounding(found: dict[str, Any]) -> str:
-    """Return the part of `_processor` that decides how sums are rounded: the GPU, or the instructions of the processor."""
+    """Return the part of `describe_processor` that decides how sums are rounded: the GPU, or the instructions of the processor."""
     gpu, _, rest = found["processor"].partition(", ")
     return gpu if found["device"] == "cuda" else rest.rpartition(", ")[2]
 
 
-def _processor(device: "torch.device") -> str:
+def describe_processor(device: "torch.device") -> str:
     """Return how many of which processor, and the instructions torch uses on it: with others, rounding leads to another model.
 
     Of a run on a GPU: its name, then the processor beside it.

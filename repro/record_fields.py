@@ -155,6 +155,7 @@ class _Speed(_Described):
     batch_size: int
     steps: int
     threads: int
+    processor: NotRequired[str]  # that measured; the provenance is of training, maybe elsewhere
     sentences_per_second: list[float]
 
 

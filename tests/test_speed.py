@@ -4,9 +4,11 @@ import importlib
 from types import SimpleNamespace
 
 import pytest
+import torch
 from paper_records import BASE, HARD, speed_records
 from tiny_runs import tiny
 
+from repro import provenance
 from repro.papers import pruned, speed
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
@@ -21,6 +23,7 @@ def test_speeds_belong_to_their_runs_and_the_first_round_does_not_count(monkeypa
     slow, fast = speed.measure_speed(runs)
     assert (slow["sentences_per_second"], fast["sentences_per_second"]) == ([2, 3, 4, 5, 6], [20, 30, 40, 50, 60])
     assert slow["sitting"] == ["slow", "fast"]
+    assert slow["processor"] == provenance.describe_processor(torch.device("cpu"))  # models may have been trained elsewhere
 
 
 def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
@@ -34,7 +37,10 @@ def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
 
 
 def test_a_speed_in_a_table_is_the_median_of_its_rounds():
-    assert "| base | 2 | 1.00 |" in speed.speed_table(Evidence("smoke", speed_records(base=[1, 2, 9])), (BASE,))
+    (record,) = speed_records(base=[1, 2, 9])
+    text = speed.speed_table(Evidence("smoke", [record]), (BASE,))
+    assert "| base | 2 | 1.00 |" in text and " 1 threads; speeds" in text
+    assert " 1 threads of 2 x Abacus; speeds" in speed.speed_table(Evidence("smoke", [record | {"processor": "2 x Abacus"}]), (BASE,))
 
 
 def test_speeds_of_two_sittings_are_never_compared():

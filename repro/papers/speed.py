@@ -18,6 +18,7 @@ from repro.decoding import Translator
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.statistics import Interval, median
+from repro.provenance import describe_processor
 from repro.report import table
 from repro.runs import Run
 
@@ -47,6 +48,7 @@ def measure_speed(runs: Sequence[Run]) -> list[dict[str, Any]]:
             "batch_size": BATCH,
             "steps": STEPS,
             "threads": torch.get_num_threads(),
+            "processor": describe_processor(torch.device("cpu")),
             "sentences_per_second": speed,
         }
         for run, speed in zip(runs, speeds, strict=True)
@@ -94,7 +96,8 @@ def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
         times = f"{ratio.value:.2f}" if arm == base else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
         body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", times])
     note = f"{first['sentences']} sentences, batches of {first['batch_size']}, {first['steps']} steps each, greedy, "
-    note += f"{first['threads']} threads; speeds are medians of {len(first['sentences_per_second'])} rounds in one "
+    machine = f" of {first['processor']}" if "processor" in first else ""
+    note += f"{first['threads']} threads{machine}; speeds are medians of {len(first['sentences_per_second'])} rounds in one "
     note += "sitting, ratios medians of the ratios within each round."
     if apart := [str(arm) for arm in arms if arm not in together]:
         note += f" Measured in another sitting than {base}, and so not compared: {', '.join(apart)}; {TOGETHER}."
