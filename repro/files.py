@@ -18,6 +18,7 @@ from repro.errors import DamagedFileError, MachineError
 
 MANIFEST = "MANIFEST.json"
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
+FULL = (errno.ENOSPC, errno.EDQUOT)  # a disk, or one's share of it, has no space left
 ABANDONED = 3600  # seconds after the last change of an unfinished file: to write and sync one takes a few
 _TEMPORARY = re.compile(r"\..+\.\d+\.part")  # as `write_atomic` names files
 _LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')  # in indented JSON, whose strings hold no line breaks
@@ -236,7 +237,8 @@ def refusals(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise MachineError(str(path), "cannot be written: its folder is gone", "start the command again, which makes it anew") from error
     except OSError as error:
-        raise MachineError(str(path), f"cannot be written ({error.strerror})", "free some space or choose another folder") from error
+        mend = "free some space or choose another folder" if error.errno in FULL else "choose another folder"
+        raise MachineError(str(path), f"cannot be written ({error.strerror})", mend) from error
 
 
 def _open_to_others(folder: Path) -> None:

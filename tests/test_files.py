@@ -19,11 +19,26 @@ import repro.files
 from repro import gallery
 from repro.config import RunConfig
 from repro.errors import DamagedFileError, InputError, MachineError
-from repro.files import append_line, check_folder, check_writable, write_atomic, write_folder, write_json
+from repro.files import append_line, check_folder, check_writable, refusals, write_atomic, write_folder, write_json
 from repro.plots.export import save
 from repro.runs import Run
 from repro.scales import resolve
 from repro.tensors import load_tensors, save_tensors
+
+
+@pytest.mark.parametrize(
+    ("number", "mend"),
+    [
+        (errno.ENOSPC, "free some space or choose another folder"),
+        (errno.EDQUOT, "free some space or choose another folder"),
+        (errno.EROFS, "choose another folder"),  # where no space that is freed helps
+        (errno.EACCES, "choose another folder"),
+    ],
+)
+def test_the_mend_is_of_what_the_disk_says(tmp_path, number, mend):
+    with pytest.raises(MachineError) as caught, refusals(tmp_path / "file"):
+        raise OSError(number, os.strerror(number))
+    assert str(caught.value) == f"{tmp_path / 'file'}: cannot be written ({os.strerror(number)}). Fix: {mend}"
 
 
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])

@@ -71,9 +71,13 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
 
     found = Run.find(run)
 
+    from repro.data.corpora import load_once
+
+    data = found.config.data
+    load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)  # a wrong name is refused before all work
+
     from repro.config import SITES
     from repro.cutting import check_prunable, save_pruned
-    from repro.data.corpora import load_corpus
     from repro.decoding import Translator
     from repro.pruning import kept_heads
     from repro.pruning_sweep import nearest, sweep
@@ -88,8 +92,6 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
             what = f"found {number}, where {found.path.name} has {num_heads} heads"
             raise InputError("--heads", what, f"use 0 to {num_heads - 1}" if num_heads else "choose a model that has some")
     check_prunable(model, chosen)
-    data = found.config.data
-    load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)  # a wrong name is refused before training
     points = sweep(found, wanted, chosen, jobs=jobs, split=split)
     rows = []
     for number in wanted:
