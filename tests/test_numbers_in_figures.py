@@ -75,6 +75,13 @@ def test_confidence_goes_to_the_right_and_relevance_upwards():
         assert figures[title].data[0].z == pytest.approx(measured(title.lower()))
 
 
+def test_histograms_are_of_the_layers_that_the_paper_draws():
+    site = {"histogram": np.ones((6, 2, 4)).tolist()}
+    figures = histogram_figure(Evidence("smoke", [heads_about(BASE, encoder_self=site, decoder_self=site)]), (BASE,))
+    for figure in figures.values():
+        assert [note.text for note in figure.layout.annotations][:3] == ["layer 0", "layer 2", "layer 5"]  # their 1, 3 and 6
+
+
 @pytest.mark.parametrize("site", ["encoder_self", "decoder_self"])
 def test_entropies_divergences_and_histograms_are_those_of_the_site_and_the_model(site):
     entropies, divergences, histograms = (

@@ -107,7 +107,7 @@ def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     for site in ("encoder_self", "decoder_self"):
         counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
         num_layers = min(map(len, counts.values()))
-        layers = sorted({0, num_layers // 2, num_layers - 1})
+        layers = sorted({0, (num_layers - 1) // 2, num_layers - 1})  # of six the first, third and sixth, as in the paper
         figures[f"Histogram of the weights, {site}"] = plots.weight_histograms(counts, layers)
     return figures
 
