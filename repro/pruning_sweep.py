@@ -1,6 +1,6 @@
 """From a wanted number of heads to the penalty that leaves so many: a grid of penalties, then intervals that are cut again.
 
-Voita et al. 2019, section 6: "by varying lambda" (no values are given). A larger penalty leaves fewer heads, on the whole: the count also
+Voita et al. 2019, section 6.1, vary lambda and give no values. A larger penalty leaves fewer heads, on the whole: the count also
 depends on the number of updates and on the draws of the gates, it jumps, and it need not fall with every step. So a wanted number may be
 missed, and what is returned is the nearest that was found within a bounded number of runs.
 """

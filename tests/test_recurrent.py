@@ -1,4 +1,4 @@
-"""Recurrent attention and the Random Synthesizer against Zeng et al. 2021, section 3, and what their code computes."""
+"""Recurrent attention and the Random Synthesizer against Zeng et al. 2021, section 2, and what their code computes."""
 
 import pytest
 import torch

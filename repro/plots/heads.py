@@ -185,7 +185,7 @@ def confidence_against_relevance(
 
 
 def roles_by_layer(roles: Sequence[Sequence[tuple[str, ...]]]) -> go.Figure:
-    """Draw how many heads of each layer have which role. Voita et al. 2019, Figures 1c and 2c.
+    """Draw how many heads of each layer have which role. Voita et al. 2019, Figures 1c, 2b and 2d.
 
     Args:
         roles: from `analysis.heads.head_roles`; () for a missing head.
