@@ -109,14 +109,15 @@ SCALES: dict[str, RunConfig] = {
             max_updates=50_000, batch_tokens=4096, learning_rate=7e-4, schedule="inverse-sqrt", warmup=4000, eval_every=1000, average=5
         ),
     ),
-    # You et al. 2020, section 4.
+    # You et al. 2020, section 4; the number of updates and no label smoothing are from their code.
     "iwslt16": RunConfig(
         DataConfig("iwslt16", "en", "de", vocab_size=32000),
         ModelConfig(encoder_layers=5, decoder_layers=5, embed_dim=288, ffn_dim=507, num_heads=4, dropout=0.1),
         TrainConfig(max_updates=100_000, batch_tokens=4096, learning_rate=3e-4, warmup=1, label_smoothing=0.0, eval_every=2000, average=5),
     ),
-    # Zeng et al. 2021, Table 4; they give numbers of updates and sentences only. Texts are longer than the 256 tokens for which
-    # recurrent attention is defined by default: `papers/zeng2021.py` says what to add (table 4).
+    # Zeng et al. 2021, Table 4; they give numbers of updates and sentences only, and call the model for dialogue small: its shape here is
+    # the small one of You et al. Texts are longer than the 256 tokens for which recurrent attention is defined by default:
+    # `papers/zeng2021.py` says what to add (table 4).
     "cnndm": RunConfig(
         DataConfig("cnndm", "article", "summary", vocab_size=32000, max_tokens=1024),
         ModelConfig(encoder_layers=6, decoder_layers=6, embed_dim=512, ffn_dim=2048, num_heads=8, dropout=0.1),
