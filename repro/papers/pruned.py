@@ -167,7 +167,7 @@ def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], i
 def binary_share(evidence: Evidence) -> Interval | Exact:
     """Return the mean share of nearly binary gates over the models with a head left that were pruned from one, over seeds.
 
-    Where every head is gone, every gate is shut, which tells nothing; the papers' sparsest model has one.
+    Where every head is gone, every gate is shut, which tells nothing; the paper's sparsest model has one.
     """
 
     def of_seed(seed: int) -> Exact:

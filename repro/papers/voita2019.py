@@ -291,6 +291,11 @@ PAPER = Paper(
             "the converged model that pruning starts from",
             "that model trained on as long as the pruned ones, without gates: ours need not have converged",
         ),
+        Deviation(
+            "heads that survive (claim V-09)",
+            "positional, syntactic and rare-word heads outlast the rest (Figure 8)",
+            "positional heads against all others, syntactic ones among them",
+        ),
         Deviation("which pruned model is trained from scratch (claim V-03)", "each", "the one nearest to a quarter of all heads"),
         Deviation(
             "training from scratch (claim V-03)",

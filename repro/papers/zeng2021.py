@@ -285,6 +285,11 @@ PAPER = Paper(
             "of neighbouring layers, of the mean over heads, by which layers of unrelated heads look alike, too: so Z-09 asks for less "
             "than in Syn-R as well",
         ),
+        Deviation(
+            "parts taken away (Table 3)",
+            "on En-De and En-Fr; from which RAN, and whether norm and residual go together, is not known: the table is not at hand",
+            "from RAN-ALL, norm and residual each by itself",
+        ),
         Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
         Deviation("norm", "not said; after the residual in the code", "before the sublayer, for all systems alike"),
         Deviation("position embeddings", "not said; the code skips the first two positions", "counted from 0"),
