@@ -159,7 +159,7 @@ CLAIMS = (
     Claim(
         "M-06",
         "the gain of MMA grows with the length of the source",
-        "read off Figure 2",
+        "said in section 5.2, on Figure 2",
         (Check("gain on the longest third of the sources minus gain on the shortest", _length_gain, (BASE, MMA), at_least=0),),
     ),
 )

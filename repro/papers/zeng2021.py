@@ -205,7 +205,7 @@ CLAIMS = (
     Claim(
         "Z-05",
         "the gain of RAN is larger with little data",
-        "+0.97 on the smallest pair, -0.02 on a large one",
+        "+0.97 on Tr-En (210,000 pairs), -0.02 on De-En (4.5 million), +0.93 on En-Fi (2.6 million)",
         (
             Contrast(
                 ((1, SMALL[1]), (-1, SMALL[0]), (-1, RAN_D), (1, BASE)),
