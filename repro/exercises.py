@@ -22,7 +22,10 @@ ROUNDED = 2e-3
 SECONDS = 20  # for a call on a small input
 NEARLY = "nearly right, but not to five digits: is a constant rounded, or something small where 0 should be?"
 NO_MASK = "the places are right, but a mask is made of True and False (bool), which `masked_fill` asks for; yours has numbers"
-NO_GRADIENT = "the numbers are right, but no gradient can flow back through them; use torch functions on tensors, no floats, no `detach`"
+NO_GRADIENT = (
+    "the numbers are right, but no gradient can flow back through them to all that is learned; "
+    "use torch functions on tensors, no floats, no `detach`, no new `requires_grad`"
+)
 
 
 @dataclass
@@ -71,19 +74,20 @@ class Exercise:
                 return _not_written(error, answer) or f"{_stop_of(error, answer)}\n{self._show_case(case)}"
             if not _equal(given, case):
                 return f"changes what it is given; work on a copy\n{self._show_case(case)}"
-            problem = self._compare(answer, found, case)
+            problem = self._compare(answer, found, given)
             if problem is not None:
                 return f"{problem}\n{self._show_case(case)}"
         return None
 
-    def _compare(self, answer: Callable[..., Any], found: Any, case: tuple) -> str | None:
-        expected = self.definition(*copy.deepcopy(case))
+    def _compare(self, answer: Callable[..., Any], found: Any, given: tuple) -> str | None:
+        again = copy.deepcopy(given)
+        expected = self.definition(*again)
         if found is None:
             return "returns nothing; is there a `return`?"
         if _equal(found, expected):
             if _is_mask(expected) and not _is_mask(found):
                 return NO_MASK
-            return NO_GRADIENT if _has_gradient(expected) and not _has_gradient(found) else None
+            return None if _equal(_gradients(found, given), _gradients(expected, again), ROUNDED) else NO_GRADIENT
         for what, kind, value in _as_kinds(found):
             if isinstance(expected, kind) and not isinstance(found, kind) and _equal(value, expected):
                 return f"the {what} are right, but a {kind.__name__.lower()} is expected; yours is a {type(found).__name__.lower()}"
@@ -158,8 +162,16 @@ def _is_mask(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype == torch.bool
 
 
-def _has_gradient(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.requires_grad
+def _gradients(value: Any, arguments: tuple) -> list[torch.Tensor]:
+    """Return the gradient of the sum of a value by each argument that asks for one; zeros where none comes back."""
+    learned = [part for parts in arguments for part in (parts if isinstance(parts, list) else [parts])]
+    learned = [part for part in learned if isinstance(part, torch.Tensor) and part.requires_grad]
+    if not learned or not isinstance(value, torch.Tensor) or not value.requires_grad:
+        return [torch.zeros_like(part) for part in learned]
+    try:
+        return list(torch.autograd.grad(value.sum(), learned, allow_unused=True, materialize_grads=True))
+    except RuntimeError:  # used up already
+        return [torch.zeros_like(part) for part in learned]
 
 
 def _show(value: Any, digits: int = 3) -> str:

@@ -225,6 +225,31 @@ def test_an_answer_that_no_gradient_can_flow_through_is_not_right():
     assert said.startswith("the numbers are right, but no gradient can flow back through them")
 
 
+def test_a_gradient_has_to_come_back_to_every_parameter():
+    tasks = exercises_of(ROOT / "07_pruning_heads")
+    chance_open, penalty = (tasks[name].definition for name in ("chance_open", "penalty"))
+
+    def anew(log_alpha):
+        return torch.tensor(chance_open(log_alpha).tolist(), requires_grad=True)
+
+    def first_module_only(log_alphas, price):
+        return penalty(log_alphas[:1], price) + penalty([log_alpha.detach() for log_alpha in log_alphas[1:]], price)
+
+    def first_heads_only(log_alphas, price):
+        return price * sum(chance_open(log_alpha)[0] + chance_open(log_alpha)[1:].sum().item() for log_alpha in log_alphas)
+
+    def used_up(log_alpha):
+        chances = chance_open(log_alpha)
+        chances.sum().backward()
+        return chances
+
+    for name, answer in {"chance_open": anew, "penalty": first_module_only}.items():
+        assert tasks[name].problem(answer).startswith("the numbers are right, but no gradient can flow back")
+    assert tasks["penalty"].problem(first_heads_only).startswith("the numbers are right, but no gradient can flow back")
+    assert tasks["chance_open"].problem(used_up).startswith("the numbers are right, but no gradient can flow back")
+    assert tasks["penalty"].problem(lambda log_alphas, price: price * chance_open(torch.cat(log_alphas).double()).sum()) is None
+
+
 def test_an_answer_not_written_yet_is_no_error(capsys):
     def answer(vector, factor):
         raise NotImplementedError
