@@ -196,7 +196,7 @@ def distance_from_the_query(value, center):
 
 
 @exercise(
-    cases=[(5, 0.0, 1.3), (6, 1.0, 0.5), (4, -1.0, 0.8)],
+    cases=[(5, 0.0, 1.3), (6, 1.0, 0.5), (4, -1.0, 0.8), (5, 0.5, 1.3)],
     hint="Target position i is expected at source position gamma * i; the center is added, and the sum is rounded down.",
 )
 def cross_means(tgt_len, center, gamma):
@@ -231,6 +231,12 @@ def not_rounded(tgt_len, center, gamma):
 def center_scaled(tgt_len, center, gamma):
     """The center counts source tokens: add it after multiplying by gamma, not before."""
     return torch.tensor([math.floor(gamma * (i + center)) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def center_added_last(tgt_len, center, gamma):
+    """You rounded gamma * i and added the center after that. Add first, then round down: a center may lie between two words."""
+    return torch.tensor([math.floor(gamma * i) + center for i in range(tgt_len)])
 
 
 @cross_means.mistake
