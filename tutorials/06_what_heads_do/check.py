@@ -242,7 +242,7 @@ def points_to(weights, query, key):
 @exercise(
     cases=[
         (NO_ZERO_ROW, [(1, 0), (2, 3), (3, 2)]),
-        (ZERO_ROW, [(1, 0), (2, 0)]),
+        (ZERO_ROW, [(1, 0), (2, 0), (0, 1)]),
         (BOTH_WAYS, [(1, 2), (3, 0), (0, 1)]),
     ],
     hint="Go through the pairs one by one: where is the largest weight in the row of the first word? Return a plain number.",
@@ -287,3 +287,10 @@ def mean_of_weights(weights, pairs):
 def zero_row_points(weights, pairs):
     """A row of zeros points nowhere, but `argmax` says 0 for it. Count it as a miss."""
     return sum(1 for query, key in pairs if weights[query].argmax() == key) / len(pairs)
+
+
+@relation_accuracy.mistake
+def zero_row_left_out(weights, pairs):
+    """You left out the pairs whose first word points nowhere. Pointing nowhere is a miss like any other: divide by all pairs."""
+    pointing = [(query, key) for query, key in pairs if weights[query].max() > 0]
+    return relation_accuracy.definition(weights, pointing)
