@@ -106,7 +106,7 @@ def score_of_zero(scores, blocked):
 
 @masked_softmax.mistake
 def too_late(scores, blocked):
-    """You divided after the softmax over all keys. Where a blocked key took everything, the others are 0, and no division helps."""
+    """You crossed out after the exponentials of all keys. Where a blocked key has by far the largest, the others are 0: block it before."""
     weights = scores.softmax(dim=-1).masked_fill(blocked, 0)
     return (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num()
 
