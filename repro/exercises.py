@@ -97,13 +97,18 @@ class Exercise:
         return f"{said}\n  yours{_show(found, digits)}\n  expected{_show(expected, digits)}"
 
     def _known(self, answer: Callable[..., Any]) -> str | None:
-        """Return the explanation of the mistake that agrees with an answer in every case: in a single one it may by chance."""
-        try:
-            with _time_limit():
-                found = [answer(*copy.deepcopy(case)) for case in self.cases]
-        except (Exception, SystemExit, _TooLong):
-            return None
-        made = (mistake for mistake in self.mistakes if _equal(found, [mistake(*copy.deepcopy(case)) for case in self.cases]))
+        """Return the explanation of the mistake that agrees with an answer wherever this returns: in a single case it may by chance."""
+        found, returned = [], []
+        for case in self.cases:
+            try:
+                with _time_limit():
+                    found.append(answer(*copy.deepcopy(case)))
+            except _TooLong:
+                return None
+            except (Exception, SystemExit):
+                continue
+            returned.append(case)
+        made = (mistake for mistake in self.mistakes if found and _equal(found, [mistake(*copy.deepcopy(case)) for case in returned]))
         return next(map(inspect.getdoc, made), None)
 
     def _show_case(self, case: tuple) -> str:

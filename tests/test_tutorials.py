@@ -185,6 +185,29 @@ def test_a_mistake_is_named_only_if_it_explains_every_case():
     assert task.problem(lambda x, y: 2 + y).startswith("not right yet. Hint: Think of the sum.")  # by chance the sum where x is 2
 
 
+def test_a_mistake_is_named_although_the_answer_stops_in_another_case():
+    task = exercise(cases=[(2.0, 2.0), (2.0, 3.0), (0.0, 4.0)], hint="Think of the sum.")(lambda x, y: x * y + 1)
+    task.mistake(added)
+    assert task.problem(lambda x, y: x + y if x else 1 / x).startswith("You added.")
+    assert task.problem(lambda x, y: 2 + y if y < 4 else 1 / x).startswith("You added.")
+    assert task.problem(lambda x, y: y if y < 4 else 1 / x).startswith("not right yet. Hint: Think of the sum.")
+    once = iter([7.0])
+    assert task.problem(lambda x, y: next(once)).startswith("not right yet. Hint: Think of the sum.")
+
+
+def test_a_step_that_takes_queries_for_keys_is_not_right():
+    step, over_keys = exercises_of(ROOT / "05_recurrent_attention")["step"], torch.nn.functional.layer_norm
+
+    def over_rows(scores, weight, bias):
+        return over_keys(torch.tanh(scores @ weight.T + bias), scores.shape[1:2]) + scores
+
+    def mixes_rows(scores, weight, bias):
+        return over_keys(torch.tanh(weight @ scores + bias), scores.shape[-1:]) + scores
+
+    assert step.problem(over_rows).startswith("stops in line 2 with RuntimeError: Given normalized_shape=[2]")
+    assert step.problem(mixes_rows).startswith("Your W stands on the left and mixes queries")
+
+
 def test_an_answer_that_does_not_end_is_stopped(monkeypatch):
     def answer(vector, factor):
         while True:
