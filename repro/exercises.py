@@ -21,6 +21,7 @@ TOLERANCE = 1e-5
 ROUNDED = 2e-3
 SECONDS = 20  # for a call on a small input
 NEARLY = "nearly right, but not to five digits: is a constant rounded, or something small where 0 should be?"
+EXCHANGED = "the numbers are right, but rows and columns are exchanged"
 NO_MASK = "the places are right, but a mask is made of True and False (bool), which `masked_fill` asks for; yours has numbers"
 NO_GRADIENT = (
     "the numbers are right, but no gradient can flow back through them to all that is learned; "
@@ -92,7 +93,10 @@ class Exercise:
             if isinstance(expected, kind) and not isinstance(found, kind) and _equal(value, expected):
                 return f"the {what} are right, but a {kind.__name__.lower()} is expected; yours is a {type(found).__name__.lower()}"
         nearly = _equal(found, expected, ROUNDED)
-        said = self._known(answer) or (NEARLY if nearly else f"not right yet. Hint: {self.hint}")
+        said = self._known(answer) or (NEARLY if nearly else _shape_alone(found, expected))
+        if said is None:
+            unlike = _unlike(found, expected)
+            said = f"not right yet{f': {unlike}' if unlike else ''}. Hint: {self.hint}"
         digits = 6 if nearly else 3
         return f"{said}\n  yours{_show(found, digits)}\n  expected{_show(expected, digits)}"
 
@@ -108,8 +112,13 @@ class Exercise:
             except (Exception, SystemExit):
                 continue
             returned.append(case)
-        made = (mistake for mistake in self.mistakes if found and _equal(found, [mistake(*copy.deepcopy(case)) for case in returned]))
-        return next(map(inspect.getdoc, made), None)
+        for mistake in self.mistakes:
+            if found and _equal(found, [mistake(*copy.deepcopy(case)) for case in returned]):
+                return inspect.getdoc(mistake)
+        if found and all(isinstance(value, torch.Tensor) and value.ndim >= 2 for value in found):
+            right = [self.definition(*copy.deepcopy(case)) for case in returned]
+            return EXCHANGED if _equal([value.mT for value in found], right) else None
+        return None
 
     def _show_case(self, case: tuple) -> str:
         names = inspect.signature(self.definition).parameters
@@ -144,6 +153,38 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
     found = found.astype(np.float64)
     tolerance *= expected.dtype.kind == "f"  # a count is exact
     return found.shape == expected.shape and np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def _shape_alone(found: Any, expected: Any) -> str | None:
+    """Say that the numbers are right, but not their shape; None if that is not so."""
+    both = isinstance(found, torch.Tensor) and isinstance(expected, torch.Tensor) and found.numel() == expected.numel()
+    if both and found.shape != expected.shape and _equal(found.flatten(), expected.flatten()):
+        return f"the numbers are right, but their shape is {tuple(found.shape)}; {tuple(expected.shape)} is expected"
+    return None
+
+
+def _unlike(found: Any, expected: Any) -> str | None:
+    """Return in what an answer differs whatever its numbers are: in kind, length or shape, or by NaN; None if in nothing of that."""
+    ndim = getattr(found, "ndim", 0 if isinstance(found, (bool, int, float)) else 1)
+    if isinstance(expected, str):
+        kind, is_kind = "a str", isinstance(found, str)
+    elif isinstance(expected, (tuple, list)):
+        kind, is_kind = f"a {type(expected).__name__}", isinstance(found, (tuple, list, np.ndarray)) and ndim > 0
+    elif isinstance(expected, torch.Tensor):
+        kind, is_kind = "a tensor", isinstance(found, torch.Tensor) or (not expected.ndim and not ndim)
+    else:
+        kind, is_kind = "True or False" if isinstance(expected, (bool, np.bool_)) else "a number", ndim == 0
+    if not is_kind:
+        return f"{kind} is expected; yours is of type {type(found).__name__}"
+    if isinstance(expected, (tuple, list)) and len(found) != len(expected):
+        return f"{len(expected)} values are expected; yours are {len(found)}"
+    if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):
+        if found.shape != expected.shape:
+            return f"your shape is {tuple(found.shape)}, {tuple(expected.shape)} is expected"
+        with suppress(TypeError, RuntimeError):  # a tensor without data, or with other numbers than real ones
+            if np.isnan(_numbers(found)).any():
+                return "some of it is NaN, which 0 / 0 makes, 0 * infinity, and infinity - infinity"
+    return None
 
 
 def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:

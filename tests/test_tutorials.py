@@ -178,6 +178,52 @@ def test_any_other_answer_becomes_an_explanation(answer, said, capsys):
     assert scaled.or_definition(answer) is scaled.definition
 
 
+@exercise(cases=[(torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]]), 3)], hint="Think of the sum.")
+def scaled_rows(rows, factor):
+    return rows * factor
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda rows, factor: (rows * factor)[None], "the numbers are right, but their shape is (1, 3, 2); (3, 2) is expected\n"),
+        (lambda rows, factor: (rows * factor).flatten(), "the numbers are right, but their shape is (6,); (3, 2) is expected\n"),
+        (lambda rows, factor: (rows * factor).T, "the numbers are right, but rows and columns are exchanged\n"),
+        (lambda rows, factor: rows[:2], "not right yet: your shape is (2, 2), (3, 2) is expected. Hint: Think of the sum.\n"),
+        (
+            lambda rows, factor: rows / 0,
+            "not right yet: some of it is NaN, which 0 / 0 makes, 0 * infinity, and infinity - infinity. Hint: Think",
+        ),
+        (
+            lambda rows, factor: (row for row in rows),
+            "not right yet: a tensor is expected; yours is of type generator. Hint: Think of the sum.\n",
+        ),
+        (lambda rows, factor: scaled_rows, "not right yet: a tensor is expected; yours is of type Exercise. Hint: Think of the sum.\n"),
+        (lambda rows, factor: 3.0, "not right yet: a tensor is expected; yours is of type float. Hint: Think of the sum.\n"),
+    ],
+    ids="batched flat transposed rows-lost nan generator function number".split(),
+)
+def test_a_wrong_shape_or_kind_is_told_before_the_hint(answer, said):
+    assert scaled_rows.problem(answer).startswith(said)
+
+
+def test_what_is_no_number_no_text_or_of_another_length_is_told():
+    number = exercise(cases=[(1.0,)], hint="")(lambda x: x / 2)
+    assert number.problem(lambda x: [x]).startswith("not right yet: a number is expected; yours is of type list.")
+    assert number.problem(lambda x: torch.tensor([x])).startswith("not right yet: a number is expected; yours is of type Tensor.")
+    total = exercise(cases=[(torch.ones(2),)], hint="")(lambda x: x.sum())
+    assert total.problem(lambda x: x).startswith("not right yet: your shape is (2,), () is expected.")
+    assert total.problem(lambda x: x.sum()[None]).startswith("the numbers are right, but their shape is (1,); () is expected")
+    pair = exercise(cases=[(3.0,)], hint="")(lambda x: (-1, x / 4))
+    assert pair.problem(lambda x: (-1, x, x)).startswith("not right yet: 2 values are expected; yours are 3.")
+    assert pair.problem(lambda x: x).startswith("not right yet: a tuple is expected; yours is of type float.")
+    text = exercise(cases=[("ab",)], hint="")(lambda text: text * 2)
+    assert text.problem(lambda text: True).startswith("not right yet: a str is expected; yours is of type bool.")
+    assert text.problem(lambda text: text).startswith("not right yet. Hint: ")
+    truth = exercise(cases=[(3.0,)], hint="")(lambda x: x > 2)
+    assert truth.problem(lambda x: (x > 2, x > 1)).startswith("not right yet: True or False is expected; yours is of type tuple.")
+
+
 def test_a_mistake_is_named_only_if_it_explains_every_case():
     task = exercise(cases=[(2.0, 2.0), (2.0, 3.0), (0.0, 4.0)], hint="Think of the sum.")(lambda x, y: x * y + 1)
     task.mistake(added)
