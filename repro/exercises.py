@@ -73,15 +73,15 @@ class Exercise:
                     found = answer(*given)
             except (Exception, SystemExit, _TooLong) as error:  # a reader's function may do anything
                 return _not_written(error, answer) or f"{_stop_of(error, answer)}\n{self._show_case(case)}"
-            if not _equal(given, case):
+            if not _equal(given, case, tolerance=0):
                 return f"changes what it is given; work on a copy\n{self._show_case(case)}"
-            problem = self._compare(answer, found, given)
+            problem = self._compare(answer, found, given, case)
             if problem is not None:
                 return f"{problem}\n{self._show_case(case)}"
         return None
 
-    def _compare(self, answer: Callable[..., Any], found: Any, given: tuple) -> str | None:
-        again = copy.deepcopy(given)
+    def _compare(self, answer: Callable[..., Any], found: Any, given: tuple, case: tuple) -> str | None:
+        again = copy.deepcopy(case)
         expected = self.definition(*again)
         if found is None:
             return "returns nothing; is there a `return`?"

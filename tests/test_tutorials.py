@@ -254,6 +254,17 @@ def test_a_step_that_takes_queries_for_keys_is_not_right():
     assert step.problem(mixes_rows).startswith("Your W stands on the left and mixes queries")
 
 
+def test_a_change_of_the_arguments_is_seen_however_small():
+    by_word = exercises_of(ROOT / "03_fixed_patterns")["by_word"]
+
+    def answer(word_weights, words):
+        word_weights[word_weights.sum(dim=1) == 0] = 1e-9
+        laid = word_weights[words][:, words]
+        return laid / laid.sum(dim=1, keepdim=True)
+
+    assert by_word.problem(answer).startswith("changes what it is given; work on a copy")
+
+
 def test_an_answer_that_does_not_end_is_stopped(monkeypatch):
     def answer(vector, factor):
         while True:
