@@ -209,13 +209,16 @@ def _is_mask(value: Any) -> bool:
 
 
 def _gradients(value: Any, arguments: tuple) -> list[torch.Tensor]:
-    """Return the gradient of the sum of a value by each argument that asks for one; zeros where none comes back."""
+    """Return the gradient of a value's weighted sum by each argument that asks for one; zeros where none comes back."""
     learned = [part for parts in arguments for part in (parts if isinstance(parts, list) else [parts])]
     learned = [part for part in learned if isinstance(part, torch.Tensor) and part.requires_grad]
     if not learned or not isinstance(value, torch.Tensor) or not value.requires_grad:
         return [torch.zeros_like(part) for part in learned]
     try:
-        return list(torch.autograd.grad(value.sum(), learned, allow_unused=True, materialize_grads=True))
+        weighted = value * torch.linspace(1, 2, value.numel()).view(
+            value.shape
+        )  # the plain sum of rows of weights is constant
+        return list(torch.autograd.grad(weighted.sum(), learned, allow_unused=True, materialize_grads=True))
     except RuntimeError:  # used up already
         return [torch.zeros_like(part) for part in learned]
 
