@@ -126,7 +126,7 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
 
 def load_start(model: Transformer, start: Run) -> None:
     """Copy the final parameters of a run into a model of the same shape; gates that the run did not have keep their first values."""
-    gates = {name: value for name, value in _parameters(model).items() if name.endswith(GATE)}
+    gates = {name: value for name, value in tensors_of(model).items() if name.endswith(GATE)}
     load_parameters(model, gates | load_tensors(start.path / "final", "model"), start.path / "final")
 
 
@@ -136,7 +136,7 @@ def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress
     if device.type == "cuda":
         random["cuda"] = torch.cuda.get_rng_state(device)  # that of the GPU which draws, of several
     moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
-    tensors = {"model": _parameters(model), "optimizer": moments, "random": random}
+    tensors = {"model": tensors_of(model), "optimizer": moments, "random": random}
     run.save_checkpoint(progress.update, tensors, _finite(progress))
     run.remove_checkpoints(keep={progress.update, *_scheduled(run.config.train, progress.update)[-max(2, run.config.train.average) :]})
 
@@ -224,13 +224,20 @@ def finish(run: Run, model: Transformer, progress: Progress) -> None:
     run.remove_checkpoints()
 
 
+def tensors_of(model: Transformer) -> dict[str, Tensor]:
+    """Return by name what a model is saved as, a shared tensor once: its parameters, and the buffers that a variant asks to keep."""
+    saved = model.state_dict().keys()
+    buffers = {name: buffer for name, buffer in model.named_buffers() if name in saved}  # without those that are not persistent
+    return {name: parameter.detach() for name, parameter in model.named_parameters()} | buffers
+
+
 def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path) -> None:
-    """Copy tensors into a model of exactly those parameters; a mismatch leaves the model untouched.
+    """Copy tensors into a model of exactly those (`tensors_of`); a mismatch leaves the model untouched.
 
     Raises:
         InputError: naming the first tensors that are missing, unknown or of another shape.
     """
-    own = dict(model.named_parameters())
+    own = tensors_of(model)
     wrong = [f"{name} is unknown" for name in tensors.keys() - own.keys()] + [f"{name} is missing" for name in own.keys() - tensors.keys()]
     for name in own.keys() & tensors.keys():
         if own[name].shape != tensors[name].shape:
@@ -238,13 +245,8 @@ def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path)
     if wrong:
         raise InputError(str(where), f"does not fit the model: {'; '.join(sorted(wrong)[:5])}", "use the config.json it was trained with")
     with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(tensors[name])
-
-
-def _parameters(model: Transformer) -> dict[str, Tensor]:
-    """Return the parameters by name, a shared matrix once."""
-    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+        for name, tensor in own.items():
+            tensor.copy_(tensors[name])
 
 
 def _finite(progress: Progress) -> dict[str, Any]:

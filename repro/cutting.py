@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from repro.attention import parse_layers
 from repro.attention.dot_product import DotProduct
 from repro.attention.multihead import MultiHeadAttention
+from repro.checkpoints import tensors_of
 from repro.config import NO_SUBLAYER, ModelConfig, RunConfig
 from repro.decoding import Translator
 from repro.errors import InputError
@@ -159,7 +160,7 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
                 if source.exists():  # older runs have no lengths
                     write_atomic(pruned.path / source.name, source.read_bytes())
             state = load_state(run.path / "final") | {"parameters": count_parameters(smaller)}
-            save_tensors(pruned.path / "final", {"model": {n: p.detach() for n, p in smaller.named_parameters()}}, state)
+            save_tensors(pruned.path / "final", {"model": tensors_of(smaller)}, state)
     return pruned
 
 

@@ -8,12 +8,13 @@ import pytest
 import torch
 from command_line import refused
 from own_files import DE, EN, write_corpus
-from tiny_runs import cut_short, tiny
+from tiny_runs import assert_same, cut_short, parameters_of, tiny
 
 from repro import attention
 from repro.attention import build_weights, file_digests
 from repro.attention.base import Positions
 from repro.config import ModelConfig
+from repro.decoding import Translator
 from repro.errors import InputError
 from repro.records import evaluate_run
 from repro.report import render
@@ -192,6 +193,27 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
     assert train(tiny(option), runs, quiet=True).path == run.path
     assert "was made when the file of nearness said something else" in capsys.readouterr().err, "its dev loss is that of the old code"
+
+
+def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, monkeypatch, whole):
+    drawn = """super().__init__(stack.num_heads, stack.head_dim)
+        self.register_buffer("drawn", torch.rand(()))
+        self.register_buffer("used", torch.zeros((), dtype=torch.long))
+        self.register_buffer("derived", torch.ones(3), persistent=False)"""
+    first_line = "def forward(self, query, key, blocked, positions):\n"
+    text = NEARNESS.replace("super().__init__(stack.num_heads, stack.head_dim)", drawn).replace("-self.slope", "-self.drawn")
+    write(text.replace(first_line, first_line + "        self.used += self.training\n"))
+    option = f"model.{SITE}=nearness"
+    cut_short(tmp_path, monkeypatch, 14, option)
+    run = train(tiny(option), tmp_path, quiet=True)
+    assert_same(run, whole(option))
+    saved = parameters_of(run)
+    places = [f"encoder.{layer}.self_attention.sublayer.weights" for layer in (0, 1)]
+    assert [int(saved[f"{place}.used"]) for place in places] == [24, 24] and not any(name.endswith("derived") for name in saved)
+    for _ in range(2):  # each draws other numbers, before it loads those of the run
+        model = Translator.from_run(run).model
+        for layer, place in zip(model.attentions()[SITE], places, strict=True):
+            assert layer.weights.drawn == saved[f"{place}.drawn"]
 
 
 def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(write, tmp_path, monkeypatch, capsys):

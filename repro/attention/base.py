@@ -42,7 +42,8 @@ class Stack:
 class Positions(NamedTuple):
     """Where queries and keys stand in their sentences.
 
-    `query`: absolute positions of the queries, `(query_len,)`: all of them in training, one in a decoding step. Keys are at 0, 1, ...
+    `query`: absolute positions of the queries, `(query_len,)`: all of them in training, one in a decoding step, in cross attention once for
+    each hypothesis of the sentence; so a row of weights may hang on its own query only. Keys are at 0, 1, ...
     `words`: the 0-based index of the word that each key is a piece of, `(batch or 1, key_len)`; None where words are not known.
     """
 
@@ -57,6 +58,10 @@ class AttentionWeights(nn.Module):
     every key blocked is all zeros; a change after a position changes nothing before it when the future is blocked; padding and
     batch order change nothing; one query at a time gives what all queries at once give; rows sum to one unless the variant's
     file says why not.
+
+    Saved with a run are parameters and persistent buffers: what is drawn or counted must be one of them, or it is drawn anew whenever the
+    model is loaded. The model draws every `nn.Linear` and `nn.Embedding` in it once more (`Transformer._initialize`): numbers that a
+    variant chooses to begin with belong in an `nn.Parameter` of its own.
 
     Args:
         num_heads: number of heads.
@@ -77,7 +82,8 @@ class AttentionWeights(nn.Module):
             key: layer input at the attended positions, `(batch, key_len, embed_dim)`.
 
         Returns:
-            `(batch, num_heads, key_len, head_dim)`, or None for a variant that never looks at keys.
+            `(batch, num_heads, key_len, head_dim)`, or None for a variant that never looks at keys. The cache takes any second and last
+            size, such as one key for all heads.
         """
         return None
 
