@@ -169,10 +169,12 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         return from_dict(hint, value, where)
     allowed = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     choices = [choice for t in allowed if typing.get_origin(t) is Literal for choice in typing.get_args(t)]
-    if value in choices and isinstance(value, str):
+    if any(value == choice and type(value) is type(choice) for choice in choices):
         return value
     if choices and (isinstance(value, str) or len(allowed) == 1):
-        raise InputError(where, f"unknown value '{value}'", did_you_mean(str(value), choices))
+        words = [choice if isinstance(choice, str) else repr(choice) for choice in choices]
+        mend = did_you_mean(value, words) if words == choices and isinstance(value, str) else f"use one of {', '.join(map(repr, choices))}"
+        raise InputError(where, f"unknown value {value!r:.80}", mend)
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
         mend = "use text in UTF-8: set PYTHONUTF8=1, or rename the folder if it is one"
         raise InputError(where, f"holds what is no letter in {value!a:.80}", mend)

@@ -84,9 +84,25 @@ def test_an_option_needs_no_annotation_if_it_has_a_default(write):
     assert built("nearness(slope=[1, 2])")[0].slope == (1.0, 2.0)
 
 
+def test_an_option_may_be_one_of_some_numbers(write):
+    own = NEARNESS.replace("import torch\n", "import torch\nfrom typing import Literal\n")
+    write(own.replace("slope=1.0", "slope: Literal[1, 2] | None = 1"))
+    assert [built(f"nearness(slope={value})")[0].slope for value in (1, 2, None)] == [1, 2, None]
+    write(own.replace("slope=1.0", "slope: Literal[1, 2] = 1"))
+    for value in ("3", "'1'", "1.0", "True"):
+        with pytest.raises(InputError, match=rf"nearness\(slope\): unknown value {value}\. Fix: use one of 1, 2"):
+            built(f"nearness(slope={value})")
+
+
 @pytest.mark.parametrize(
     ("edit", "spec", "message"),
     [
+        (("stack, slope=1.0", "stack, slope: dict[str, float]"), "nearness(slope={'a': 1.0})", r"as dict\[str, float\], which is not"),
+        (("stack, slope=1.0", "stack, slope: tuple[int, float]"), "nearness(slope=[1, 2.5])", "which is not checked. Fix: use bool, int, "),
+        (("stack, slope=1.0", "stack, **options"), "nearness", r"build takes '\*\*options', which cannot be given by name"),
+        (("stack, slope=1.0", "stack, slope=1.0, /"), "nearness", "build takes 'slope=1.0', which cannot be given by name"),
+        (("stack, slope=1.0", ""), "nearness", r"nearness_of_my_own: build takes no argument. Fix: write build\(stack\)"),
+        (("stack, slope=1.0", "stack: 'Stack', slope=1.0"), "nearness", "names is not there .*'Stack' is not defined.*import it"),
         (("def build", "def make"), "nearness", "nearness_of_my_own: has no function build. Fix: write build"),
         (("slope=1.0", "slope=None"), "nearness(slope=2.0)", "build does not say what its option 'slope' is. Fix: write its type"),
         (("slope=1.0", "slope"), "nearness", r"nearness needs the option 'slope'. Fix: write nearness\(slope=...\)"),

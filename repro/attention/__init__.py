@@ -7,10 +7,12 @@ import ast
 import hashlib
 import inspect
 import math
+import types
+import typing
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from repro.config import NO_SUBLAYER, SITES, ModelConfig, typed
 from repro.errors import InputError, check_kind, did_you_mean
@@ -128,7 +130,7 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
     from repro.attention.base import AttentionWeights, Stack
 
     build = _builder(name)
-    known = dict(list(inspect.signature(build, eval_str=True).parameters.items())[1:])
+    known = _options_of(name, build)
     for option in options:
         if option not in known:
             mend = did_you_mean(option, known) if known else f"write {name} alone"
@@ -163,14 +165,44 @@ def _builder(name: str) -> Callable[..., Any]:
     return build
 
 
+def _options_of(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the arguments of `build` behind the stack, by name."""
+    try:
+        _, *options = inspect.signature(build, eval_str=True).parameters.values()
+    except NameError as error:
+        mend = "import it where Python does, not under `if TYPE_CHECKING`"
+        raise InputError(VARIANTS[name], f"a type that build names is not there ({error})", mend) from error
+    except ValueError as error:
+        raise InputError(VARIANTS[name], "build takes no argument", "write build(stack), and its options behind") from error
+    for option in options:
+        if option.kind not in (option.POSITIONAL_OR_KEYWORD, option.KEYWORD_ONLY):
+            what = f"build takes '{option}', which cannot be given by name"
+            raise InputError(VARIANTS[name], what, "write each option as an argument of its own, as in build(stack, slope: float = 1.0)")
+    return {option.name: option for option in options}
+
+
 def _type_of(name: str, option: inspect.Parameter) -> Any:
     """Return the type that an option wants: its annotation, or else that of its default."""
     if option.annotation is not option.empty:
+        if not _is_checked(option.annotation):
+            what = f"build wants its option '{option.name}' as {inspect.formatannotation(option.annotation)}, which is not checked"
+            mend = "use bool, int, float, str, dict, a Literal, None, or list[...] or tuple[..., ...] of one of them"
+            raise InputError(VARIANTS[name], what, mend)
         return option.annotation
     if option.default is option.empty or option.default is None:
         mend = f"write its type, as in `def build(stack, {option.name}: float = 1.0)`"
         raise InputError(VARIANTS[name], f"build does not say what its option '{option.name}' is", mend)
     return type(option.default)
+
+
+def _is_checked(hint: Any) -> bool:
+    """Whether `typed` can tell which values have a type."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union, list):
+        return all(map(_is_checked, inner))
+    if origin is tuple:
+        return inner[1:] == (...,) and _is_checked(inner[0])
+    return origin is Literal or hint in (bool, int, float, str, dict, list, tuple, type(None))
 
 
 def file_digests(model: ModelConfig) -> dict[str, str]:
