@@ -31,27 +31,35 @@ def list_variants() -> str:
     """Return for every variant its name, what it is in a line, paper, sites, and its learned parameters in the weights."""
     blocks = []
     for name, module in VARIANTS.items():
-        counts = {site: _count(name, site) for site in SITES}
-        sites = ", ".join(site for site, count in counts.items() if count is not None)
-        count = max((count for count in counts.values() if count is not None), default=None)
+        counts, refusal = {}, ""
+        for site in SITES:
+            try:
+                counts[site] = _count(name, site)
+            except InputError as error:
+                refusal = str(error)
         shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
-        learned = f"sites: {sites}; learned parameters in the weights of {shape}: {count:,}" if count is not None else "needs options"
-        blocks.append(_block(name, module, learned))
+        learned = f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: {max(counts.values(), default=0):,}"
+        blocks.append(_block(name, module, learned if counts else f"cannot be built: {refusal}"))
     gates = f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
     return "\n".join([*blocks, _block("(gates)", "repro.attention.gates", gates)])
 
 
 def _block(name: str, module: str, last_line: str) -> str:
     """Put the first paragraph of a file (what it is), the second (the paper, if there is one) and a line under each other."""
-    described = import_module(module).__doc__ or "no description: its file does not begin with one"
-    paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
-    return f"  {name:<14}" + f"\n  {'':<14}".join([*paragraphs, last_line])
-
-
-def _count(name: str, site: str) -> int | None:
-    """Count the parameters that a stack's weights learn, or return None where the variant is not defined."""
     try:
-        layers = build_weights(name, site, NUM_LAYERS, EMBED_DIM, NUM_HEADS, length_ratio=1.0)
-    except InputError:
-        return None
-    return sum(parameter.numel() for parameter in {p for weights in layers for p in weights.parameters()})
+        described = import_module(module).__doc__
+    except (ModuleNotFoundError, SyntaxError):  # of which the last line tells
+        described = None
+    described = described or "no description: its file does not begin with one"
+    paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
+    return f"  {name:<13} " + f"\n  {'':<14}".join([*paragraphs, last_line])
+
+
+def _count(name: str, site: str) -> int:
+    """Count the numbers that a stack's weights learn.
+
+    Raises:
+        InputError: the variant is not defined there, or its file is not as it must be.
+    """
+    layers = build_weights(name, site, NUM_LAYERS, EMBED_DIM, NUM_HEADS, length_ratio=1.0)
+    return sum(parameter.numel() for parameter in {p for weights in layers for p in weights.parameters() if p.requires_grad})

@@ -252,7 +252,35 @@ def test_variants_lists_what_needs_options_and_what_its_file_does_not_describe(t
     with pytest.raises(SystemExit, match="0"):
         main(["variants"])
     listed = " ".join(capsys.readouterr().out.split())
-    assert "undescribed no description: its file does not begin with one needs options" in listed
+    assert "undescribed no description: its file does not begin with one cannot be built: " in listed
+    assert "undescribed needs the option 'slope'. Fix: write undescribed(slope=...)" in listed
+
+
+def test_variants_lists_what_cannot_be_built_with_the_reason_and_counts_only_what_is_learned(tmp_path, monkeypatch, capsys):
+    frozen = """from torch import nn, zeros
+from repro.attention.base import AttentionWeights
+
+
+class Frozen(AttentionWeights):
+    def __init__(self, stack):
+        super().__init__(stack.num_heads, stack.head_dim)
+        self.scores, self.scale = nn.Parameter(zeros(5), requires_grad=False), nn.Parameter(zeros(3))
+
+
+def build(stack):
+    return [Frozen(stack) for _ in range(stack.num_layers)]
+"""
+    (tmp_path / "frozen.py").write_text(frozen)
+    (tmp_path / "unclosed.py").write_text("def build(stack:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, module in {"frozen-like-stone": "frozen", "unclosed": "unclosed", "gone": "nowhere.gone"}.items():
+        monkeypatch.setitem(VARIANTS, name, module)
+    with pytest.raises(SystemExit, match="0"):
+        main(["variants"])
+    listed = " ".join(capsys.readouterr().out.split())
+    assert "frozen-like-stone no description" in listed and "6 layers, 512 wide, 8 heads: 18 unclosed" in listed
+    assert re.search(r"unclosed no description: .{0,40} cannot be built: \S*unclosed.py:1: is no Python", listed)
+    assert re.search(r"gone no description: .{0,40} cannot be built: VARIANTS: 'gone' stands for nowhere.gone, which is not there", listed)
 
 
 def test_data_prints_the_columns_of_the_papers_table(capsys):
