@@ -33,6 +33,7 @@ MISTAKES = [
     (["train", f"train.warmup=1{'0' * 400}"], "error: train.warmup: is a number of 401 digits. Fix: use a smaller number"),
     (["report", "--scale", "multi30", "--results", "."], "error: --scale: unknown scale 'multi30'. Fix: did you mean 'multi30k'?"),
     (["train", "--variant", "HC-SA"], "error: --variant: unknown variant 'HC-SA'. Fix: did you mean 'hc-sa'?"),
+    (["train", "--variant", "uniform"], "error: --variant: 'uniform' is an attention variant, no system of the papers. Fix: say at which"),
     (["train", "model.num_heads"], "error: model.num_heads: has no value. Fix: write model.num_heads=VALUE"),
     (
         ["train", "train.clip_norm=1e99"],

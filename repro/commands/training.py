@@ -79,10 +79,13 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
     'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
     """
-    from repro.attention import layers_of
+    from repro.attention import VARIANTS, layers_of
     from repro.data.corpora import check_languages
-    from repro.scales import resolve
+    from repro.scales import SYSTEMS, resolve
 
+    if variant.partition("(")[0] in VARIANTS and variant not in SYSTEMS:
+        mend = f"say at which site, as in 'model.encoder_self={variant}'"
+        raise InputError("--variant", f"'{variant}' is an attention variant, no system of the papers", mend)
     check_not_beside("seed", ("train.seed",), overrides)
     check_not_beside("direction", ("data.source", "data.target"), overrides)
     config = resolve(scale, variant, direction, seed, given_once(overrides))
