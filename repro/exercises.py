@@ -215,10 +215,8 @@ def _gradients(value: Any, arguments: tuple) -> list[torch.Tensor]:
     if not learned or not isinstance(value, torch.Tensor) or not value.requires_grad:
         return [torch.zeros_like(part) for part in learned]
     try:
-        weighted = value * torch.linspace(1, 2, value.numel()).view(
-            value.shape
-        )  # the plain sum of rows of weights is constant
-        return list(torch.autograd.grad(weighted.sum(), learned, allow_unused=True, materialize_grads=True))
+        different = torch.linspace(1, 2, value.numel()).view(value.shape)  # the plain sum of rows of weights is constant
+        return list(torch.autograd.grad((value * different).sum(), learned, allow_unused=True, materialize_grads=True))
     except RuntimeError:  # used up already
         return [torch.zeros_like(part) for part in learned]
 

@@ -330,6 +330,13 @@ def test_a_gradient_has_to_come_back_to_every_parameter():
     assert tasks["penalty"].problem(lambda log_alphas, price: price * chance_open(torch.cat(log_alphas).double()).sum()) is None
 
 
+def test_weights_have_a_gradient_although_their_rows_sum_to_one_whatever_is_learned():
+    scores = torch.tensor([[0.5, 1.0], [2.0, -1.0]], requires_grad=True)
+    task = Exercise(lambda scores: scores.softmax(dim=-1), [(scores,)], "hint")
+    assert task.problem(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)) is None
+    assert "no gradient" in (task.problem(lambda scores: scores.softmax(dim=-1).detach()) or "")
+
+
 def test_an_answer_not_written_yet_is_no_error(capsys):
     def answer(vector, factor):
         raise NotImplementedError
