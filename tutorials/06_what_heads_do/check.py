@@ -1,4 +1,4 @@
-"""What these exercises ask for, from its definition: Voita et al. (ACL 2019), sections 4, 5.1 and 5.2, with the package's choices."""
+"""What these exercises ask for, from its definition: Voita et al. (ACL 2019), sections 4 and 5, with the package's choices."""
 
 import torch
 
@@ -294,3 +294,71 @@ def zero_row_left_out(weights, pairs):
     """You left out the pairs whose first word points nowhere. Pointing nowhere is a miss like any other: divide by all pairs."""
     pointing = [(query, key) for query, key in pairs if weights[query].max() > 0]
     return relation_accuracy.definition(weights, pointing)
+
+
+TO_RARE = torch.tensor(
+    [
+        [0.05, 0.6, 0.25, 0.04, 0.06],
+        [0.12, 0.08, 0.22, 0.5, 0.08],
+        [0.15, 0.11, 0.09, 0.6, 0.05],
+        [0.02, 0.24, 0.23, 0.11, 0.4],
+        [0.55, 0.07, 0.12, 0.22, 0.04],
+    ]
+)
+# the piece at 0 and 3 is the same one
+TWICE = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.2, 0.1, 0.1, 0.6], [0.5, 0.3, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1]])
+
+
+def points_into(weights, wanted):
+    """Return the share of queries whose largest weight is on one of some places."""
+    length = len(weights)
+    targets = [max(range(length), key=lambda j, i=i: weights[i, j]) for i in range(length)]
+    return sum(target in wanted for target in targets) / length
+
+
+@exercise(
+    cases=[(TO_RARE, [900, 12, 80, 7, 300]), (TWICE, [5, 60, 40, 5]), (TWICE, [70, 3, 9000, 70])],
+    hint="Write down the two smallest different counts, then the places that have one of them. How many rows are largest at such a place?",
+)
+def rare_share(weights, counts):
+    two_smallest = sorted(set(counts))[:2]
+    return points_into(weights, [place for place, count in enumerate(counts) if count in two_smallest])
+
+
+@rare_share.mistake
+def rarest_alone(weights, counts):
+    """You counted the rarest piece alone. Here the two rarest count: the paper gives both numbers, and the package judges by this one."""
+    return points_into(weights, [place for place, count in enumerate(counts) if count == min(counts)])
+
+
+@rare_share.mistake
+def most_frequent(weights, counts):
+    """You took the two largest counts. Rare pieces occur seldom in the training data: theirs are the smallest."""
+    two_largest = sorted(set(counts))[-2:]
+    return points_into(weights, [place for place, count in enumerate(counts) if count in two_largest])
+
+
+@rare_share.mistake
+def two_places(weights, counts):
+    """You took two places. Where a piece stands twice in the sentence, both its places are one piece: look for two different counts."""
+    return points_into(weights, sorted(range(len(counts)), key=lambda place: counts[place])[:2])
+
+
+@rare_share.mistake
+def weight_on_rare(weights, counts):
+    """You averaged how much weight rare pieces get. Asked is how often the largest weight of a row is on one."""
+    two_smallest = sorted(set(counts))[:2]
+    return weights[:, [count in two_smallest for count in counts]].sum(dim=1).mean().item()
+
+
+@rare_share.mistake
+def from_rare(weights, counts):
+    """You looked at who looks: how many rare pieces, or where they point. Rare is here what is looked at: go through all rows."""
+    two_smallest = sorted(set(counts))[:2]
+    return sum(count in two_smallest for count in counts) / len(counts)
+
+
+@rare_share.mistake
+def over_columns(weights, counts):
+    """You took the largest weight of each column. A row is a query: where does it point?"""
+    return rare_share.definition(weights.T, counts)
