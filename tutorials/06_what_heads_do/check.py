@@ -73,10 +73,14 @@ STRONG_BEFORE = torch.tensor([[0.4, 0.3, 0.3], [0.39, 0.41, 0.2], [0.05, 0.9, 0.
 TWO_AFTER = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.1, 0.2, 0.2, 0.5], [0.3, 0.4, 0.2, 0.1], [0.7, 0.1, 0.1, 0.1]])
 
 
+def targets_of(weights):
+    """Return the place of the largest weight of each query."""
+    return [max(range(len(row)), key=lambda j, row=row: row[j]) for row in weights]
+
+
 def shares(weights):
     """Return for each offset how many queries point there, and how many could."""
-    length = len(weights)
-    targets = [max(range(length), key=lambda j, i=i: weights[i, j]) for i in range(length)]
+    length, targets = len(weights), targets_of(weights)
     return {
         offset: (
             sum(targets[i] == i + offset for i in range(length)),
@@ -311,9 +315,7 @@ TWICE = torch.tensor([[0.1, 0.2, 0.6, 0.1], [0.2, 0.1, 0.1, 0.6], [0.5, 0.3, 0.1
 
 def points_into(weights, wanted):
     """Return the share of queries whose largest weight is on one of some places."""
-    length = len(weights)
-    targets = [max(range(length), key=lambda j, i=i: weights[i, j]) for i in range(length)]
-    return sum(target in wanted for target in targets) / length
+    return sum(target in wanted for target in targets_of(weights)) / len(weights)
 
 
 @exercise(
