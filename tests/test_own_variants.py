@@ -14,6 +14,7 @@ from repro import attention
 from repro.attention import build_weights, file_digests
 from repro.attention.base import Positions
 from repro.config import ModelConfig
+from repro.cutting import save_pruned
 from repro.decoding import Translator
 from repro.errors import InputError
 from repro.records import evaluate_run
@@ -230,6 +231,14 @@ def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, 
         model = Translator.from_run(run).model
         for layer, place in zip(model.attentions()[SITE], places, strict=True):
             assert layer.weights.drawn == saved[f"{place}.drawn"]
+
+
+def test_a_pruned_model_keeps_what_a_variant_at_another_site_has_drawn(write, tmp_path):
+    known = "super().__init__(stack.num_heads, stack.head_dim)"
+    write(NEARNESS.replace(known, f'{known}\n        self.register_buffer("drawn", torch.rand(()))'))
+    whole = train(tiny(f"model.{SITE}=nearness", 'model.gated_sites=["cross"]', "train.max_updates=2"), tmp_path, quiet=True)
+    drawn = [[layer.weights.drawn for layer in Translator.from_run(run).model.attentions()[SITE]] for run in (whole, save_pruned(whole))]
+    assert drawn[0] == drawn[1]
 
 
 def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(write, tmp_path, monkeypatch, capsys):

@@ -355,7 +355,7 @@ def weight_on_rare(weights, counts):
 
 @rare_share.mistake
 def from_rare(weights, counts):
-    """You looked at who looks: how many rare pieces, or where they point. Rare is here what is looked at: go through all rows."""
+    """You counted the places of rare pieces. Asked is how many queries look at them: go through all rows."""
     two_smallest = sorted(set(counts))[:2]
     return sum(count in two_smallest for count in counts) / len(counts)
 
