@@ -143,9 +143,10 @@ def test_a_part_without_records_does_not_hide_the_others(evidence):
     assert "Speed here" not in text and "Not run: speed of base, hc-sa, sh-x, base/-sa, sh-x/-sa, not measured at smoke." in text
     assert "Table 3:\n\n| system | ours: BLEU |" in text
     assert "Not run: heads of base (model.num_heads=8), seed 1" in (rare := text_of("voita2019.figure5", evidence))
-    assert "| printed | corpus | share |" in rare and "\n\nNo figure: heads of base (model.num_heads=8), seed 1" in rare
+    assert "| rare-words head points at the rarest token | share | percent | OpenSubtitles EN-RU | 66 |" in rare
     assert "| printed | corpus | best head, % |" in text_of("voita2019.table1", evidence)
     assert "| 23.6 |" in text_of("zeng2021.figure3", evidence)
+    assert "\n\nNo figure: heads of base" in text_of("zeng2021.figure7", evidence)
 
 
 def test_relations_between_words_far_apart_are_counted():

@@ -29,6 +29,7 @@ class Experiment:
         render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while something is missing.
         measures: kind of record -> the arms that are measured so.
         figures: evidence -> figures by title.
+        said: places in the paper's text whose numbers belong here, such as `text §5`.
         scales: where it can run; None = everywhere.
         elsewhere: why not at the other scales.
     """
@@ -40,6 +41,7 @@ class Experiment:
     render: Callable[[Evidence], str]
     measures: Mapping[str, tuple[Arm, ...]] = field(default_factory=dict)
     figures: Callable[[Evidence], dict[str, Any]] | None = None
+    said: tuple[str, ...] = ()
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""
 

@@ -62,6 +62,7 @@ EXPERIMENTS = (
                 _rows({Arm("base", reverse=True): "", Arm("mma", reverse=True): ""}),
             )
         ),
+        said=("abstract",),
     ),
     Experiment(
         "table2",
@@ -96,6 +97,7 @@ EXPERIMENTS = (
             )
             + "\n\nΔ, as printed: MMA minus the Transformer, both with or both without the embedding. Other differences: to the first row."
         ),
+        said=("text §5.1",),
     ),
     Experiment(
         "table4",

@@ -126,12 +126,7 @@ def _our_relations(evidence: Evidence, arm: Arm) -> str:
 
 
 def rare_table(evidence: Evidence, arm: Arm) -> str:
-    """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer, and the printed numbers."""
-    theirs = [[cell.row, cell.dataset, f"{cell.value:g} %"] for cell in printed("voita2019", "text §5.3")]
-    return what_there_is(lambda: _our_rare(evidence, arm), lambda: table(["printed", "corpus", "share"], theirs))
-
-
-def _our_rare(evidence: Evidence, arm: Arm) -> str:
+    """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer (Voita et al. 2019, 5.3)."""
     columns = {"relevance": ".3f", "rarest": ".0%", "two_rarest": ".0%"}
     by_head = np.stack([numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1)
     rows = [[f"0.{head}", *map(_written, values, columns.values())] for head, values in enumerate(by_head)]

@@ -133,6 +133,7 @@ EXPERIMENTS = (
                 "The other direction": _arms(reverse=True),
             }.items()
         ),
+        said=("text §4.1",),
     ),
     Experiment(
         "table2",
@@ -140,6 +141,7 @@ EXPERIMENTS = (
         "A quarter of the data",
         tuple(_arms(part=QUARTER)),
         lambda e: score_table(e, NAME, "Table 2", _rows(*_arms(part=QUARTER))),
+        said=("text §4.2",),
     ),
     Experiment(
         "table3",

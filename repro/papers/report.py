@@ -13,7 +13,8 @@ from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.tables import status_line
+from repro.papers.printed import printed
+from repro.papers.tables import printed_table, status_line
 from repro.papers.verdicts import NO_DATA, STATUSES_EXPLAINED, Verdict, as_verdict, claims_of, counts, load, verdict_table
 from repro.report import TRAINING_COSTS, costs_note, table, training_costs
 from repro.scales import SCALES
@@ -47,7 +48,13 @@ def sections(scale: str, evidence: Evidence, folder: Path, papers: Iterable[str]
 
 
 def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
-    """Return an experiment's tables and figures, or why there are none."""
+    """Return an experiment's tables and figures, or why there are none, and the numbers of the paper's text that belong to it."""
+    section = _measured_section(paper, experiment, evidence)
+    said = [cell for place in experiment.said for cell in printed(paper.name, place)]
+    return section._replace(text=f"{section.text}\n\nIn the paper's text:\n\n{printed_table(said)}") if said else section
+
+
+def _measured_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
     name = f"{paper.name}.{experiment.name}"
     title = f"### {experiment.place}: {experiment.title}\n\n`{name}`\n\n"
     if not experiment.runs_at(evidence.scale):

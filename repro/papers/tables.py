@@ -65,8 +65,13 @@ def choice_table(evidence: Evidence, choices: dict[Arm, Arm], base: Arm) -> str:
 
 def printed_table(cells: Sequence[Printed]) -> str:
     """Return printed numbers one below the other, for those that have no row of ours beside them."""
-    rows = [[c.row, c.column, c.metric, c.dataset, f"{c.value:g}" + (" (read off a plot)" if c.approx else "")] for c in cells]
+    rows = [[c.row, c.column, c.metric, c.dataset, _in_words(c)] for c in cells]
     return table(["printed", "what", "unit", "corpus", "number"], rows)
+
+
+def _in_words(cell: Printed) -> str:
+    numbers = cell.value if isinstance(cell.value, list) else [cell.value]
+    return ", ".join(f"{number:g}" for number in numbers) + (" (read off a plot)" if cell.approx else "")
 
 
 def printed_grid(cells: Sequence[Printed], heading: str) -> str:

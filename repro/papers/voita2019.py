@@ -30,6 +30,7 @@ EXPERIMENTS = (
         lambda e: all_heads_table(e, PRUNED),
         measures=HEADS,
         figures=lambda e: relevance_figures(e, PRUNED),
+        said=("text §5.1",),
     ),
     Experiment(
         "table1",
@@ -38,6 +39,7 @@ EXPERIMENTS = (
         (PRUNED,),
         lambda e: relations_table(e, NAME, "Table 1", PRUNED),
         measures=HEADS,
+        said=("text §5.2.1",),
     ),
     Experiment(
         "figure4",
@@ -57,6 +59,7 @@ EXPERIMENTS = (
         lambda e: rare_table(e, PRUNED),
         measures=HEADS,
         figures=lambda e: rare_words_figure(e, PRUNED),
+        said=("text §5.3",),
     ),
     Experiment("figure6", "Figure 6", "The Hard Concrete distribution", (), t.gate_note, figures=t.gate_figure),
     Experiment(
@@ -67,6 +70,7 @@ EXPERIMENTS = (
         t.encoder_table,
         measures=PRUNING,
         figures=t.curve_figure,
+        said=("abstract", "text §6.1 note"),
     ),
     Experiment(
         "figure8",
@@ -76,6 +80,7 @@ EXPERIMENTS = (
         t.roles_table,
         measures=PRUNING | HEADS,
         figures=t.roles_figure,
+        said=("text §6.2.2",),
     ),
     Experiment(
         "table2",
@@ -85,7 +90,16 @@ EXPERIMENTS = (
         t.all_sites_table,
         measures=PRUNING,
     ),
-    Experiment("figure9", "Figure 9", "Heads kept by site", (PRUNED,), t.sites_table, measures=PRUNING, figures=t.sites_figure),
+    Experiment(
+        "figure9",
+        "Figure 9",
+        "Heads kept by site",
+        (PRUNED,),
+        t.sites_table,
+        measures=PRUNING,
+        figures=t.sites_figure,
+        said=("text §6.3.2",),
+    ),
     Experiment(
         "figure10", "Figure 10", "Heads kept by decoder layer", (PRUNED,), t.layers_table, measures=PRUNING, figures=t.layers_figure
     ),

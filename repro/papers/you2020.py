@@ -7,7 +7,10 @@ table to table: sh-x has 28.2 and 30.4 in Table 2, but 28.1 (IWSLT16 En-De) and 
 WMT16 En-Ro, but 32.4 in Table 5. Each stands here where it is printed.
 """
 
+import torch
+
 from repro.analysis.tables import sentences_measured
+from repro.attention.patterns import gaussian_density
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, reference_length, slope_weights
@@ -15,10 +18,12 @@ from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
 from repro.papers.heads import local_share
+from repro.papers.memory import memory_table
 from repro.papers.speed import BATCH, ROUNDS, STEPS, speed_ratio, speed_table
 from repro.papers.statistics import Estimate, Undefined
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table, what_there_is
+from repro.report import table
 from repro.scales import SCALES
 
 NAME = "you2020"
@@ -56,6 +61,12 @@ def _rows(arms: tuple[Arm, ...]) -> list[Row]:
     return [Row(arm, {"row": arm.system}) for arm in arms]
 
 
+def _density_table() -> str:
+    """Return the weights that a head gives around its mean; a window of three keeps the middle three."""
+    weights = gaussian_density(torch.arange(-2, 3, dtype=torch.float64), std=1.0).tolist()
+    return table(["tokens from the mean", "-2", "-1", "0", "1", "2"], [["weight", *(f"{weight:.3f}" for weight in weights)]])
+
+
 def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
     """Return how much more BLEU `of` loses to another a word of the reference, over fifths of the sentences, equal lengths together."""
     edges = equal_parts([reference_length("", reference) for reference in evidence.pairs(BASE)[1]], 5)
@@ -83,7 +94,15 @@ def _off_diagonal_tables(evidence: Evidence) -> str:
 
 EXPERIMENTS = (
     Experiment("table1", "Table 1", "The corpora", (BASE,), lambda e: corpus_table(e, NAME, "Table 1", BASE)),
-    Experiment("figure1", "Figure 1", "The hard-coded heads", (), lambda e: PATTERNS_EXPLAINED, figures=offset_gallery),
+    Experiment(
+        "figure1",
+        "Figure 1",
+        "The hard-coded heads",
+        (),
+        lambda e: f"{PATTERNS_EXPLAINED}\n\n{_density_table()}",
+        figures=offset_gallery,
+        said=("Figure 1 note", "text §6.3"),
+    ),
     Experiment(
         "figure2",
         "Figure 2",
@@ -108,18 +127,21 @@ EXPERIMENTS = (
                 score_table(e, NAME, "Table 2", [Row(arm, {}) for arm in MAIN_BACK]),
             ]
         ),
+        said=("text §3.1", "text §3.2"),
     ),
     Experiment(
         "table3",
         "Tables 3 and 7",
-        "Speed",
+        "Speed and memory",
         FAST,
         lambda e: what_there_is(
             *(lambda place=place: f"{place}:\n\n{score_table(e, NAME, place, _rows(FAST))}" for place in ("Table 3", "Table 7")),
             lambda: f"Speed here:\n\n{speed_table(e, FAST)}",
+            lambda: f"Memory here:\n\n{memory_table(e.scale, FAST)}",
         ),
         measures={"speed": FAST},
         figures=length_cost_figure,
+        said=("text §5",),
     ),
     Experiment(
         "figure3",
@@ -335,6 +357,11 @@ PAPER = Paper(
         ),
         Deviation("nearby (claim Y-13)", "shown", "up to 3 tokens away, where chance points farther"),
         Deviation("growth with length (claim Y-10)", "none for hc-sa, as section 6.2 has it", "none is shown, which is no proof of none"),
-        Deviation("memory (Tables 3 and 7)", "the largest batch that fits on a GPU", "of an update: `benchmarks/RESULTS.md`"),
+        Deviation(
+            "memory (Tables 3 and 7)",
+            "the largest batch that fits on a GPU, in tokens",
+            "bytes that an update keeps for each token, so that what does not grow with the batch is left out; peaks of whole processes: "
+            "`benchmarks/RESULTS.md`",
+        ),
     ),
 )

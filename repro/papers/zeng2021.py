@@ -91,6 +91,7 @@ EXPERIMENTS = (
                 score_table(e, NAME, "Table 1", [Row(arm, {}) for arm in SMALL]),
             ]
         ),
+        said=("text, settings", "text, main results"),
     ),
     Experiment(
         "figure3",

@@ -1,0 +1,55 @@
+"""Memory of an update in training: the bytes that the forward pass leaves for the backward pass, counted, not timed.
+
+You et al. 2020, Tables 3 and 7, give the largest batch that fits on their GPU. What decides it is what autograd keeps for every token; here
+that is counted, so it is the same on every machine and needs no trained model.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from repro.config import RunConfig
+from repro.data.batches import EncodedPairs
+from repro.data.subwords import EOS_ID, PAD_ID
+from repro.papers.arms import Arm
+from repro.papers.speed import BATCH, STEPS
+from repro.report import table
+from repro.training import batch_loss
+from repro.transformer import Transformer
+
+
+@cache
+def bytes_per_token(config: RunConfig) -> float:
+    """Return how many bytes an update of a run keeps for its backward pass, a target token; the parameters themselves do not count.
+
+    The batch is of `BATCH` pairs, `STEPS` tokens a side: which tokens they are does not matter.
+    """
+    ids = [[EOS_ID] * (STEPS - 1)] * BATCH  # and an end mark
+    batch = EncodedPairs(ids, ids, config.model.source_end_mark).batch(range(BATCH))
+    kept: dict[int, int] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()  # several tensors may be views of one
+        kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.random.fork_rng(devices=[]):
+        model = Transformer(config.model, config.data.vocab_size, PAD_ID, length_ratio=1.0).train()
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            loss, _, tokens = batch_loss(model, batch, config.train)
+    assert loss.requires_grad  # the graph and all that it keeps live until here: no place in memory was counted for two tensors
+    for parameter in model.parameters():
+        kept.pop(parameter.untyped_storage().data_ptr(), None)
+    return sum(kept.values()) / tokens
+
+
+def memory_table(scale: str, arms: Sequence[Arm]) -> str:
+    """Return the memory of an update of each arm, a target token, and how many times the tokens of the first fit in the same memory."""
+    found = {arm: bytes_per_token(arm.config(scale)) for arm in arms}
+    first = found[arms[0]]
+    body = [[str(arm), f"{size / 1000:.1f}", f"{first / size:.2f}"] for arm, size in found.items()]
+    note = f"What the forward pass of an update leaves for the backward pass, counted on {BATCH} pairs of {STEPS} tokens a side. Beside "
+    note += "it lie the parameters, their gradients and the two moments of Adam, whatever the batch."
+    return f"{table(['system', 'kB a target token', f'times as many tokens as {arms[0]}'], body)}\n\n{note}"

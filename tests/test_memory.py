@@ -1,0 +1,44 @@
+"""What an update keeps in memory for its backward pass."""
+
+import torch
+
+from repro.papers.arms import Arm
+from repro.papers.memory import bytes_per_token, memory_table
+from repro.scales import resolve
+
+
+def kept(*overrides: str, variant: str = "base") -> float:
+    """Return the bytes a target token of a small model without dropout."""
+    return bytes_per_token(resolve("smoke", variant, overrides=("model.dropout=0", *overrides)))
+
+
+def test_a_wider_feed_forward_layer_keeps_its_activations_once():
+    """What comes out of the ReLU is what the second product reads: a number of four bytes for each token, source and target."""
+    model = resolve("smoke", "base").model
+    layers = model.encoder_layers + model.decoder_layers
+    assert kept("model.ffn_dim=300") - kept("model.ffn_dim=200") == 4 * 100 * layers
+
+
+def test_parameters_are_no_memory_of_a_batch():
+    """They and their gradients are as large whatever the batch. The loss alone holds a gradient, that of the output matrix."""
+    tokens = 64 * 25
+    assert kept("data.vocab_size=900") - kept("data.vocab_size=800") == 4 * 100 * resolve("smoke", "base").model.embed_dim / tokens
+
+
+def test_attention_that_is_not_learned_keeps_less():
+    assert kept() > kept(variant="hc-sa") > kept(variant="base/-sa")
+
+
+def test_counting_draws_nothing_from_the_random_numbers_of_others():
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    kept("model.dropout=0.25")
+    assert torch.rand(1) == expected
+
+
+def test_a_table_says_how_many_times_the_tokens_of_the_first_fit():
+    base, less = (bytes_per_token(Arm(system).config("smoke")) for system in ("base", "base/-sa"))
+    text = memory_table("smoke", (Arm("base"), Arm("base/-sa")))
+    assert f"| base | {base / 1000:.1f} | 1.00 |" in text
+    assert f"| base/-sa | {less / 1000:.1f} | {base / less:.2f} |" in text and base > less
