@@ -37,6 +37,8 @@ def list_variants() -> str:
                 counts[site] = _count(name, site)
             except InputError as error:
                 refusal = str(error)
+            except Exception as error:  # a mistake in one's own file, which must not hide the other variants
+                refusal = f"{module}: {type(error).__name__}: {error}"
         shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
         learned = f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: {max(counts.values(), default=0):,}"
         blocks.append(_block(name, module, learned if counts else f"cannot be built: {refusal}"))
@@ -48,7 +50,7 @@ def _block(name: str, module: str, last_line: str) -> str:
     """Put the first paragraph of a file (what it is), the second (the paper, if there is one) and a line under each other."""
     try:
         described = import_module(module).__doc__
-    except (ModuleNotFoundError, SyntaxError):  # of which the last line tells
+    except Exception:  # whatever importing one's own file raises, the last line tells
         described = None
     described = described or "no description: its file does not begin with one"
     paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]

@@ -274,7 +274,10 @@ def build(stack):
     (tmp_path / "frozen.py").write_text(frozen)
     (tmp_path / "unclosed.py").write_text("def build(stack:\n")
     monkeypatch.syspath_prepend(tmp_path)
-    for name, module in {"frozen-like-stone": "frozen", "unclosed": "unclosed", "gone": "nowhere.gone"}.items():
+    (tmp_path / "halved.py").write_text("def build(stack):\n    return stack.num_layers / 0\n")
+    (tmp_path / "unnamed.py").write_text("def build(stack):\n    return []\n\nbuilt = biuld\n")
+    names = {"frozen-like-stone": "frozen", "unclosed": "unclosed", "gone": "nowhere.gone", "halved": "halved", "unnamed": "unnamed"}
+    for name, module in names.items():
         monkeypatch.setitem(VARIANTS, name, module)
     with pytest.raises(SystemExit, match="0"):
         main(["variants"])
@@ -282,6 +285,8 @@ def build(stack):
     assert "frozen-like-stone no description" in listed and "6 layers, 512 wide, 8 heads: 18 unclosed" in listed
     assert re.search(r"unclosed no description: .{0,40} cannot be built: \S*unclosed.py:1: is no Python", listed)
     assert re.search(r"gone no description: .{0,40} cannot be built: VARIANTS: 'gone' stands for nowhere.gone, which is not there", listed)
+    assert "cannot be built: halved: ZeroDivisionError: division by zero" in listed
+    assert "cannot be built: unnamed: NameError: name 'biuld' is not defined" in listed
 
 
 def test_data_prints_the_columns_of_the_papers_table(capsys):
