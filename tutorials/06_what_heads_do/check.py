@@ -364,3 +364,88 @@ def from_rare(weights, counts):
 def over_columns(weights, counts):
     """You took the largest weight of each column. A row is a query: where does it point?"""
     return rare_share.definition(weights.T, counts)
+
+
+TWO_HEADS = (
+    torch.tensor([[1.0, 2.0], [0.5, -1.0]]),
+    torch.tensor([[[1.0, 0.5, -1.0], [0.2, 1.0, 0.4]], [[2.0, -0.4, 0.6], [-0.6, 0.3, -1.0]]]),
+    torch.tensor([3.0, 1.0, -0.5]),
+)
+THREE_HEADS = (
+    torch.tensor([[2.0], [-1.0], [0.5]]),
+    torch.tensor([[[0.5, 1.0]], [[-1.0, 0.5]], [[2.0, 0.6]]]),
+    torch.tensor([0.2, 0.9]),
+)
+
+
+def added_by(outputs, weight):
+    """Return what each neuron of each head adds to each neuron of the layer, `(num_heads, head_dim, embed_dim)`."""
+    return outputs[:, :, None] * weight
+
+
+@exercise(
+    cases=[TWO_HEADS, THREE_HEADS],
+    hint="Work out the first neuron of the layer: what does every neuron of every head add to it? Hand its relevance on in these proportions.",
+)
+def head_relevance(outputs, weight, relevance):
+    num_heads, head_dim = outputs.shape
+    found = torch.zeros(num_heads)
+    for v in range(len(relevance)):
+        into = [[outputs[h, d] * weight[h, d, v] for d in range(head_dim)] for h in range(num_heads)]
+        whole = sum(sum(of_head) for of_head in into)
+        for h in range(num_heads):
+            found[h] += sum(into[h]) / whole * relevance[v]
+    return found
+
+
+@head_relevance.mistake
+def sizes(outputs, weight, relevance):
+    """You took absolute values. What is added has a sign: a head that works against the others gets relevance below zero."""
+    added = added_by(outputs, weight).abs()
+    return (added / added.sum(dim=(0, 1)) * relevance).sum(dim=(1, 2))
+
+
+@head_relevance.mistake
+def weights_alone(outputs, weight, relevance):
+    """You shared by the weights alone. A neuron that is zero adds nothing, however large its weight: share by output times weight."""
+    return (weight / weight.sum(dim=(0, 1)) * relevance).sum(dim=(1, 2))
+
+
+@head_relevance.mistake
+def not_divided(outputs, weight, relevance):
+    """You multiplied by what is added, not by its share. Divide by all that reaches the neuron, or relevance is made out of nothing."""
+    return (added_by(outputs, weight) * relevance).sum(dim=(1, 2))
+
+
+@head_relevance.mistake
+def over_targets(outputs, weight, relevance):
+    """You divided by all that a neuron of a head adds. Shares are of what *reaches* a neuron: sum over heads and their neurons instead."""
+    added = added_by(outputs, weight)
+    return (added / added.sum(dim=2, keepdim=True) * relevance).sum(dim=(1, 2))
+
+
+@head_relevance.mistake
+def within_the_head(outputs, weight, relevance):
+    """You divided by what the same head adds, so that each head gets everything. Divide by the sum over all heads."""
+    added = added_by(outputs, weight)
+    return (added / added.sum(dim=1, keepdim=True) * relevance).sum(dim=(1, 2))
+
+
+@head_relevance.mistake
+def every_neuron_alike(outputs, weight, relevance):
+    """You counted every neuron of the layer alike. Each hands on its own relevance: multiply its shares by it before you add."""
+    added = added_by(outputs, weight)
+    return (added / added.sum(dim=(0, 1))).sum(dim=(1, 2))
+
+
+@head_relevance.mistake
+def mean_of_neurons(outputs, weight, relevance):
+    """You averaged over the neurons of a head. A head has what all its neurons have: add them."""
+    return head_relevance.definition(outputs, weight, relevance) / outputs.shape[1]
+
+
+@head_relevance.mistake
+def of_the_layer(outputs, weight, relevance):
+    """You divided by the sum over the heads at the end. That is the next step, to compare layers; here relevance is handed on as it is."""
+    found = head_relevance.definition(outputs, weight, relevance)
+    return found / found.sum()
