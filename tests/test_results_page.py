@@ -1,15 +1,18 @@
 """The page of results and the summary in the README, written from records."""
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from command_line import ended
 
+from repro.files import write_json
 from repro.papers.arms import Arm
 from repro.papers.claims import Verdict
 from repro.papers.evidence import Evidence
-from repro.papers.summary import BEGIN, END, commands_to_go_on, is_of_one_seed, summary
+from repro.papers.summary import BEGIN, END, claims_page, commands_to_go_on, is_of_one_seed, main_claims_table, summary
+from repro.papers.verdicts import claims_of
 from repro.record_fields import kind_of
 from repro.records import load_records
 
@@ -34,6 +37,29 @@ def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_t
     assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n", "")
     assert (results / "README.md").read_text() == ended(capsys, "results", str(results))[1]
     assert readme.read_text() == "mine\n"
+
+
+def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
+    """In the column of its scale, though another scale has no verdict on it; the corpus that is generated has no column."""
+    far = Verdict("Y-01", "undecided", "0 of 1", ("open: hc-sa - base >= -1 BLEU: +0.25, 95 % -2.00 to +2.50, 3 seeds, detectable 1.00",))
+    for scale, verdicts in {"smoke": [], "enja": [far], "multi30k": [], "tatoeba": [Verdict("Y-01", "not run", "base")]}.items():
+        stored = {verdict.claim: {"test": "12345678", **asdict(verdict)} for verdict in verdicts}
+        write_json(tmp_path / "claims" / f"{scale}.json", {"format": 1, "scale": scale, "verdicts": stored})
+    lines = main_claims_table(tmp_path).split("\n")
+    assert lines[0] == "| claim | holds if | reported | multi30k | tatoeba | enja |"
+    (line,) = [line for line in lines if line.startswith("| Y-01 ")]
+    assert line.endswith("| not run | not run | **undecided**: +0.25, 95 % -2.00 to +2.50, 3 seeds |")
+    page = claims_page(tmp_path)
+    assert all(page.count(f"\n| {claim.name} | ") == 1 for claim in claims_of())
+    assert "| -1.2 to +0.4 on eight tasks | not run | not run | not run | undecided |" in page
+    assert f"     enja: undecided: 0 of 1\n         {far.evidence[0]}" in page
+
+
+def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results):
+    shutil.copytree(RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md"))
+    page = results / "claims" / "README.md"
+    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{page}\n", "")
+    assert page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
 
 
 def test_update_without_the_corpora_writes_nothing(capsys, results, tmp_path, monkeypatch):
