@@ -236,7 +236,7 @@ def over_seeds(found: Sequence[Number], least: float = -math.inf, most: float = 
 
 
 def median(values: Sequence[float], over: str) -> Interval:
-    """Return the median and its interval between two of the values, which needs no distribution.
+    """Return the median and its interval between two of the values, which needs no distribution, but independent values.
 
     Five values are too few for 95 %: then the interval is from the least to the largest, and its level is said.
     """
