@@ -9,7 +9,7 @@ changed a number independently. They do not quite: which sentences a model trans
 is counted twice, by the resamples and by the spread over seeds, of which it is a third at smoke and two thirds or more on real text. So an
 interval is too wide rather than too narrow: it decides less than it might, and errs less often than it says. That of the seeds is
 Student's: where a single pair of runs is all that tells how much they matter, it is ±12.7 standard errors. All this holds the truth in 95 %
-of experiments or more, where the parts are as large as on real text in 98 or 99 % (`tests/test_statistics.py` simulates it).
+of experiments or more, where the parts are as large as on real text in 97 to 99 % (`tests/test_statistics.py` simulates it).
 
 A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987) that the claim is about; an "equal" claim
 takes both sides. With an interval comes the minimum detectable difference: how large a true one must be for such an interval to lie above
