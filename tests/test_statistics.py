@@ -50,6 +50,21 @@ def test_one_pair_of_seeds_tells_little_and_its_intervals_are_wide_enough(ratio)
     assert 0.945 < np.mean(inside) < 0.995
 
 
+@pytest.mark.parametrize(("of_seeds", "of_both", "least", "most"), [(0.14, 0.0, 0.935, 0.965), (0.04, 0.10, 0.975, 0.995)])
+def test_what_a_seed_does_to_single_sentences_is_counted_twice_so_intervals_are_rather_too_wide(of_seeds, of_both, least, most):
+    random = np.random.default_rng(0)
+    inside = []
+    for _ in range(4000):  # twenty systems of three seeds; what a seed changes is its own, or mostly hangs on the sentences, as at Multi30k
+        systems = random.normal(0.0, math.sqrt(of_seeds + of_both), size=(20, 3))
+        over_sentences = 2 * 0.013 + 2 * of_both / 3  # what resampling them finds for a mean of three seeds less another
+        noise = SeedNoise.pooled(systems.tolist()).times(2 / 3)
+        of_systems = random.normal(0.0, math.sqrt(0.013), 2)
+        difference = of_systems[0] + systems[0].mean() - of_systems[1] - systems[1].mean()
+        found = estimate(difference, math.sqrt(over_sentences / 2) * np.array([-1, 1]), [3, 3], noise)
+        inside.append(found.low <= 0 <= found.high)
+    assert least < np.mean(inside) < most
+
+
 def test_the_noise_of_seeds_is_that_within_systems():
     assert SeedNoise.pooled([[1.0, 3.0], [10.0, 10.0, 13.0], [7.0]]) == SeedNoise(pytest.approx((2 + 6) / 3), 3)
     assert SeedNoise.pooled([[1.0], [2.0]]) is None and SeedNoise.pooled([]) is None

@@ -16,6 +16,10 @@ decided by the number. (The second condition of Y-10 asks only that no growth is
 bound, so it holds the more easily the less is known.) A condition whose number does not exist, such as a mean over no heads, is void: it
 neither holds nor fails.
 
+Where the true number lies at the bound, an interval of 95 % is wholly on either side of it about once in forty times; where it lies farther
+off, more seldom on the wrong one. It is not widened for the number of conditions: that all of them hold by luck is no likelier than that
+one does, but of many, one fails by luck more easily.
+
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
 """
 

@@ -188,8 +188,8 @@ def _how_to_read(scale: str) -> str:
         f"encoder and {model.decoder_layers} decoder layers {model.embed_dim} wide, and scored on its test set; `repro variants` lists "
         f"their names. {STATUSES_EXPLAINED} A condition *holds* or *fails* if its whole interval keeps or breaks the bound, is *open* if "
         "the bound lies inside, and *void* if there is no such number. In brackets stand 95 % intervals, over test sentences and, where "
-        "seeds are counted in, over training seeds; ± is the standard deviation over seeds. *Detectable* is the true difference that such "
-        "an interval shows with a chance of 80 %."
+        "seeds are counted in, over training seeds; ± is the standard deviation over seeds. *Detectable* is the true difference from 0 "
+        "that such an interval shows with a chance of 80 %."
     )
 
 

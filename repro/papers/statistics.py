@@ -4,15 +4,20 @@
 - Over seeds: one variance for all systems of a scale, pooled from those that were trained with several seeds, and taken to be that of the
   others, too. So a system with one seed is no surer than a system with three was of its first.
 
-Both together: another test set and other seeds would change a number independently, so the halves of their two intervals are squared and
-added (Zou and Donner 2008). That of the seeds is Student's: where a single pair of runs is all that tells how much they matter, it is
-±12.7 standard errors, and the interval holds the truth in 95 % of experiments or more (`tests/test_statistics.py` simulates all of
-this). A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987) that the claim is about; an "equal"
-claim takes both sides. With it comes the minimum detectable difference: how large a true one must be for such an interval to lie above 0
-with a chance of 80 %.
+Both together: the halves of their two intervals are squared and added (Zou and Donner 2008), as if another test set and other seeds
+changed a number independently. They do not quite: which sentences a model translates well depends on its seed, and this part of the chance
+is counted twice, by the resamples and by the spread over seeds, of which it is a third at smoke and two thirds or more on real text. So an
+interval is too wide rather than too narrow: it decides less than it might, and errs less often than it says. That of the seeds is
+Student's: where a single pair of runs is all that tells how much they matter, it is ±12.7 standard errors. All this holds the truth in 95 %
+of experiments or more, where the parts are as large as on real text in 97 to 99 % (`tests/test_statistics.py` simulates it).
+
+A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987) that the claim is about; an "equal" claim
+takes both sides. With an interval comes the minimum detectable difference: how large a true one must be for such an interval to lie above
+0 with a chance of 80 %.
 
 What a mask costs is measured within a model, for every head of it. Its variance over seeds is pooled likewise, from all models that were
-measured for several seeds, but for each head by itself: a head that costs ten points varies more than one that costs none.
+measured for several seeds, but for each head by itself: a head that costs ten points varies more than one that costs none. What two heads
+of a model cost is taken to vary independently over seeds.
 
 Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from. What was
 measured on models of several seeds is their mean, and its interval is over these seeds, too (`over_seeds`). A count or share of heads of a
@@ -62,7 +67,7 @@ class SeedNoise:
 
     @classmethod
     def weighted(cls, weights: Sequence[float], noises: "Sequence[SeedNoise | None]") -> "SeedNoise | None":
-        """Return the noise of a weighted sum of numbers, None where that of one is not known.
+        """Return the noise of a weighted sum of independent numbers, None where that of one is not known.
 
         Its degrees of freedom are the fewest of theirs: more could be claimed only if they had been learned from different models.
         """
@@ -231,7 +236,7 @@ def over_seeds(found: Sequence[Number], least: float = -math.inf, most: float = 
 
 
 def median(values: Sequence[float], over: str) -> Interval:
-    """Return the median and its interval between two of the values, which needs no distribution.
+    """Return the median and its interval between two of the values, which needs no distribution, but independent values.
 
     Five values are too few for 95 %: then the interval is from the least to the largest, and its level is said.
     """

@@ -80,15 +80,16 @@ def summary(folder: Path) -> str:
         "Verdicts on the fifty claims, computed from stored results. A scale is a corpus with a size of model and a length of training; "
         f"`smoke`, the smallest, has a generated corpus. {STATUSES_EXPLAINED} Conditions are judged by intervals wherever "
         "there are any, of 95 % unless the evidence says otherwise. Those of differences in BLEU allow for the choice of the training "
-        "seed. They are computed anew whenever more seeds have been trained, so a verdict near its bound may turn over. Numbers of "
-        "heads, of contrastive pairs and of pruned models come from one seed at some scales; the last column counts the verdicts that "
-        "such a number decides:",
+        "seed, rather too much than too little. They are computed anew whenever more seeds have been trained, so a verdict near its bound "
+        "may turn over. What heads do, which heads pruning keeps and how contrastive pairs are decided was measured for one seed at some "
+        "scales, and there nothing tells what another seed would change; the last column counts the verdicts that such a number decides:",
         table(["scale", *STATUSES, "decided by one seed"], rows),
         "<details><summary>The same models on other test sets</summary>",
         f"The tests of the claims were written for the set `{TEST}`, and the verdicts above are of it alone. The same models also "
         "translated other sets. Here are the claims that rest on scores alone, judged by the same conditions there; several sets taken as "
         "one have more sentences, and so narrower intervals. `iwslt16:test` holds talks, which the models of Tatoeba have not learned to "
-        "translate: where all scores are low, differences are small, and a margin in BLEU asks for more than it does at home.",
+        "translate: where all scores are low, differences are small, so a margin in BLEU that must be reached asks for more than at "
+        "home, and one that must not be exceeded for less.",
         test_sets_table(folder),
         "</details>",
         "<details><summary>Which table or figure has been run at which scale</summary>",
