@@ -69,8 +69,10 @@ def test_no_models_is_a_mistake(translator):
 def test_the_still_playground_shows_what_the_head_looks_at(translator):
     play = Playground(translator, SENTENCE, SEARCH)
     play.heads.chosen = [1, 0, 2]
-    play.pattern.value = "previous"
-    assert 'alt="Decoder self-attention, layer 0, head 2: looks at previous"' in play.static()
+    shown = {"its own": "its own choice", "gaussian": "what a bell curve covers", "uniform": "all tokens alike", "previous": "previous"}
+    for pattern, said in shown.items():
+        play.pattern.value = pattern
+        assert f'alt="Decoder self-attention, layer 0, head 2: looks at {said}"' in play.static()
     assert all(f"{word['text']}" in play.static() for row in play.words.rows for word in row["words"])
 
 

@@ -162,19 +162,28 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
 
 
 def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Return the verdicts on claims at several scales, with their evidence, as lines of text.
+    """Return the verdicts on claims at several scales as lines of text: all of them at a glance, then each with its evidence.
 
     Args:
         claims: which.
         verdicts: scale -> what `judge` or `load` returned for it; claims that it lacks were not run there.
     """
-    lines = []
-    for claim in claims:
-        lines.append(f"{claim.name} {claim.statement} (reported: {claim.reported})")
-        for scale, found in verdicts.items():
-            verdict = as_verdict(found[claim.name]) if claim.name in found else Verdict(claim.name, NO_DATA, "no verdict is stored")
+    found = [(claim, {scale: _at(claim, of_scale) for scale, of_scale in verdicts.items()}) for claim in claims]
+    lines = [_columns("", verdicts)]
+    lines += [_columns(claim.name, (verdict.status for verdict in row.values()), claim.statement) for claim, row in found]
+    for claim, row in found:
+        lines += ["", f"{claim.name} {claim.statement} (reported: {claim.reported})"]
+        for scale, verdict in row.items():
             lines += [f"     {scale}: {verdict.status}: {verdict.reason}", *(f"         {line}" for line in verdict.evidence)]
     return "\n".join(lines)
+
+
+def _at(claim: Claim, verdicts: dict[str, dict[str, Any]]) -> Verdict:
+    return as_verdict(verdicts[claim.name]) if claim.name in verdicts else Verdict(claim.name, NO_DATA, "no verdict is stored")
+
+
+def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
+    return " ".join([f"{first:<5}", *(f"{status:<15}" for status in statuses), last]).rstrip()
 
 
 def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:

@@ -37,6 +37,7 @@ from repro.widgets.parts import (
 )
 
 OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
+SAID = {OWN: "its own choice", GAUSSIAN: "what a bell curve covers", UNIFORM: "all tokens alike"}  # after `looks at`
 CENTER, STD = (-6.0, 6.0, 0.25), (0.25, 5.0, 0.05)  # lowest, highest, step, in tokens
 CONTROLS = ("pattern", "center", "std", "sums_to_one")
 
@@ -205,7 +206,8 @@ class Playground(Touchable):
             queries, keys = (getattr(self.changed, side) for side in SIDES[SITES[site]])
             with self.matrix.hold_sync():
                 self.matrix.head = list(self.heads.chosen)
-                self.matrix.title = f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {self.pattern.value}"
+                said = SAID.get(self.pattern.value, self.pattern.value)
+                self.matrix.title = f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {said}"
                 self.matrix.query_tokens, self.matrix.key_tokens, self.matrix.weights = queries, keys, found.tobytes()
                 self.matrix.movable = self.pattern.value == GAUSSIAN
             self.gaussian_controls.layout.display = None if self.matrix.movable else "none"

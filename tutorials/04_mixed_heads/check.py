@@ -143,7 +143,14 @@ def repeat_ignored(types, num_heads, repeat):
 @head_types.mistake
 def heads_left_over(types, num_heads, repeat):
     """Some heads have no type: the number of types need not divide the number of heads. Begin again and stop in the middle."""
-    return head_types.definition(types, num_heads - num_heads % len(types), repeat)
+    whole = head_types.definition(types, num_heads, repeat)
+    return whole[: num_heads - num_heads % len(types)] if repeat == "all" else whole
+
+
+@head_types.mistake
+def letters_left_over(types, num_heads, repeat):
+    """Too many letters: with "last" the last type fills the heads that the first ones leave, which are fewer than all."""
+    return types + types[-1] * num_heads if repeat == "last" else head_types.definition(types, num_heads, repeat)
 
 
 NO_PADDING = torch.zeros(3, dtype=torch.bool)

@@ -73,6 +73,30 @@ def temperature_of_noise(log_alpha, uniform):
 
 
 @hard_concrete.mistake
+def temperature_of_log_alpha(log_alpha, uniform):
+    """You divided log alpha by the temperature, but not the noise: put the sum of both in brackets, then divide it."""
+    return stretch(torch.sigmoid(noise(uniform) + log_alpha / TEMPERATURE)).clamp(0, 1)
+
+
+@hard_concrete.mistake
+def times_the_temperature(log_alpha, uniform):
+    """You multiplied by the temperature. Divide by it: less than 1, it makes the sigmoid steeper, and most draws fall near 0 or 1."""
+    return stretch(torch.sigmoid((noise(uniform) + log_alpha) * TEMPERATURE)).clamp(0, 1)
+
+
+@hard_concrete.mistake
+def logarithm_twice(log_alpha, uniform):
+    """`log_alpha` is a logarithm already, and you took its logarithm: a parameter below 0, which shuts its gate, has none (NaN)."""
+    return stretch(torch.sigmoid((noise(uniform) + torch.log(log_alpha)) / TEMPERATURE)).clamp(0, 1)
+
+
+@hard_concrete.mistake
+def stretched_once(log_alpha, uniform):
+    """You stretched to one side only: with (1 + epsilon) s - epsilon no gate is ever clipped to 1. The factor is 1 + 2 epsilon."""
+    return ((1 + EPSILON) * squeeze(uniform, log_alpha) - EPSILON).clamp(0, 1)
+
+
+@hard_concrete.mistake
 def half_the_noise(log_alpha, uniform):
     """The noise is log u - log(1 - u). With log u alone it is never positive, and gates shut too often."""
     return stretch(torch.sigmoid((torch.log(uniform) + log_alpha) / TEMPERATURE)).clamp(0, 1)
@@ -137,6 +161,12 @@ def penalty(log_alphas, price):
 def mean_of_modules(log_alphas, price):
     """You averaged over the attention modules. The released code does that; the paper adds, so that the price is that of one head."""
     return penalty.definition(log_alphas, price) / len(log_alphas)
+
+
+@penalty.mistake
+def mean_in_each_module(log_alphas, price):
+    """You averaged over the heads of each module. The penalty is a sum over all heads, and a module with more of them pays more."""
+    return sum(penalty.definition([log_alpha], price) / len(log_alpha) for log_alpha in log_alphas)
 
 
 @penalty.mistake

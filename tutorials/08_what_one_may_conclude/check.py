@@ -85,6 +85,23 @@ def one_tail(first, second, samples):
 
 
 @paired_bootstrap.mistake
+def with_its_sign(first, second, samples):
+    """Your p asks which resampled differences are larger than the observed one, with its sign. Compare sizes: `abs` on both sides."""
+    differences, observed = resampled(first, second, samples)
+    far = sum(1 for difference in differences if difference - mean(differences) >= observed)
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
+def mean_over_resamples(first, second, samples):
+    """You took means over the resamples. A row of `samples` is one resample: its scores lie along the last axis, `axis=1`."""
+    _, observed = resampled(first, second, samples)
+    differences = [second[column].mean() - first[column].mean() for column in samples.T]
+    far = sum(1 for difference in differences if abs(difference - mean(differences)) >= abs(observed))
+    return observed, *interval(differences), (far + 1) / (len(samples) + 1)
+
+
+@paired_bootstrap.mistake
 def centered_on_observed(first, second, samples):
     """For p, you subtracted the observed difference. Subtract the mean of the resampled ones, from which they scatter."""
     differences, observed = resampled(first, second, samples)
@@ -249,6 +266,12 @@ def one_side(differences, margin, quantile):
 def other_side(differences, margin, quantile):
     """You looked at one side only: not much better. "Equal" also means not much worse."""
     return mean(differences) + quantile * deviation(differences) / math.sqrt(len(differences)) < margin
+
+
+@is_equivalent.mistake
+def either_side(differences, margin, quantile):
+    """You joined the two tests by "or". A system that is much better passes one of them: both sides must be shown."""
+    return one_side(differences, margin, quantile) or other_side(differences, margin, quantile)
 
 
 @is_equivalent.mistake
