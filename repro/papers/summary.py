@@ -4,7 +4,6 @@ text; a page beside the verdicts holds all fifty claims one by one.
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from repro.errors import MachineError
 from repro.files import write_atomic
@@ -15,17 +14,17 @@ from repro.papers.pooling import AND
 from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, status_of
 from repro.papers.statistics import ONE_SEED
 from repro.papers.verdicts import (
-    NO_DATA,
     STATUSES_EXPLAINED,
     TEST,
     as_verdict,
+    at,
     claims_of,
     counts,
+    evidence_lines,
     further_test_sets,
     load,
     of_scores,
     scales_with_verdicts,
-    side_by_side,
 )
 from repro.records import VERDICTS, load_records
 from repro.report import render_results, table
@@ -80,7 +79,7 @@ def summary(folder: Path) -> str:
         "Verdicts on the fifty claims, computed from stored results. A scale is a corpus with a size of model and a length of training; "
         f"`smoke`, the smallest, has a generated corpus. {STATUSES_EXPLAINED} Conditions are judged by intervals wherever "
         "there are any, of 95 % unless the evidence says otherwise. Those of differences in BLEU allow for the choice of the training "
-        "seed, rather too much than too little. They are computed anew whenever more seeds have been trained, so a verdict near its bound "
+        "seed, if anything too much. They are computed anew whenever more seeds have been trained, so a verdict near its bound "
         "may turn over. What heads do, which heads pruning keeps and how contrastive pairs are decided was measured for one seed at some "
         "scales, and there nothing tells what another seed would change; the last column counts the verdicts that such a number decides:",
         table(["scale", *STATUSES, "decided by one seed"], rows),
@@ -109,16 +108,13 @@ def main_claims_table(folder: Path) -> str:
     rows = []
     for claim in (claim for name in MAIN_CLAIMS for claim in claims_of(name)):
         (condition,) = claim.conditions
-        cells = [_with_number(of_scale.get(claim.name)) for of_scale in found.values()]
+        cells = [_with_number(at(claim, of_scale)) for of_scale in found.values()]
         rows.append([f"{claim.name} {claim.statement}", condition.describe(), claim.reported, *cells])
     return table(["claim", "holds if", "reported", *scales], rows)
 
 
-def _with_number(stored: dict[str, Any] | None) -> str:
+def _with_number(verdict: Verdict) -> str:
     """Write a verdict with what was measured, without the condition before it and what could have been detected behind it."""
-    if stored is None:
-        return NO_DATA
-    verdict = as_verdict(stored)
     number = verdict.evidence[0].rpartition(": ")[2].partition(", detectable")[0] if verdict.evidence else ""
     return f"**{verdict.status}**: {number}" if number else verdict.status
 
@@ -135,11 +131,11 @@ def claims_page(folder: Path) -> str:
     ]
     for paper in map(load_paper, PAPERS):
         rows = [
-            [claim.name, claim.statement, claim.reported, *(of.get(claim.name, {}).get("status", NO_DATA) for of in found.values())]
+            [claim.name, claim.statement, claim.reported, *(at(claim, of_scale).status for of_scale in found.values())]
             for claim in paper.claims
         ]
         parts += [f"## {paper.title}", table(["claim", "statement", "reported", *scales], rows)]
-        parts.append(f"```text\n{side_by_side(paper.claims, found)}\n```")
+        parts.append(f"```text\n{evidence_lines(paper.claims, found)}\n```")
     return "\n\n".join(parts) + "\n"
 
 

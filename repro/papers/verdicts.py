@@ -168,17 +168,26 @@ def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[str
         claims: which.
         verdicts: scale -> what `judge` or `load` returned for it; claims that it lacks were not run there.
     """
-    found = [(claim, {scale: _at(claim, of_scale) for scale, of_scale in verdicts.items()}) for claim in claims]
+    claims = list(claims)
     lines = [_columns("", verdicts)]
-    lines += [_columns(claim.name, (verdict.status for verdict in row.values()), claim.statement) for claim, row in found]
-    for claim, row in found:
-        lines += ["", f"{claim.name} {claim.statement} (reported: {claim.reported})"]
-        for scale, verdict in row.items():
+    lines += [_columns(claim.name, (at(claim, of_scale).status for of_scale in verdicts.values()), claim.statement) for claim in claims]
+    return "\n".join([*lines, "", evidence_lines(claims, verdicts)])
+
+
+def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Return for each claim what its verdict rests on, scale by scale; see `side_by_side`."""
+    parts = []
+    for claim in claims:
+        lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
+        for scale, of_scale in verdicts.items():
+            verdict = at(claim, of_scale)
             lines += [f"     {scale}: {verdict.status}: {verdict.reason}", *(f"         {line}" for line in verdict.evidence)]
-    return "\n".join(lines)
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
-def _at(claim: Claim, verdicts: dict[str, dict[str, Any]]) -> Verdict:
+def at(claim: Claim, verdicts: dict[str, dict[str, Any]]) -> Verdict:
+    """Return the verdict on a claim among those of a scale, `not run` where there is none."""
     return as_verdict(verdicts[claim.name]) if claim.name in verdicts else Verdict(claim.name, NO_DATA, "no verdict is stored")
 
 
