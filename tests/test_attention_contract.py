@@ -8,12 +8,12 @@ import math
 import pytest
 import torch
 
-from repro.attention import VARIANTS, build_weights
+from repro.attention import VARIANTS, build_weights, layers_of
 from repro.attention.base import Positions
 from repro.attention.gates import HardConcrete
 from repro.attention.masks import causal_mask
 from repro.attention.multihead import MultiHeadAttention
-from repro.config import SITES
+from repro.config import SITES, ModelConfig
 from repro.errors import InputError
 
 BATCH, QUERY_LEN, KEY_LEN, NUM_HEADS, HEAD_DIM = 2, 5, 7, 4, 6
@@ -26,6 +26,7 @@ OPTIONS = [
     "gaussian(kernel='window')",
     "gaussian(kernel='index')",
     "gaussian(renormalize=True)",
+    "gaussian(kernel='window', renormalize=True)",
     "gaussian(gamma=1.0, centers=[-1, 1], floor=False)",
     "fixed(patterns=[])",
     "fixed(learned=0)",
@@ -49,11 +50,11 @@ OPTIONS = [
 SMALL_TABLES = {"recurrent": "max_len=9", "synthesizer": "max_len=9"}  # the default of 256 is slow to differentiate
 
 
-def build_one(spec: str, site: str):
+def build_one(spec: str, site: str, dropout: float = 0.0):
     name, _, options = spec.removesuffix(")").partition("(")
     if name in SMALL_TABLES and "max_len" not in options:
         spec = f"{name}({', '.join(part for part in (SMALL_TABLES[name], options) if part)})"
-    return build_weights(spec, site, 2, EMBED_DIM, NUM_HEADS, length_ratio=1.3)[1]  # the second layer: RAN has taken two steps
+    return build_weights(spec, site, 2, EMBED_DIM, NUM_HEADS, dropout, 1.3)[1]  # the second layer: RAN has taken two steps
 
 
 def defined(spec: str, site: str) -> bool:
@@ -69,9 +70,9 @@ every_place = pytest.mark.parametrize("variant, site", PLACES)
 every_precision = pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.bfloat16, 2e-2)])
 
 
-def make(variant, site, dtype=torch.float64):
+def make(variant, site, dtype=torch.float64, dropout=0.0):
     """Return a layer, its inputs, and a mask with padding (and, in the decoder, the future) blocked."""
-    weights = build_one(variant, site)
+    weights = build_one(variant, site, dropout)
     key_len = KEY_LEN if site == "cross" else QUERY_LEN
     query = torch.randn(BATCH, QUERY_LEN, EMBED_DIM, dtype=dtype)
     key = torch.randn(BATCH, key_len, EMBED_DIM, dtype=dtype) if site == "cross" else query
@@ -119,6 +120,20 @@ def test_attend_is_forward_times_value(variant, site, dtype, tolerance):
     projected = weights.project_key(key)
     expected = weights(query, projected, blocked, positions) @ value
     torch.testing.assert_close(weights.attend(query, projected, value, blocked, positions), expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("variant, site", [(variant, site) for variant, site in PLACES if not variant.startswith("fixed")])
+def test_learned_weights_are_dropped_in_training_and_no_others(variant, site):
+    """Fixed heads have an option, and a test of their own."""
+    weights, query, key, blocked, positions = make(variant, site, dropout=0.5)
+    readable = min(key.shape[1], weights.head_dim)  # value d is 1 at key d alone: it shows that key's weight
+    value = torch.eye(key.shape[1], weights.head_dim, dtype=torch.float64).expand(BATCH, weights.num_heads, -1, -1)
+    projected = weights.project_key(key)
+    whole = weights(query, projected, blocked, positions).expand(BATCH, -1, -1, -1)[..., :readable]
+    dropped = weights.train().attend(query, projected, value, blocked, positions)[..., :readable]
+    is_learned = any(True for _ in weights.parameters())
+    torch.testing.assert_close(dropped, torch.where(dropped == 0, 0, 2 * whole) if is_learned else whole)
+    assert ((dropped == 0) & (whole > 0)).any() == is_learned
 
 
 @every_place
@@ -244,6 +259,12 @@ def test_a_site_without_sense_is_refused_with_its_reason(variant, site):
     assert str(caught.value).startswith(f"model.{site}: ") and "\n" not in str(caught.value)
 
 
+def test_cross_attention_has_the_layers_of_the_decoder():
+    found = layers_of(ModelConfig(encoder_layers=2, decoder_layers=3, cross="none; last: uniform"))
+    assert found["cross"] == ["none", "none", "uniform"]
+    assert {site: len(layers) for site, layers in found.items()} == {"encoder_self": 2, "decoder_self": 3, "cross": 3}
+
+
 @pytest.mark.parametrize(
     "spec, site, message",
     [
@@ -262,11 +283,16 @@ def test_a_site_without_sense_is_refused_with_its_reason(variant, site):
         ("fixed(heads=0)", "encoder_self", "7 patterns and 1 learned heads in 0 heads"),
         ("gaussian(gamma=2.0)", "encoder_self", "gamma and floor belong to cross attention"),
         ("gaussian(kernel='index', floor=False, centers=[0.5])", "cross", "needs whole positions"),
+        ("gaussian(kernel='window', floor=False, gamma=1.5, centers=[0])", "cross", "needs whole positions"),
         ("gaussian", "cross", "gamma is None"),
+        ("gaussian(gamma=0.0)", "cross", r"gamma is 0\.0"),
         ("dot-product(heads=5)", "cross", "5 heads of width embed_dim / heads do not fit embed_dim 24"),
         ("fixed(patterns=['midle'])", "encoder_self", "unknown pattern 'midle'"),
         ("fixed(learned=2)", "encoder_self", "7 patterns and 2 learned heads in 8 heads"),
+        ("fixed(learned=-1)", "encoder_self", "7 patterns and -1 learned heads in 8 heads"),
+        ("fixed(patterns=[], learned=0)", "encoder_self", "0 patterns and 0 learned heads in 8 heads"),
         ("mixed(types='GX')", "encoder_self", "types 'GX'"),
+        ("mixed(window=-1)", "encoder_self", "types 'GLFB' with window -1"),
         ("recurrent(max_len=0)", "decoder_self", "max_len is 0"),
         ("synthesizer(rank=0)", "decoder_self", "rank is 0"),
         ("synthesizer(init='ones', rank=4)", "encoder_self", "columns of factors start equal and learn alike: rank 4 stays 1"),

@@ -51,10 +51,11 @@ def test_an_empty_model_is_refused_without_lines_of_the_library(tmp_path, capfd)
     assert capfd.readouterr() == ("", "")
 
 
-def test_long_lines_are_read_too():
+@pytest.mark.parametrize("word, times", [("tapir", 900), ("тапир", 400)])  # 5,399 and 4,399 bytes
+def test_long_lines_are_read_too(word, times):
     """Sentencepiece leaves out what is longer than 4,192 bytes, unless it is told otherwise."""
-    long = " ".join(["tapir"] * 900)
-    assert UNK_ID not in Subwords.fit(["a house"] * 9 + [long], 17).encode(["tapir"])[0]
+    long = " ".join([word] * times)
+    assert UNK_ID not in Subwords.fit(["a house"] * 9 + [long], 17).encode([word])[0]
 
 
 @pytest.mark.parametrize("num_lines, has_piece", [(500, True), (4_000, False)])
@@ -150,6 +151,13 @@ def test_pairs_of_one_length_meet_others_in_every_epoch():
     pairs = encoded()
     first, second = ({frozenset(batch) for batch in pairs.epoch(150, 1, epoch)} for epoch in (0, 1))
     assert len(first & second) < len(first) / 4
+
+
+def test_pairs_of_one_length_stay_in_the_order_that_they_were_drawn_in():
+    """On every processor: what sorts fastest there may exchange equals, and another order is another training."""
+    pairs = EncodedPairs([[5], [5, 6]] * 500, [[]] * 1000, True)
+    drawn = np.random.default_rng([1, 2]).permutation(1000).tolist()
+    assert pairs.epoch(10_000, 1, 2) == [sorted(drawn, key=lambda i: pairs.lengths[i])]
 
 
 def test_little_is_padding():

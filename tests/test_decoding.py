@@ -151,8 +151,12 @@ class Scripted:
     "beam, steps, words",
     [
         (1, [(0.01, 0.9), (0.9, 0.05)], 1),  # greedy search ends where the end is likeliest
+        (1, [(0.4, 0.5), (0.31, 0.2)], 1),  # and nowhere else, though a translation that had ended at second best would have ranked higher
         (2, [(0.55, 0.44), (0.001, 0.98), (0.98, 0.01)], 2),  # outranked for a moment, but a single end says too little
         (2, [(0.001, 0.98), (0.4, 0.59), (0.4, 0.59), (0.98, 0.01)], 3),  # two ends, but the mean of the living prefix is still higher
+        (1, [(0.5, 0.45), (0.98, 0.01)], 0),  # a prefix ranks by the tokens that it has
+        # Ends behind the two best extensions are none of them, so the sentence goes on while it is outranked, to a better end.
+        (2, [(0.0, 0.4), (0.25, 0.7), (0.25, 0.7), (0.001, 0.22), (0.001, 0.22), (0.001, 0.98), (0.98, 0.01)], 6),
     ],
 )
 def test_a_sentence_is_done_after_as_many_ends_as_beams_unless_a_prefix_is_better(beam, steps, words):

@@ -41,6 +41,11 @@ def test_divergence_in_closed_form():
     torch.testing.assert_close(jensen_shannon(first, second), jensen_shannon(second, first))
 
 
+def test_rows_that_are_nearly_equal_have_no_divergence_below_zero():
+    rows = torch.rand(200, 9).double().softmax(dim=-1)
+    assert (jensen_shannon(rows, rows * (1 + 1e-9 * torch.randn_like(rows))) >= 0).all()
+
+
 def test_entropy_and_divergence_are_scipys():
     first, second = (20 * torch.rand(2, 5, 7).double()).softmax(dim=-1)
     first[:, 0] = second[:, 1] = second[:, 2] = 0  # where 0 log 0 counts as 0
@@ -142,6 +147,7 @@ def test_a_zero_row_is_a_miss_and_has_no_offset_entropy_or_divergence():
     np.testing.assert_allclose(found.confidence[0], [largest * 3 / 4])
     np.testing.assert_allclose(found.entropy[0], found.entropy[1])
     np.testing.assert_allclose(found.divergence[0, 1], jensen_shannon(*pointing_at([0, 1], key_len=4)[0, 0].double()), rtol=1e-6)
+    assert one_site([weights], torch.tensor([[5, 6, 7, 8]])).num_queries == 4
 
 
 def test_divergence_compares_the_mean_heads_of_layers():

@@ -21,8 +21,20 @@ def test_value_and_gradients_are_those_of_cross_entropy(monkeypatch, smoothing, 
     loss, nll = output_loss(hidden, weight, targets, smoothing)
     torch.testing.assert_close(loss, expected)
     torch.testing.assert_close(nll, F.cross_entropy(hidden @ weight.T, targets, reduction="sum"))
+    assert not nll.requires_grad
     for found, wanted in zip(torch.autograd.grad(3 * loss, [hidden, weight]), expected_grads, strict=True):
         torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_under_autocast_the_scores_are_rounded_and_the_loss_of_them_is_not():
+    hidden, weight = torch.randn(TOKENS, EMBED_DIM, requires_grad=True), torch.randn(VOCAB, EMBED_DIM, requires_grad=True)
+    targets = torch.randint(VOCAB, (TOKENS,))
+    expected = F.cross_entropy((hidden.bfloat16() @ weight.bfloat16().T).float(), targets, reduction="sum", label_smoothing=0.1)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss, _ = output_loss(hidden, weight, targets, 0.1)
+    torch.testing.assert_close(loss, expected)
+    for found, wanted in zip(torch.autograd.grad(loss, [hidden, weight]), torch.autograd.grad(expected, [hidden, weight]), strict=True):
+        torch.testing.assert_close(found, wanted, rtol=2e-2, atol=2e-2)
 
 
 @pytest.mark.parametrize("wanted", [(), (0,), (1,), (0, 1)])

@@ -22,7 +22,7 @@ def allowed(letter: str, window: int) -> list[list[bool]]:
 
 
 @pytest.mark.parametrize("scale, width", [("head", WIDTH / 4), ("model", WIDTH)])
-@pytest.mark.parametrize("window", [1, 2])
+@pytest.mark.parametrize("window", [0, 1, 2])
 def test_each_head_is_a_softmax_within_its_neighbourhood(window, scale, width):
     (weights,) = build_weights(f"mixed(window={window}, scale='{scale}')", "encoder_self", 1, WIDTH, 4)
     x = torch.randn(1, LENGTH, WIDTH)
@@ -50,6 +50,10 @@ def test_each_head_is_a_softmax_within_its_neighbourhood(window, scale, width):
 def test_types_are_repeated_over_the_heads(options, num_heads, letters):
     (weights,) = build_weights(f"mixed({options})", "encoder_self", 1, 16, num_heads)
     assert weights.types == letters
+
+
+def test_a_local_head_looks_at_the_nearest_neighbours_unless_told_otherwise():
+    assert [weights.window for weights in build_weights("mixed", "encoder_self", 2, 16, 4)] == [1, 1]
 
 
 def test_a_padded_query_that_sees_only_padding_gets_no_weights_instead_of_nan():

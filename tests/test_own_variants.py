@@ -132,6 +132,7 @@ def test_a_mistake_in_its_file_has_a_line(write, edit, spec, message):
     [
         ("return masked_softmax(scores, blocked[:, 0])", "(2, 5, 5)"),  # no heads: with as many heads as sentences it would be stretched
         ("return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)[:, :1]", "(2, 1, 5, 5)"),
+        ("return masked_softmax(scores.expand(3, self.num_heads, -1, -1), blocked[:1])", "(3, 4, 5, 5)"),
         ("masked_softmax(scores, blocked)", "NoneType"),
     ],
 )

@@ -129,7 +129,10 @@ def test_a_sentence_beyond_the_matrix_is_refused_or_clamped(variant, has_gradien
         message = f"a sentence has 7 tokens, but {variant} has learned scores for 6. Fix: shorten or split"
         with pytest.raises(InputError, match=message):
             weigh(stack(variant=variant)[0], MAX_LEN + 1)
-        clamped = weigh(stack("beyond='clamp'", variant=variant)[0], MAX_LEN + 2)
+        layer = stack("beyond='clamp'", variant=variant)[0]
+        within, clamped = weigh(layer, MAX_LEN), weigh(layer, MAX_LEN + 2)
+    inside = clamped[:, :MAX_LEN, :MAX_LEN]
+    torch.testing.assert_close(inside / inside.sum(dim=-1, keepdim=True), within)
     torch.testing.assert_close(clamped[:, MAX_LEN + 1], clamped[:, MAX_LEN - 1])
     torch.testing.assert_close(clamped[..., MAX_LEN + 1], clamped[..., MAX_LEN - 1])
     assert (stack(variant=variant)[0].max_len, stack("beyond='clamp'", variant=variant)[0].max_len) == (MAX_LEN, None)

@@ -220,6 +220,13 @@ def test_the_result_is_the_mean_of_the_shares_of_all_predictions(rule):
     assert head_relevance(model, [batch], rule)["cross"][1] == pytest.approx(expected.numpy())
 
 
+def test_the_mean_of_a_layer_is_over_the_predictions_that_have_relevance_there():
+    totals = relevance._HeadMeans(small())
+    totals.add(("cross", 0), torch.tensor([1.0, 0.5, 0.5, 0.0]), 2)
+    totals.add(("cross", 1), torch.tensor([0.0, 0.0, 0.0, 1.0]), 1)
+    assert [layer.tolist() for layer in totals.means()["cross"]] == [[0.5, 0.25, 0.25, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+
+
 @every_rule
 @pytest.mark.parametrize("variant", SYSTEMS)
 def test_batches_are_a_stream_of_predictions_that_count_the_same(variant, rule):

@@ -86,6 +86,13 @@ def test_what_is_called_detectable_is_found_four_times_in_five(degrees, over_sen
     assert np.mean(found) == pytest.approx(0.805, abs=0.015)
 
 
+def test_among_several_comparisons_each_needs_a_larger_difference():
+    sentences, noise = np.random.default_rng(3).normal(size=1000), SeedNoise(0.0, 8)
+    found, error = estimate(0.0, sentences, [3], noise, comparisons=3), sentences.std(ddof=1)
+    assert found.high == pytest.approx(stats.norm.isf(0.025 / 3) * error)
+    assert found.detectable == pytest.approx((stats.norm.isf(0.025 / 3) + stats.norm.isf(0.2)) * error, rel=1e-3)
+
+
 def test_bleu_of_sums_is_that_of_sacrebleu_also_where_nothing_matches():
     metric = sacrebleu.BLEU()
     random = np.random.default_rng(3)
@@ -121,6 +128,13 @@ def test_a_difference_over_pairs_has_the_interval_of_resampled_pairs():
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.3)
     same = paired_difference([True] * 200, [True] * 200, "200 pairs")
     assert same.value == 0 and same.high == -same.low == pytest.approx(1.37, abs=0.01)  # about three in 200, as for a share of none
+
+
+def test_a_difference_over_pairs_that_all_go_one_way_has_the_interval_of_the_formula():
+    """Forty pairs, all better: p = 41 / 42 and q = 1 / 42 with an item more of each kind, variance (p + q - (p - q)^2) / 42."""
+    found = paired_difference([True] * 40, [False] * 40, "pairs")
+    middle, half = 100 * 40 / 42, 196 * math.sqrt((1 - (40 / 42) ** 2) / 42)
+    assert (found.value, found.low, found.high) == pytest.approx((100, middle - half, middle + half), abs=0.01)
 
 
 def test_a_median_of_few_values_says_how_sure_it_is():
@@ -169,6 +183,8 @@ def test_the_interval_of_a_rank_correlation_by_its_formula():
         (-0.6, 0.4, -0.5, 0.5, "open"),
         (0.6, 0.9, -0.5, 0.5, "fails"),
         (math.nan, math.nan, 0.0, None, "void"),
+        (math.nan, -0.1, 0.0, None, "void"),
+        (0.1, math.nan, 0.0, None, "void"),
     ],
 )
 def test_an_interval_decides_only_if_it_lies_on_one_side(low, high, at_least, at_most, outcome):

@@ -130,6 +130,11 @@ def test_tokens_belong_to_the_words_they_begin_in():
     assert arcs == [("nsubj", 2, 0), ("amod", 4, 3), ("dobj", 2, 4), ("advmod", 2, 5)], "or a pair within 'doesn't'"
 
 
+def test_the_first_word_may_be_a_head():
+    tokens = [("Take", -1, "root"), ("green", 2, "amod"), ("apples", 0, "dobj")]
+    assert find_arcs("Take green apples", Parse.of(tokens)) == [("amod", 2, 1), ("dobj", 0, 2)]
+
+
 @pytest.mark.parametrize("forms", [("The", "cat"), ("dog", "The"), ("The", "dogs"), ("dog",)])
 def test_a_parse_of_another_sentence_is_refused(forms):
     parse = Parse(forms, (-1,) * len(forms), ("root",) * len(forms))
@@ -211,8 +216,10 @@ def test_a_corpus_in_batches_is_its_sentences_one_by_one(examples, subwords, end
 def test_a_sentence_whose_words_are_not_those_of_the_subwords_is_skipped_and_counted(subwords):
     sentences = ["The dog \u00b4sees\u00b4 it", "The dog sees it"]  # subwords see a space and a loose accent where there is one sign
     parses = [Parse(tuple(s.split()), (1, 2, -1, 2), ("det", "nsubj", "root", "dobj")) for s in sentences]
+    sentences.append("The dog \u200b sees it")  # and none where there is a sign without width
+    parses.append(Parse(tuple(sentences[-1].split()), (1, 3, 3, -1, 3), ("det", "nsubj", "punct", "root", "dobj")))
     found = measure_syntax(tiny_model(subwords), subwords, sentences, parses)
-    assert found.num_skipped == 1 and found.positions["nsubj"] == {-1: 1}
+    assert found.num_skipped == 2 and found.positions["nsubj"] == {-1: 1}
 
 
 def test_a_missing_parse_is_refused(subwords):

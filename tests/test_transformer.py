@@ -154,6 +154,7 @@ def test_a_rate_next_to_one_still_keeps_something():
 
 
 def test_dropout_drops_its_share_keeps_the_mean_and_is_off_in_evaluation():
+    assert [Dropout(rate).threshold for rate in (0.0, 0.1, 0.2, 0.3)] == [0, 26, 51, 77]  # the nearest of 256
     dropout, ones = Dropout(0.3), torch.ones(1000, 1001)
     dropped = dropout(ones)
     assert abs((dropped == 0).float().mean() - 0.3) < 0.005
@@ -184,6 +185,21 @@ def test_each_side_has_positions_by_its_own_option(encoder, decoder):
         stack[0].register_forward_pre_hook(lambda _, inputs: seen.append(not torch.equal(inputs[0][0, 0], inputs[0][0, 1])))
     model(torch.full((1, 2), 5), torch.full((1, 2), 5))  # the same token twice
     assert seen == [encoder, decoder]
+
+
+def test_linear_layers_begin_with_glorots_uniform_numbers_and_without_a_bias():
+    first, _, second = small().encoder[0].feed_forward.sublayer
+    bound = (6 / (SMALL["embed_dim"] + SMALL["ffn_dim"])) ** 0.5
+    for layer in (first, second):
+        assert 0.98 * bound < layer.weight.abs().max() <= bound
+        assert not layer.bias.any()
+
+
+def test_a_piece_before_any_word_is_of_the_first_word():
+    model, seen = small(), []
+    model.encoder[0].register_forward_pre_hook(lambda _, inputs: seen.extend(inputs[2].words.tolist()))
+    model.encode(torch.tensor([[6, 7, 9, 8], [7, 6, 8, 10]]))  # 6 and 9 begin no word
+    assert seen == [[0, 0, 0, 1], [0, 0, 1, 2]]
 
 
 def test_embeddings_enter_with_variance_one():
