@@ -168,6 +168,11 @@ def test_what_survives_is_told_of_the_seeds_whose_roles_are_known():
     assert (found.low, found.high) == (-1.0, 1.0)
 
 
+def test_what_survives_is_not_told_where_roles_are_of_one_seed_and_the_sweep_of_another():
+    verdict = verdict_on("V-09", [heads_record(offset=1), of_seed(pruning_record([[], [0, 1, 2]]), PRUNED, 2)])
+    assert (verdict.status, verdict.reason) == ("not run", "pruning of base (model.num_heads=8), seed 1: not measured at smoke")
+
+
 def test_what_survives_is_told_of_the_model_nearest_three_tenths_of_its_heads():
     larger, record = (pruning_record(kept) for kept in ([list(range(8)), []], [[0, 1], [0, 1, 2]]))
     record["series"]["encoder"]["points"] += larger["series"]["encoder"]["points"]

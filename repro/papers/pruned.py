@@ -97,7 +97,16 @@ def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
     Raises:
         NotMeasured: there is none.
     """
-    return {seed: evidence.one("pruning", PRUNED, seed)["series"] for seed in evidence.shared_seeds(["pruning"], (PRUNED,))}
+    return {seed: sweep_of(evidence, seed) for seed in evidence.shared_seeds(["pruning"], (PRUNED,))}
+
+
+def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
+    """Return the series of models that were pruned from the model of a seed.
+
+    Raises:
+        NotMeasured: there is none.
+    """
+    return evidence.one("pruning", PRUNED, seed)["series"]
 
 
 def change_at(share: float) -> Callable[[Evidence], Estimate]:
@@ -157,7 +166,7 @@ def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], i
     """Return a number of the models pruned at all sites to nearest a share of their heads, over seeds."""
 
     def of_seed(seed: int) -> Exact:
-        series = sweeps(evidence)[seed]["all"]
+        series = sweep_of(evidence, seed)["all"]
         point = point_near(series, share)
         return Exact(number(point), _size(point, series), step=1)
 
@@ -171,7 +180,7 @@ def binary_share(evidence: Evidence) -> Interval | Exact:
     """
 
     def of_seed(seed: int) -> Exact:
-        series = [sweeps(evidence)[seed][name] for name in SERIES]
+        series = [sweep_of(evidence, seed)[name] for name in SERIES]
         shares = [point["almost_binary"] for one in series for point in one["points"] if point["heads"]]
         step = 1 / max(one["heads"] for one in series) / len(shares)  # one gate of one model
         return Exact(float(np.mean(shares)), f"{len(shares)} pruned models", step)
@@ -187,7 +196,7 @@ def survival_difference(evidence: Evidence) -> Interval | Exact:
     """
 
     def of_seed(seed: int) -> Exact:
-        series, roles = sweeps(evidence)[seed]["encoder"], roles_before(evidence, seed)
+        series, roles = sweep_of(evidence, seed)["encoder"], roles_before(evidence, seed)
         point = point_near(series, 0.3)
         kept = _mask(point["kept_heads"]["encoder_self"], roles)
         positional = np.array([["positional" in names for names in layer] for layer in roles])
