@@ -23,6 +23,7 @@ from paper_records import (
 )
 from scipy import stats
 
+from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
 from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import equal_parts, last_minus_first, reference_length, slope_weights, source_length
@@ -98,6 +99,13 @@ def test_no_verdict_rests_on_what_was_measured_on_a_part(refs, kind, change, wha
         verdict_on("V-07" if kind == "heads" else "R-05", [record | change])
 
 
+def test_no_verdict_rests_on_a_further_seed_that_was_measured_on_a_part():
+    about, part = described(PRUNED, 2), {"measured": {"sentences": 499, "relevance_sentences": 100}}
+    second = heads_record(offset=-1) | {name: about[name] for name in ("config", "config_digest")} | part
+    with pytest.raises(DamagedFileError, match=r"base \(model.num_heads=8\) heads: was not measured on all 500 sentences of dev"):
+        verdict_on("V-07", [heads_record(offset=-1), second])
+
+
 def test_half_a_system_is_half_as_unsure(evidence):
     whole, half = (evidence.contrast([(weight, BASE)]) for weight in (1, 0.5))
     assert (half.mean, half.high - half.low) == pytest.approx((whole.mean / 2, (whole.high - whole.low) / 2))
@@ -112,6 +120,26 @@ def test_two_runs_found_by_their_digests_differ_as_two_arms_of_one_seed_do(refs)
     expected = evidence.contrast([(1, HARD), (-1, other)])
     for name in ("mean", "low", "high", "detectable"):
         assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
+
+
+def test_a_run_found_by_its_digest_is_scored_on_the_test_set_that_is_asked_for(refs):
+    """Whichever set was scored first."""
+    on_dev, pair = load_pairs("minigerman", "en", "de", "dev")[1], [score_record(HARD, refs), score_record(BASE, damaged(refs, 4))]
+    beside = [record | {"split": "dev", "hypotheses": on_dev} for record in pair]
+    found = Evidence("smoke", [*beside, *pair]).difference([tuple(record["config_digest"] for record in pair)], BASE)
+    assert found.mean == pytest.approx(100 - bleu(damaged(refs, 4), refs))
+    with pytest.raises(NotMeasured, match="not scored at smoke"):
+        Evidence("smoke", beside).scores_by(pair[0]["config_digest"])
+
+
+def test_scores_under_another_search_are_no_evidence(refs):
+    """They lie in the same folder, of the same runs; that of seed 2 would be another seed."""
+    usual = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
+    wider = [score_record(arm, refs, seed) for arm, seed in ((BASE, 1), (HARD, 1), (HARD, 2))]
+    for record in wider:
+        record["search"] = record["search"] | {"beam": 9}
+    terms = [(1, HARD), (-1, BASE)]
+    assert Evidence("smoke", [*wider, *usual]).contrast(terms) == Evidence("smoke", usual).contrast(terms)
 
 
 def test_the_noise_of_a_part_is_that_of_its_own_sentences(refs):
@@ -213,6 +241,15 @@ def test_two_losses_are_compared_on_the_same_sentences(refs, lost, status):
     assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 2 seeds, detectable 0.00")
     one_each = [*masked_records(Arm(TOKEN.system, SHALLOW), refs, lost, seeds=(1,)), *masked_records(TOKEN, refs, range(100), seeds=(1,))]
     assert verdict_on("R-06", one_each).status == "undecided"
+
+
+def test_what_masks_cost_two_arms_is_compared_for_the_seeds_that_both_have(refs):
+    few, many, shallow = range(20), range(200), Arm(TOKEN.system, SHALLOW)
+    for lost_shallow, lost_deep in ((few, many), (many, few)):
+        shared = [*masked_records(shallow, refs, lost_shallow, seeds=(2,)), *masked_records(TOKEN, refs, lost_deep, seeds=(2,))]
+        more = [*masked_records(shallow, refs, many, seeds=(3,)), *masked_records(TOKEN, refs, few, seeds=(1,))]
+        found, expected = (Evidence("smoke", made).masked_difference((shallow, "8"), (TOKEN, "8")) for made in (shared + more, shared))
+        assert (found.mean, found.seeds) == (pytest.approx(expected.mean), "1 seed")
 
 
 def test_what_a_mask_costs_borrows_the_seeds_of_all_models_for_each_head_by_itself(refs):

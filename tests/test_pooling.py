@@ -86,7 +86,8 @@ def test_verdicts_on_another_set_are_kept_beside_and_move_no_other(tmp_path, ref
     update(tmp_path, "smoke", [moved], Evidence("smoke", records, BOTH))  # its file has no verdict yet
     assert load(tmp_path, "smoke")["T-01"]["test"] == claim.digest()
     assert load(tmp_path, "smoke", BOTH)["T-01"]["test"] == moved.digest() and load(tmp_path, "smoke", "dev") == {}
-    assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == [("smoke", BOTH)]
+    update(tmp_path, "smoke", [claim], Evidence("smoke", records, "ted"))
+    assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == [("smoke", "ted"), ("smoke", BOTH)]
     (tmp_path / "claims" / f"smoke.{BOTH}.json").rename(tmp_path / "claims" / "smoke.dev.json")
     with pytest.raises(DamagedFileError, match=r"smoke\.dev\.json: is not a file of verdicts"):
         load(tmp_path, "smoke", "dev")
