@@ -78,8 +78,10 @@ def test_without_freezing_the_decoder_moves(base):
     assert not any(torch.equal(value, last[name]) for name, value in first.items() if value.dim() > 1)
 
 
-def test_with_separate_embeddings_the_source_moves_and_the_target_does_not():
-    model = small(tie_embeddings=False, gated_sites=("encoder_self",))
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_with_separate_embeddings_the_source_moves_and_the_target_does_not(norm):
+    """With layer normalisation before each sublayer, there is one more behind the last, in the decoder too."""
+    model = small(tie_embeddings=False, norm=norm, gated_sites=("encoder_self",))
     freeze_decoder(model)
     config, pairs = TrainConfig(freeze_decoder=True, gate_rate=2.0), EncodedPairs([[5, 6, 7], [8, 9]], [[9, 8], [7, 6, 5]], True)
     optimizer = make_optimizer(model, config)
@@ -192,9 +194,10 @@ def test_gates_in_a_frozen_decoder_are_refused(base):
         pruning_config(base, 0.1, freeze_decoder=True)
 
 
-def test_the_default_schedule_is_half_the_base_and_can_be_changed(base):
+def test_the_default_schedule_is_half_the_base_with_faster_gates_and_can_be_changed(base):
     train_config = pruning_config(base, 0.1).train
     assert (train_config.max_updates, train_config.warmup, train_config.freeze_decoder) == (8, 1, False)
+    assert (train_config.gate_penalty, train_config.gate_rate) == (0.1, 10.0)
     assert pruning_config(base, 0.1, max_updates=40).train.warmup == 4
     assert pruning_config(base, 0.1, max_updates=40, warmup=7, seed=3).train.warmup == 7
 

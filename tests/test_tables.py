@@ -100,7 +100,7 @@ def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
     shares["provenance"] = shares["provenance"] | {"started": "2026-11-02T00:00:00+00:00"}
     other = text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
     assert other.count(f"{whose}, in another training than the one that is scored.") == 2
-    shares["shares"] = {site: halves[1:] for site in shares["shares"]}
+    shares["shares"] = {"encoder_self": halves, "decoder_self": halves[1:]}
     with pytest.raises(DamagedFileError, match="base off_diagonal: was not measured on all 1,000 sentences of test. Fix: delete"):
         text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
 
@@ -125,7 +125,7 @@ def test_differences_by_length_need_the_first_system_and_one_more(evidence):
 
 
 def test_every_measure_shows_the_arms_that_have_it(evidence):
-    heads = {site: {"entropy": [[0.5], [0.25]], "divergence": [[0, 0.1], [0.1, 0]]} for site in ("encoder_self", "decoder_self")}
+    heads = {site: {"entropy": [[0.5, None], [0.1, 0.4]], "divergence": [[0, 0.1], [0.1, 0]]} for site in ("encoder_self", "decoder_self")}
     found = Evidence("smoke", [heads_about(HARD, **heads), *speed_records(hc_sa=[1.0, 2.0])])
     texts = [make(found, (BASE, HARD)).split("\n") for make in (entropy_table, divergence_table)]
     assert {lines[0] for lines in texts} == {"Measured on minigerman, en to de, 9 sentences of dev, training seed 1."}
