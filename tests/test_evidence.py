@@ -111,6 +111,12 @@ def test_half_a_system_is_half_as_unsure(evidence):
     assert (half.mean, half.high - half.low) == pytest.approx((whole.mean / 2, (whole.high - whole.low) / 2))
 
 
+def test_seeds_that_translate_alike_leave_the_interval_over_sentences_as_it_is(refs):
+    one, three = ([score_record(BASE, damaged(refs, 4), seed) for seed in seeds] for seeds in ((1,), (1, 2, 3)))
+    alone, alike = (Evidence("smoke", records).contrast([(1, BASE)]) for records in (one, three))
+    assert (alike.mean, alike.high - alike.low) == (pytest.approx(alone.mean), pytest.approx(alone.high - alone.low, rel=0.01))
+
+
 def test_two_runs_found_by_their_digests_differ_as_two_arms_of_one_seed_do(refs):
     other = Arm("hc-all")
     records = [score_record(HARD, damaged(refs, 8)), score_record(other, damaged(refs, 4))]
