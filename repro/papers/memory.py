@@ -1,7 +1,7 @@
 """Memory of an update in training: the bytes that the forward pass leaves for the backward pass, counted, not timed.
 
 You et al. 2020, Tables 3 and 7, give the largest batch that fits on their GPU. What decides it is what autograd keeps for every token; here
-that is counted, so it is the same on every machine and needs no trained model.
+that is counted, so it needs no trained model, and hangs on the version of PyTorch but not on the machine.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,21 @@ from repro.transformer import Transformer
 
 @cache
 def bytes_per_token(config: RunConfig) -> float:
-    """Return how many bytes an update of a run keeps for its backward pass, a target token; the parameters themselves do not count.
+    """Return how many bytes more an update of a run keeps for its backward pass for each further target token.
 
-    The batch is of `BATCH` pairs, `STEPS` tokens a side: which tokens they are does not matter.
+    What is there whatever the batch, such as parameters or the gradient that the loss holds, cancels. Pairs have `STEPS` tokens a side;
+    which tokens they are does not matter.
     """
-    ids = [[EOS_ID] * (STEPS - 1)] * BATCH  # and an end mark
-    batch = EncodedPairs(ids, ids, config.model.source_end_mark).batch(range(BATCH))
+    with torch.random.fork_rng(devices=[]):
+        model = Transformer(config.model, config.data.vocab_size, PAD_ID, length_ratio=1.0).train()
+        (less, few), (more, many) = (_kept(model, config, num_pairs) for num_pairs in (BATCH, 2 * BATCH))
+    return (more - less) / (many - few)
+
+
+def _kept(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, int]:
+    """Return the bytes that an update on so many pairs keeps, and its target tokens."""
+    ids = [[EOS_ID] * (STEPS - 1)] * num_pairs  # and an end mark
+    batch = EncodedPairs(ids, ids, config.model.source_end_mark).batch(range(num_pairs))
     kept: dict[int, int] = {}
 
     def keep(tensor: Tensor) -> Tensor:
@@ -35,14 +44,10 @@ def bytes_per_token(config: RunConfig) -> float:
         kept[storage.data_ptr()] = storage.nbytes()
         return tensor
 
-    with torch.random.fork_rng(devices=[]):
-        model = Transformer(config.model, config.data.vocab_size, PAD_ID, length_ratio=1.0).train()
-        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-            loss, _, tokens = batch_loss(model, batch, config.train)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        loss, _, tokens = batch_loss(model, batch, config.train)
     assert loss.requires_grad  # the graph and all that it keeps live until here: no place in memory was counted for two tensors
-    for parameter in model.parameters():
-        kept.pop(parameter.untyped_storage().data_ptr(), None)
-    return sum(kept.values()) / tokens
+    return sum(kept.values()), tokens
 
 
 def memory_table(scale: str, arms: Sequence[Arm]) -> str:
@@ -50,6 +55,7 @@ def memory_table(scale: str, arms: Sequence[Arm]) -> str:
     found = {arm: bytes_per_token(arm.config(scale)) for arm in arms}
     first = found[arms[0]]
     body = [[str(arm), f"{size / 1000:.1f}", f"{first / size:.2f}"] for arm, size in found.items()]
-    note = f"What the forward pass of an update leaves for the backward pass, counted on {BATCH} pairs of {STEPS} tokens a side. Beside "
-    note += "it lie the parameters, their gradients and the two moments of Adam, whatever the batch."
+    note = "What the forward pass of an update leaves for the backward pass, for each further target token: counted with "
+    note += f"{BATCH} and with {2 * BATCH} pairs of {STEPS} tokens a side. Beside it lie the parameters, their gradients and the two "
+    note += "moments of Adam, whatever the batch."
     return f"{table(['system', 'kB a target token', f'times as many tokens as {arms[0]}'], body)}\n\n{note}"
