@@ -14,8 +14,8 @@ from sacrebleu.metrics.base import Metric
 from repro.data.text import texts_in
 from repro.errors import InputError, did_you_mean
 from repro.metrics import Distinct, Rouge
+from repro.statistics import BOOTSTRAP_SEED, Estimate, SeedNoise, estimate, resamples
 
-BOOTSTRAP_SEED = 12345  # sacreBLEU's own
 UNSPACED = dict.fromkeys(("ja", "jpn", "th", "tha", "lo", "lao", "km", "khm", "my", "mya"), "char") | dict.fromkeys(
     ("zh", "zho", "cmn", "yue"), "zh"
 )
@@ -59,6 +59,23 @@ class Comparison:
     def difference(self) -> float:
         """Return second - first."""
         return self.second - self.first
+
+
+@dataclass(frozen=True)
+class SystemComparison:
+    """How much one system is better than another on the same sentences, each the mean over its training seeds.
+
+    Args:
+        metric, signature: of the scores.
+        first, second: the two scores.
+        difference: second - first.
+    """
+
+    metric: str
+    signature: str
+    first: float
+    second: float
+    difference: Estimate
 
 
 class CorpusMetric:
@@ -217,14 +234,21 @@ def paired_bootstrap(
     Raises:
         InputError: nothing to score, not texts, not as many references as hypotheses, an unknown task, or no resample.
     """
-    if num_samples < 1:
-        raise InputError("num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000")
+    _check_samples(num_samples)
     first, refs = _lines(first, refs)
     second, _ = _lines(second, refs)
     random = np.random.default_rng(BOOTSTRAP_SEED)
     samples = random.integers(len(refs), size=(num_samples, len(refs)))
-    metrics = [metric for metric in metrics_for(task, target, tuple(refs)) if isinstance(metric, CorpusMetric)]
-    return [_compare(metric, first, second, samples) for metric in metrics]
+    return [_compare(metric, first, second, samples) for metric in _resampled_metrics(task, target, refs)]
+
+
+def _resampled_metrics(task: str, target: str, refs: list[str]) -> list[CorpusMetric]:
+    return [metric for metric in metrics_for(task, target, tuple(refs)) if isinstance(metric, CorpusMetric)]
+
+
+def _check_samples(num_samples: int) -> None:
+    if num_samples < 1:
+        raise InputError("num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000")
 
 
 def _compare(metric: CorpusMetric, first: list[str], second: list[str], samples: np.ndarray) -> Comparison:
@@ -236,6 +260,43 @@ def _compare(metric: CorpusMetric, first: list[str], second: list[str], samples:
     p = (np.sum(np.abs(differences - differences.mean()) >= observed) + 1) / (len(samples) + 1)
     low, high = np.percentile(differences, [2.5, 97.5])
     return Comparison(metric.name, metric.signature(), true[0], true[1], float(low), float(high), float(p), len(samples))
+
+
+def compare_systems(
+    systems: Sequence[Sequence[list[str]]], refs: list[str], target: str, num_samples: int = 1000, task: str = "translation"
+) -> list[list[SystemComparison]]:
+    """Compare systems with the first of them, each by the texts that all of its training seeds made of the same sentences.
+
+    The intervals are over sentences and seeds (see `repro.statistics`). How far a seed moves a score is pooled from all of the systems,
+    so one of them may have a single seed; where all have, nothing tells, and the intervals are over sentences alone.
+
+    Args:
+        systems: of each its detokenised texts, a list for every seed.
+        refs, target, task: see `score_all`.
+        num_samples: how many resamples.
+
+    Returns:
+        For each system but the first a comparison by every metric of `paired_bootstrap`.
+
+    Raises:
+        InputError: as `paired_bootstrap`.
+    """
+    _check_samples(num_samples)
+    systems = [[_lines(hyps, refs)[0] for hyps in seeds] for seeds in systems]
+    counts = resamples(len(refs), num_samples)
+    compared: list[list[SystemComparison]] = [[] for _ in systems[1:]]
+    for metric in _resampled_metrics(task, target, refs):
+        sums = [[metric.statistics(hyps) for hyps in seeds] for seeds in systems]
+        scores = [[score_of_sums(metric.metric, s.sum(axis=0)) for s in seeds] for seeds in sums]
+        resampled = [np.mean([[score_of_sums(metric.metric, row) for row in counts @ s] for s in seeds], axis=0) for seeds in sums]
+        noise = SeedNoise.pooled(scores)
+        for found, of_seeds, of_resamples in zip(compared, scores[1:], resampled[1:], strict=True):
+            both = [len(scores[0]), len(of_seeds)]
+            first, second = float(np.mean(scores[0])), float(np.mean(of_seeds))
+            of_both = noise and noise.times(sum(1 / number for number in both))
+            difference = estimate(second - first, of_resamples - resampled[0], both, of_both)
+            found.append(SystemComparison(metric.name, metric.signature(), first, second, difference))
+    return compared
 
 
 def score_of_sums(metric: Metric, sums: np.ndarray) -> float:

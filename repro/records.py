@@ -8,7 +8,9 @@ import hashlib
 import json
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_o
 from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
-from repro.evaluation import Comparison, as_records, paired_bootstrap, score_all
+from repro.evaluation import Comparison, SystemComparison, as_records, compare_systems, paired_bootstrap, score_all
 from repro.files import read_plain, remove_abandoned, write_json
 from repro.record_fields import faults_of, kind_of
 from repro.runs import Run
@@ -346,6 +348,19 @@ def compare_records(first: dict[str, Any], second: dict[str, Any], refs: list[st
     for record in (first, second):
         _check_references(record, refs)
     return paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, data["target"], task=task_of(data["corpus"]))
+
+
+def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]], refs: list[str]) -> list[list[SystemComparison]]:
+    """Compare systems with the first of them, each by comparable records of one seed or several; see `evaluation.compare_systems`.
+
+    Raises:
+        DamagedFileError: one of them was scored against other references.
+    """
+    data = systems[0][0]["config"]["data"]
+    for record in chain.from_iterable(systems):
+        _check_references(record, refs)
+    hypotheses = [[record["hypotheses"] for record in seeds] for seeds in systems]
+    return compare_systems(hypotheses, refs, data["target"], task=task_of(data["corpus"]))
 
 
 def file_name(name: str) -> str:

@@ -10,10 +10,11 @@ from repro.config import RunConfig, from_dict
 from repro.data.catalogue import GENERATED
 from repro.data.corpora import task_of
 from repro.errors import InputError
-from repro.evaluation import Comparison
+from repro.evaluation import Comparison, SystemComparison
 from repro.published import published_for
-from repro.records import compare_records, pairs_of, score_of, search_of
+from repro.records import compare_records, compare_seeds, pairs_of, score_of, search_of
 from repro.scales import conditions_of
+from repro.statistics import Estimate
 
 NUMBER = re.compile(r"[-+]?\d(?:[^A-Za-z]| to | of |e[-+]\d)*[kK]?")
 """A cell that is a number, with what may follow it: decimals, a unit sign, an interval, `3 of 8`, `-0.2 to +0.4`, `3e-05`, `9.2K`."""
@@ -149,11 +150,8 @@ def in_train_note(record: dict[str, Any]) -> str:
 def means_table(records: list[dict[str, Any]]) -> str:
     """Return mean and standard deviation (of one seed, not of the mean) of the scores of each system with several seeds, or nothing."""
     names = [score["name"] for score in records[0]["scores"]]
-    by_label: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        by_label.setdefault(label_of(record), []).append(record)
     rows = []
-    for label, group in by_label.items():
+    for label, group in by_label(records).items():
         if len(group) > 1:
             values = ([score_of(record, name)["value"] for record in group] for name in names)
             rows.append([label, str(len(group)), *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values)])
@@ -234,19 +232,42 @@ def energy_note(records: list[dict[str, Any]]) -> str:
 
 
 def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
-    """Return a table of the paired differences of every record to the first; a line where there is no other."""
-    first, *others = names_of(records)
-    compared = [
-        (f"{name} - {first}", comparison)
-        for name, record in zip(others, records[1:], strict=True)
-        for comparison in compare_records(records[0], record, refs)
-    ]
-    if not compared:
+    """Return a table of the differences of every system to the first, over seeds if one has several; a line where there is no other."""
+    systems = by_label(records)
+    first, *others = systems
+    if not others:
         return f"Nothing to compare {first} with."
-    rows = [[systems, comparison.metric, *describe(comparison)] for systems, comparison in compared]
+    pairs = [f"{name} - {first}" for name in others]
+    if len(systems) < len(records):
+        return _differences_over_seeds(pairs, compare_seeds(list(systems.values()), refs))
+    compared = [
+        (pair, found) for pair, record in zip(pairs, records[1:], strict=True) for found in compare_records(records[0], record, refs)
+    ]
+    rows = [[pair, comparison.metric, *describe(comparison)] for pair, comparison in compared]
     num_samples = compared[0][1].num_samples
     samples = f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each says nothing about other seeds."
     return table(["systems", "metric", "difference", "95 % interval", "p"], rows) + "\n\n" + samples
+
+
+def _differences_over_seeds(pairs: list[str], compared: list[list[SystemComparison]]) -> str:
+    rows = [
+        [pair, found.metric, *describe_over_seeds(found.difference)]
+        for pair, by_metric in zip(pairs, compared, strict=True)
+        for found in by_metric
+    ]
+    note = (
+        "Intervals are over test sentences and training seeds; how far a seed moves a score is pooled from the systems of this table. "
+        "*Detectable* is the true difference from 0 that such an interval shows with a chance of 80 %."
+    )
+    return table(["systems", "metric", "difference", "95 % interval", "from", "detectable"], rows) + "\n\n" + note
+
+
+def by_label(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of each system, by its label, in the order in which they stand."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        found.setdefault(label_of(record), []).append(record)
+    return found
 
 
 def label_of(record: dict[str, Any]) -> str:
@@ -264,6 +285,12 @@ def names_of(records: list[dict[str, Any]]) -> list[str]:
 def describe(comparison: Comparison) -> list[str]:
     """Return difference, interval and p-value as text."""
     return [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}", f"{comparison.p:.3f}"]
+
+
+def describe_over_seeds(difference: Estimate) -> list[str]:
+    """Return difference, interval, number of seeds and detectable difference as text."""
+    detectable = "-" if difference.detectable is None else f"{difference.detectable:.2f}"
+    return [f"{difference.mean:+.2f}", f"{difference.low:+.2f} to {difference.high:+.2f}", difference.seeds, detectable]
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

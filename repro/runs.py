@@ -18,7 +18,7 @@ import platform
 import re
 import shutil
 from collections.abc import Collection, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,25 +83,44 @@ class Run:
     def find(cls, name: str) -> "Run":
         """Return a run by its folder, or by its name or the unique beginning of it below `runs_root()`.
 
-        What was made of a run, as by pruning it, may have the same name up to the digest: if one of those that fit was trained from
-        the beginning, it is meant.
+        The name of a system means this one, and no other whose name begins so. What was made of a run, as by pruning it, may have the
+        same name up to the digest: if one of those that fit was trained from the beginning, it is meant.
 
         Raises:
             InputError: nothing or more than one fits, or the name is no text.
         """
+        found = cls._fitting(name)
+        if len(found) > 1:
+            listed = ", ".join(run.path.name for run in found[:4])
+            raise InputError(os.fspath(name), f"fits {len(found)} runs: {listed}", "write more of the name")
+        return found[0]
+
+    @classmethod
+    def find_seeds(cls, name: str) -> "list[Run]":
+        """Return the run that `find` returns, or several that fit if nothing but their seeds differs, in the order of these.
+
+        Raises:
+            InputError: as `find`.
+        """
+        found = cls._fitting(name)
+        if len({replace(run.config, train=replace(run.config.train, seed=0)) for run in found}) > 1:
+            return [cls.find(name)]
+        return sorted(found, key=lambda run: run.config.train.seed)
+
+    @classmethod
+    def _fitting(cls, name: str) -> "list[Run]":
+        """Return what `find` chooses from: one at least."""
         check_kind("name", name, "give the name of a run, as in repro.Run.find('base')", str, os.PathLike)
         name = os.fspath(name)
         if os.path.isfile(Path(name) / "config.json"):  # which is False for what cannot be the name of a file
-            return cls(Path(name))
+            return [cls(Path(name))]
         known = sorted(path.parent for path in runs_root().glob("*/config.json"))
         found = [path for path in known if path.name.startswith((name, file_name(name)))] if name else []
+        found = [path for path in found if path.name.startswith(f"{file_name(name)}-seed")] or found
         if len(found) > 1:
-            whole = [path for path in found if _read_config(path).train.start_from is None]
-            found = whole if len(whole) == 1 else found
-        if len(found) == 1:
-            return cls(found[0])
+            found = [path for path in found if _read_config(path).train.start_from is None] or found
         if found:
-            raise InputError(name, f"fits {len(found)} runs: {', '.join(path.name for path in found[:4])}", "write more of the name")
+            return [cls(path) for path in found]
         listed = f"known runs: {', '.join(path.name for path in known[:6])}" if known else "train one with `repro train`"
         raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
 

@@ -32,7 +32,7 @@ from repro.papers.evidence import MAX_SEEDS, Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
 from repro.papers.raganato2020 import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
-from repro.papers.statistics import SeedNoise, Undefined
+from repro.statistics import SeedNoise, Undefined
 
 
 def test_a_difference_over_seeds_is_that_of_the_scores(evidence, refs):

@@ -243,7 +243,7 @@ def test_a_run_is_found_by_its_system_also_where_that_has_a_slash_and_where_some
     pruned = replace(run.config, train=replace(run.config.train, start_from=run.path.name, cut_from="gated"))
     assert Run.create(pruned).path != run.path and Run.find("hc-sa").path == run.path
     Run.create(resolve("smoke", "hc-sa", seed=2))
-    with pytest.raises(InputError, match="hc-sa: fits 3 runs: .* Fix: write more of the name"):
+    with pytest.raises(InputError, match="hc-sa: fits 2 runs: .* Fix: write more of the name"):
         Run.find("hc-sa")
 
 

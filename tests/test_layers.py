@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "files", "tensors", "plots", "published", "metrics", "energy", "allocator", "exercises", "provenance", "record_fields"},
+    {"errors", "metrics", "statistics"},
+    {"files", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
     {"attention", "attention.multihead"},

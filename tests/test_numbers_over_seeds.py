@@ -12,8 +12,8 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.papers.heads import local_share
 from repro.papers.pruned import PRUNED, binary_share, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
-from repro.papers.statistics import Exact, Interval, over_seeds
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
+from repro.statistics import Exact, Interval, over_seeds
 
 
 def of_seed(record: dict, arm, seed: int) -> dict:

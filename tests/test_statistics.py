@@ -9,7 +9,7 @@ from scipy import stats
 
 from repro.evaluation import score_of_sums
 from repro.papers.claims import decide
-from repro.papers.statistics import (
+from repro.statistics import (
     SeedNoise,
     Undefined,
     bleu_of_sums,

@@ -10,11 +10,11 @@ from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.claims import POSITIVE, Check, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.statistics import (
+from repro.papers.verdicts import claims_of, counts, judge, load, side_by_side, update, verdict_table
+from repro.statistics import (
     Undefined,
     median,
 )
-from repro.papers.verdicts import claims_of, counts, judge, load, side_by_side, update, verdict_table
 
 
 def holding(value: bool) -> Check:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -20,6 +20,9 @@ from repro.commands.options import (
 )
 from repro.errors import InputError
 from repro.files import check_writable
+
+if TYPE_CHECKING:
+    from repro.papers.evidence import Record
 
 
 @click.command(short_help="Translate a test set and print its scores.")
@@ -52,35 +55,62 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
         click.echo(written)
 
 
-@click.command(short_help="Tell whether two runs differ by more than chance.")
+@click.command(short_help="Tell whether two runs or systems differ by more than chance.")
 @click.argument("first")
 @click.argument("second")
 @SPLIT
 @search_options
 def compare(first: str, second: str, split: str, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
-    """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap)."""
+    """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap).
+
+    Each is a run, or the beginning of the names of several that differ in their seeds alone, such as a system: then the difference is
+    that of the means over seeds, and its interval is over sentences and seeds.
+    """
     from repro.runs import Run
 
-    runs = [Run.find(first), Run.find(second)]
+    systems = [Run.find_seeds(first), Run.find_seeds(second)]
+    runs = [run for seeds in systems for run in seeds]
     for run in runs:  # before one of them translates, which may take minutes
         run.check_finished()
         check_split(run, split)
 
     from repro.decoding import SearchConfig
-    from repro.records import compare_records, describe_run, evaluate_run
-    from repro.report import check_comparable, check_same_training_text, references_of
+    from repro.records import describe_run, evaluate_run
+    from repro.report import check_comparable, check_same_training_text
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     check_same_training_text([describe_run(run) for run in runs])
-    records = [evaluate_run(run, split, search, quiet=no_progress()) for run in runs]
-    check_comparable(records)
-    click.echo(f"{records[1]['run']} against {records[0]['run']}, {split}")
-    for result in compare_records(records[0], records[1], references_of(records[0])):
+    records = [[evaluate_run(run, split, search, quiet=no_progress()) for run in seeds] for seeds in systems]
+    check_comparable([record for seeds in records for record in seeds])
+    of_first, of_second = (", ".join(record["run"] for record in seeds) for seeds in records)
+    click.echo(f"{of_second} against {of_first}, {split}")
+    _compare_seeds(*records) if len(runs) > 2 else _compare_runs(*records[0], *records[1])
+
+
+def _compare_runs(first: "Record", second: "Record") -> None:
+    from repro.records import compare_records
+    from repro.report import references_of
+
+    for result in compare_records(first, second, references_of(first)):
         click.echo(
             f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {result.difference:+.2f}, "
             f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"
         )
     click.echo("over test sentences: one training run each says nothing about other seeds")
+
+
+def _compare_seeds(first: "list[Record]", second: "list[Record]") -> None:
+    from repro.records import compare_seeds
+    from repro.report import describe_over_seeds, references_of
+
+    (compared,) = compare_seeds([first, second], references_of(first[0]))
+    for result in compared:
+        difference, interval, _, detectable = describe_over_seeds(result.difference)
+        click.echo(
+            f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {difference}, "
+            f"95 % interval {interval}, detectable {detectable}  {result.signature}"
+        )
+    click.echo(f"means over {compared[0].difference.seeds}; intervals over test sentences and training seeds")
 
 
 @click.command(short_help="Write a report on runs, or on the five papers.")

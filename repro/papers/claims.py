@@ -30,7 +30,7 @@ from typing import Literal, Protocol
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.statistics import Estimate, Exact, Interval, Undefined
+from repro.statistics import Estimate, Exact, Interval, Undefined
 
 Outcome = Literal["holds", "fails", "open", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]

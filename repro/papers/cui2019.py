@@ -15,8 +15,8 @@ from repro.papers.evidence import Evidence
 from repro.papers.figures import gap_figure, maps_of
 from repro.papers.heads import maps_text
 from repro.papers.printed import printed
-from repro.papers.statistics import Estimate
 from repro.papers.tables import Row, length_table, printed_table, score_table
+from repro.statistics import Estimate
 
 NAME = "cui2019"
 BASE, MMA = Arm("base"), Arm("mma")

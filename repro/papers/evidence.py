@@ -15,11 +15,11 @@ from repro.evaluation import CorpusMetric, metrics_for
 from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.pooling import AND, pooled
-from repro.papers.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
 from repro.record_fields import kind_of
 from repro.records import check_text, search_of
 from repro.report import label_of
 from repro.scales import SCALES, conditions_of, system_of
+from repro.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
 
 MAX_SEEDS = 9
 

@@ -19,9 +19,9 @@ from repro.papers.arms import Arm
 from repro.papers.bins import Key
 from repro.papers.evidence import Evidence, Record
 from repro.papers.heads import numbers
-from repro.papers.statistics import Estimate
 from repro.papers.suites import distances_by_system
 from repro.plots import Measured
+from repro.statistics import Estimate
 
 Figures = dict[str, Figure]
 

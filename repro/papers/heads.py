@@ -10,9 +10,9 @@ from repro.analysis.tables import columns_explained, heads_table, sentences_meas
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
-from repro.papers.statistics import Exact, Interval, Undefined, over_seeds
 from repro.papers.tables import what_there_is
 from repro.report import table
+from repro.statistics import Exact, Interval, Undefined, over_seeds
 
 OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")  # 0 would relate a word to itself
 

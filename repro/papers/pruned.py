@@ -12,11 +12,11 @@ from repro.jobs import train_and_evaluate
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import over_models
-from repro.papers.statistics import Estimate, Exact, Interval, Undefined
 from repro.pruning import continued_config, kept_heads
 from repro.pruning_sweep import PruningPoint, nearest, penalties_to_try, sweep
 from repro.records import evaluate_run
 from repro.runs import Run
+from repro.statistics import Estimate, Exact, Interval, Undefined
 from repro.transformer import Transformer
 
 PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the paper, so that there is something to prune

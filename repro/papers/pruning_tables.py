@@ -13,10 +13,10 @@ from repro.config import SITES
 from repro.papers.evidence import Evidence
 from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED, control_of, kept_by_site, roles_before, shape_of, sweeps
-from repro.papers.statistics import Estimate
 from repro.papers.tables import explained, printed_grid, printed_table
 from repro.records import score_of
 from repro.report import table
+from repro.statistics import Estimate
 
 DRAWN_GATES = 20_000
 READ_OFF = "printed (read off a plot)"  # headings

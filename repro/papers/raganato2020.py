@@ -14,7 +14,6 @@ from repro.papers.bins import equal_parts, reference_length
 from repro.papers.claims import Check, Claim, Contrast, better, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import PATTERNS_EXPLAINED, Figures, accuracy_figure, masked_length_figure, pattern_figure
-from repro.papers.statistics import Estimate, Interval
 from repro.papers.suites import (
     ELSEWHERE,
     SCALES_WITH_SUITES,
@@ -24,6 +23,7 @@ from repro.papers.suites import (
     arm_with,
 )
 from repro.papers.tables import Row, choice_table, mask_table, masked_length_table, score_table
+from repro.statistics import Estimate, Interval
 
 NAME = "raganato2020"
 LEARNED, TOKEN, WORD, ONE, ALL_FIXED = Arm("8L"), Arm("7Ftoken+1L"), Arm("7Fword+1L"), Arm("1L"), Arm("8Ftoken")

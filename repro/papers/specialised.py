@@ -8,7 +8,7 @@ from repro.analysis.heads import POSITIONAL_SHARE
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import numbers, over_models
 from repro.papers.pruned import PRUNED
-from repro.papers.statistics import Exact, Interval, Undefined, paired_difference, rank_correlation
+from repro.statistics import Exact, Interval, Undefined, paired_difference, rank_correlation
 
 
 def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:

@@ -17,10 +17,10 @@ from repro.data.subwords import BOS_ID
 from repro.decoding import Translator
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.statistics import Interval, median
 from repro.provenance import describe_processor
 from repro.report import table
 from repro.runs import Run
+from repro.statistics import Interval, median
 
 STEPS = 25  # target tokens of every sentence, whatever the model would say
 SENTENCES, BATCH, ROUNDS = 256, 64, 5

@@ -19,9 +19,9 @@ from repro.errors import InputError
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
-from repro.papers.statistics import Interval, over_seeds, paired_difference
 from repro.report import table
 from repro.runs import Run
+from repro.statistics import Interval, over_seeds, paired_difference
 
 ITEMS_PER_TYPE, SUITE_SEED = 200, 1
 REPORTED = {"mucow": ("ted", "tatoeba")}  # the parts that Raganato et al. 2020 report (Table 6), the corpus trained on left out

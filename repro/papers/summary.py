@@ -12,7 +12,6 @@ from repro.papers.claims import DECIDED, STATUSES, Verdict
 from repro.papers.evidence import Evidence
 from repro.papers.pooling import AND
 from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, status_of
-from repro.papers.statistics import ONE_SEED
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     TEST,
@@ -28,6 +27,7 @@ from repro.papers.verdicts import (
 )
 from repro.records import VERDICTS, load_records
 from repro.report import render_results, table
+from repro.statistics import ONE_SEED
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
 GENERATED = "smoke"  # the scale whose corpus is no real text

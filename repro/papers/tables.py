@@ -13,9 +13,9 @@ from repro.papers.arms import Arm
 from repro.papers.bins import Key, equal_parts
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import Printed, printed, remarks
-from repro.papers.statistics import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 from repro.records import score_of
 from repro.report import table
+from repro.statistics import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 
 NOT_PRINTED = "not known"
 MOST_BESIDE = 4  # printed columns beside ours: with more a table would run off the page

@@ -20,11 +20,11 @@ from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, distance_f
 from repro.papers.heads import local_share
 from repro.papers.memory import memory_table
 from repro.papers.speed import BATCH, ROUNDS, STEPS, speed_ratio, speed_table
-from repro.papers.statistics import Estimate, Undefined
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table, what_there_is
 from repro.report import table
 from repro.scales import SCALES
+from repro.statistics import Estimate, Undefined
 
 NAME = "you2020"
 BASE, HC_SA, HC_ALL, SH_X = Arm("base"), Arm("hc-sa"), Arm("hc-all"), Arm("sh-x")

@@ -15,9 +15,9 @@ from repro.papers.figures import divergence_figures, entropy_figure, gap_figure,
 from repro.papers.heads import divergence_table, entropy_table, maps_text, numbers, over_models
 from repro.papers.printed import printed, remarks
 from repro.papers.speed import BATCH, STEPS, speed_ratio, speed_table
-from repro.papers.statistics import Exact, Interval
 from repro.papers.tables import Row, length_table, printed_table, score_table, what_there_is
 from repro.report import means_table, scores_table
+from repro.statistics import Exact, Interval
 
 NAME = "zeng2021"
 BASE, HC_SA, SYN_R, SYN_ONES = Arm("base"), Arm("hc-sa"), Arm("syn-r"), Arm("syn-r-ones")
