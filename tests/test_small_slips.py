@@ -15,6 +15,7 @@ from tiny_runs import TINY, assert_same, cut_short, tiny
 
 from repro import gallery
 from repro.data.corpora import load_corpus
+from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import check_folder, write_folder, write_json
@@ -221,6 +222,13 @@ def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_
         (lambda: resolve("smoke", ["base"]), "--variant: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')"),
         (lambda: resolve("smoke", overrides=None), "overrides: wants list or tuple, found None. Fix: give a list, as in overrides=["),
         (lambda: resolve("smoke", overrides="a=b"), "overrides: wants list or tuple, found 'a=b'. Fix: give a list, as in overrides=["),
+        (
+            lambda: resolve("smoke", overrides=[("a", 1)]),
+            "overrides: wants str, found ('a', 1). Fix: write each as text, as in overrides=[",
+        ),
+        (lambda: resolve("smoke", direction=("de", "en")), "--direction: wants str, found ('de', 'en'). Fix: write source-target, for"),
+        (lambda: Subwords.fit("a dog", 300), "sentences: are one text, not a list. Fix: write [text]"),
+        (lambda: evaluate_run(gallery.load("base"), search={"beam": 1}), "search: wants SearchConfig, found {'beam': 1}. Fix: write it as"),
     ],
 )
 def test_an_argument_of_another_kind_is_one_line_with_the_mend(call, line):
