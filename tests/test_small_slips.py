@@ -20,7 +20,7 @@ from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
-from repro.papers.verdicts import load
+from repro.papers.verdicts import further_test_sets, load, scales_with_verdicts
 from repro.records import evaluate_run, load_records, of_this_text
 from repro.runs import Run, runs_root
 from repro.scales import resolve
@@ -96,6 +96,15 @@ def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
     (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": 1, "scale": "smoke", "verdicts": {"Y-01": verdict | change}}))
     with pytest.raises(DamagedFileError, match="smoke.json: is not a file of verdicts"):
         load(tmp_path, "smoke")
+
+
+@pytest.mark.parametrize("name", ["._smoke.json", ".smoke.json"])
+def test_what_is_hidden_beside_verdicts_is_none(tmp_path, name):
+    """macOS leaves such files on disks of others, and editors leave copies."""
+    (tmp_path / "claims").mkdir()
+    write_json(tmp_path / "claims" / "smoke.json", {"format": 1, "scale": "smoke", "verdicts": {}})
+    (tmp_path / "claims" / name).write_bytes(b"\0\5\x16\7")
+    assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == []
 
 
 def test_nobody_is_told_to_delete_a_file_that_is_no_record(tmp_path):
