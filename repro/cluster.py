@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from repro.errors import InputError, MachineError, Stopped
-from repro.jobs import Outcome, Work, check_jobs, outcome_of
+from repro.jobs import STOPS, Outcome, Work, check_jobs, outcome_of
 from repro.runs import runs_root
 
 HERE = "local"  # the address of a cluster of this machine alone, which lasts as long as the command
 PATIENCE = 10  # seconds that a cluster has to answer
 DRIVERS = 3  # one after the other, where they do not come to an end
-STOPS = (signal.SIGINT, signal.SIGTERM)
 
 Tasks = list[tuple[Any, ...]]
 Ended = tuple[int, Outcome]

@@ -92,8 +92,10 @@ def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
         sites: where the pruning runs have gates; with the encoder's alone, the decoder is frozen here too.
 
     Raises:
-        InputError: the run has gates, which would go on shutting heads.
+        InputError: the run has gates, which would go on shutting heads, or an unknown site, for which nothing would be frozen.
     """
+    if unknown := [site for site in sites if site not in SITES]:
+        raise InputError("sites", f"unknown site '{unknown[0]}'", did_you_mean(unknown[0], SITES))
     if base.config.model.gated_sites:
         raise InputError(base.path.name, "has gates, which would go on shutting heads", "give the run that `save_pruned` cuts out of it")
     without = {name: getattr(ModelConfig, name) for name in ("gate_rule", "gate_init")}

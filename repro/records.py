@@ -52,6 +52,8 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
             set may be in the training text that there was.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
+    if search is not None:
+        check_kind("search", search, "write it as in repro.SearchConfig(beam=1)", SearchConfig)
     search = search or SearchConfig()
     data = run.config.data
     _check_version(run)

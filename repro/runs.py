@@ -2,7 +2,7 @@
 
     runs/base-seed1-3f2a.../
             config.json  provenance.json  subwords.model  lengths.json  metrics.jsonl
-        checkpoints/0000200/{model,optimizer}.safetensors, state.json, MANIFEST.json
+        checkpoints/0000200/{model,optimizer,random}.safetensors, state.json, MANIFEST.json
         final/model.safetensors, state.json, MANIFEST.json
         evaluations/...json
 

@@ -196,6 +196,8 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
     for option, name in {"--scale": scale, "--variant": variant}.items():
         check_kind(option, name, "give one name, as in resolve('smoke', 'base')", str)
     check_kind("overrides", overrides, "give a list, as in overrides=['train.seed=2']", list, tuple)
+    for text in overrides:
+        check_kind("overrides", text, "write each as text, as in overrides=['train.seed=2']", str)
     if scale not in SCALES:
         raise InputError("--scale", f"unknown scale '{scale}'", did_you_mean(scale, SCALES))
     if variant not in SYSTEMS:
@@ -214,6 +216,7 @@ def split_direction(direction: str) -> tuple[str, str]:
     Raises:
         InputError: it is not two different codes with a dash between, or not clear which dash that is.
     """
+    check_kind("--direction", direction, "write source-target, for example de-en", str)
     parts = direction.split("-")
     ways = [("-".join(parts[:cut]), "-".join(parts[cut:])) for cut in range(1, len(parts))]
     if len(ways) > 1:

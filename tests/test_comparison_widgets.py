@@ -54,6 +54,12 @@ def test_a_sentence_goes_through_all_models(translator, gated):
     assert [word["changed"] for word in comparison.words.rows[1]["words"]] == changed_words(base.split(), other.split())
 
 
+@pytest.mark.parametrize("make", [Explorer, Ablation, Playground, lambda run, text: Comparison({"a": run}, text)])
+def test_a_run_in_place_of_its_translator_is_one_line_with_the_mend(make):
+    with pytest.raises(InputError, match=r"translator: wants Translator, found 'base'. Fix: load one, as in repro\.Translator"):
+        make("base", SENTENCE)
+
+
 def test_no_models_is_a_mistake(translator):
     with pytest.raises(InputError, match="models: have a label twice"):  # one of them would not be shown
         Pruning([("8 heads", translator), ("8 heads", translator)], SENTENCE)

@@ -13,7 +13,7 @@ from repro.papers.evidence import Evidence
 from repro.papers.heads import local_share
 from repro.papers.pruned import PRUNED, binary_share, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
-from repro.statistics import Exact, Interval, over_seeds
+from repro.statistics import Exact, Interval, Undefined, over_seeds
 
 
 def of_seed(record: dict, arm, seed: int) -> dict:
@@ -178,6 +178,14 @@ def test_what_survives_is_told_of_the_model_nearest_three_tenths_of_its_heads():
     record["series"]["encoder"]["points"] += larger["series"]["encoder"]["points"]
     found = survival_difference(Evidence("smoke", [heads_record(offset=1), record]))
     assert (found.value, found.over) == (pytest.approx(1 - 2 / 13), "5 of 16 heads")
+
+
+def test_gates_that_are_all_shut_tell_nothing_of_how_binary_gates_are():
+    empty, left = ({"heads": 10, "points": [{"heads": heads, "almost_binary": 1.0}]} for heads in (0, 3))
+    sweeps = [of_seed({"kind": "pruning", "series": {"encoder": of, "all": of}}, PRUNED, seed) for seed, of in ((1, empty), (2, left))]
+    assert binary_share(Evidence("smoke", sweeps)).value == 1.0  # of the other seed
+    with pytest.raises(Undefined, match="no pruned model has a head left"):
+        binary_share(Evidence("smoke", sweeps[:1]))
 
 
 def test_seeds_that_agree_about_shares_are_not_sure_of_them():

@@ -157,6 +157,8 @@ def test_nothing_is_not_drawn(draw):
 def test_a_tensor_with_a_gradient_is_drawn_as_its_numbers():
     figure = plots.pattern_gallery({"next": torch.eye(2, requires_grad=True)})
     assert figure.data[0].z.tolist() == np.eye(2).tolist() and figure.data[0].zmax == 1
+    overview = attention_grid([torch.eye(2, requires_grad=True)[None]], ["a", "b"], ["a", "b"])
+    assert overview.data[0].z.tolist() == [[100, 0], [0, 100]]
 
 
 def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():

@@ -136,6 +136,12 @@ def test_the_control_is_trained_on_as_the_pruned_ones_are_without_gates(base, si
     assert moved == {name for name in first if sites == SITES or name.startswith("encoder")}
 
 
+@pytest.mark.parametrize("sites", ["encoder_self", ("encoder",)])
+def test_the_control_of_an_unknown_site_is_refused_for_nothing_would_be_frozen(base, sites):
+    with pytest.raises(InputError, match="sites: unknown site 'e"):
+        continued_config(base, sites)
+
+
 @pytest.mark.parametrize("sites", [("encoder_self",), SITES])
 def test_a_stopped_pruning_run_resumes_to_the_same_bits(base, tmp_path, monkeypatch, sites):
     config = pruning_config(base, 0.05, sites, **SHORT)

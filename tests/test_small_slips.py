@@ -15,11 +15,12 @@ from tiny_runs import TINY, assert_same, cut_short, tiny
 
 from repro import gallery
 from repro.data.corpora import load_corpus
+from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
-from repro.papers.verdicts import load
+from repro.papers.verdicts import further_test_sets, load, scales_with_verdicts
 from repro.records import evaluate_run, load_records, of_this_text
 from repro.runs import Run, runs_root
 from repro.scales import resolve
@@ -95,6 +96,15 @@ def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
     (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": 1, "scale": "smoke", "verdicts": {"Y-01": verdict | change}}))
     with pytest.raises(DamagedFileError, match="smoke.json: is not a file of verdicts"):
         load(tmp_path, "smoke")
+
+
+@pytest.mark.parametrize("name", ["._smoke.json", ".smoke.json"])
+def test_what_is_hidden_beside_verdicts_is_none(tmp_path, name):
+    """macOS leaves such files on disks of others, and editors leave copies."""
+    (tmp_path / "claims").mkdir()
+    write_json(tmp_path / "claims" / "smoke.json", {"format": 1, "scale": "smoke", "verdicts": {}})
+    (tmp_path / "claims" / name).write_bytes(b"\0\5\x16\7")
+    assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == []
 
 
 def test_nobody_is_told_to_delete_a_file_that_is_no_record(tmp_path):
@@ -221,6 +231,13 @@ def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_
         (lambda: resolve("smoke", ["base"]), "--variant: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')"),
         (lambda: resolve("smoke", overrides=None), "overrides: wants list or tuple, found None. Fix: give a list, as in overrides=["),
         (lambda: resolve("smoke", overrides="a=b"), "overrides: wants list or tuple, found 'a=b'. Fix: give a list, as in overrides=["),
+        (
+            lambda: resolve("smoke", overrides=[("a", 1)]),
+            "overrides: wants str, found ('a', 1). Fix: write each as text, as in overrides=[",
+        ),
+        (lambda: resolve("smoke", direction=("de", "en")), "--direction: wants str, found ('de', 'en'). Fix: write source-target, for"),
+        (lambda: Subwords.fit("a dog", 300), "sentences: are one text, not a list. Fix: write [text]"),
+        (lambda: evaluate_run(gallery.load("base"), search={"beam": 1}), "search: wants SearchConfig, found {'beam': 1}. Fix: write it as"),
     ],
 )
 def test_an_argument_of_another_kind_is_one_line_with_the_mend(call, line):

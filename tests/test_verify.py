@@ -236,6 +236,14 @@ def test_an_edited_number_is_named(stored, problems, kind, edit, message):
     assert any(message in problem for problem in problems(record))
 
 
+def test_translations_too_quick_for_two_decimals_are_no_fault(stored, problems):
+    record = copy.deepcopy(of_kind(stored, "scores"))
+    record["decoding"] = {"seconds": 0.0, "sentences_per_second": round(len(record["hypotheses"]) / 0.004, 1)}
+    assert problems(record) == []
+    record["decoding"]["sentences_per_second"] /= 2
+    assert any("sentences per second: stored " in problem for problem in problems(record))
+
+
 def test_a_look_behind_the_last_full_stretch_of_updates_is_a_checkpoint_too():
     schedule = {"schedule": "inverse-sqrt", "max_updates": 5, "eval_every": 2, "average": 5}
     assert list(check_training({"training": {"update": 5, "averaged": 3}, "config": {"train": schedule}})) == []

@@ -37,9 +37,9 @@ class Subwords:
         """Fit byte pair encoding on sentences of both languages; the same sentences give the same model.
 
         Raises:
-            InputError: the text is too small for that vocabulary.
+            InputError: not texts, or too small for that vocabulary.
         """
-        model = io.BytesIO()
+        sentences, model = texts_in("sentences", sentences), io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(sentences),

@@ -177,11 +177,16 @@ def binary_share(evidence: Evidence) -> Interval | Exact:
     """Return the mean share of nearly binary gates over the models with a head left that were pruned from one, over seeds.
 
     Where every head is gone, every gate is shut, which tells nothing; the paper's sparsest model has one.
+
+    Raises:
+        Undefined: no pruned model has a head left, for any seed.
     """
 
     def of_seed(seed: int) -> Exact:
         series = [sweep_of(evidence, seed)[name] for name in SERIES]
         shares = [point["almost_binary"] for one in series for point in one["points"] if point["heads"]]
+        if not shares:
+            raise Undefined("no pruned model has a head left")
         step = 1 / max(one["heads"] for one in series) / len(shares)  # one gate of one model
         return Exact(float(np.mean(shares)), f"{len(shares)} pruned models", step)
 

@@ -134,7 +134,7 @@ def _is_whole(claim: str, verdict: Any) -> bool:
 
 def scales_with_verdicts(folder: Path) -> list[str]:
     """Return the scales that verdicts are stored for."""
-    return sorted(path.stem for path in (Path(folder) / VERDICTS).glob("*.json") if "." not in path.stem)
+    return sorted(path.stem for path in _files(folder) if "." not in path.stem)
 
 
 def further_test_sets(folder: Path) -> list[tuple[str, str]]:
@@ -143,9 +143,13 @@ def further_test_sets(folder: Path) -> list[tuple[str, str]]:
     Raises:
         DamagedFileError: a file is not what was written.
     """
-    files = (path for path in (Path(folder) / VERDICTS).glob("*.json") if "." in path.stem)
-    found = [(values["scale"], values.get("split", TEST)) for values in map(_read, files)]
+    found = [(values["scale"], values.get("split", TEST)) for values in (_read(path) for path in _files(folder) if "." in path.stem)]
     return sorted(found, key=lambda place: (place[0], place[1].count(AND), place[1]))
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of verdicts below a folder of results; nothing hidden, such as the copies that editors keep."""
+    return [path for path in (Path(folder) / VERDICTS).glob("*.json") if not path.name.startswith(".")]
 
 
 def as_verdict(stored: dict[str, Any]) -> Verdict:

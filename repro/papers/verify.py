@@ -170,7 +170,8 @@ def _check_scores(record: Record, _: Scores) -> Iterator[str]:
     yield from check_training(record)
     training, decoding, number = record["training"], record["decoding"], len(record["hypotheses"])
     yield from _unequal("target tokens per second", training["target_tokens_per_second"], round(training["tokens"] / training["seconds"]))
-    slowest, fastest = (number / (decoding["seconds"] + half) for half in (0.005, -0.005))  # seconds are stored with two decimals
+    seconds = decoding["seconds"]  # stored with two decimals: a sentence of one's own may have taken 0.00
+    slowest, fastest = number / (seconds + 0.005), number / (seconds - 0.005) if seconds > 0.005 else np.inf
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
         yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
     yield from _unequal("parameters", training["parameters"], count_parameters(_model(record)))

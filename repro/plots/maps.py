@@ -190,7 +190,7 @@ def attention_grid(
     Raises:
         InputError: labels that do not match the weights, or a site without any attention.
     """
-    present = [np.asarray(weights) for weights in layers if weights is not None]
+    present = [_array(weights) for weights in layers if weights is not None]
     if not present:
         raise InputError(title or "layers", "no layer has attention", "choose another site")
     num_heads, (query_len, key_len) = max(len(weights) for weights in present), present[0].shape[1:]
@@ -199,7 +199,7 @@ def attention_grid(
     right, down = key_len + max(1, key_len // 12), query_len + max(1, query_len // 12)  # from a map to its neighbour, in cells
     figure = go.Figure()
     for layer, weights in enumerate(layers):
-        for head, matrix in enumerate([] if weights is None else np.asarray(weights)):
+        for head, matrix in enumerate([] if weights is None else _array(weights)):
             percent = np.clip(np.rint(100 * matrix), 0, PERCENT).astype(np.uint8)
             name = f"layer {layer}, head {head}"
             figure.add_heatmap(z=percent, x0=head * right, y0=layer * down, name=name, coloraxis="coloraxis")

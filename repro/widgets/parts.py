@@ -19,7 +19,7 @@ from PIL import Image
 
 from repro.analysis.reading import Reading, changed_words
 from repro.decoding import Translator
-from repro.errors import ReproError
+from repro.errors import ReproError, check_kind
 from repro.plots import attention_maps, escape
 from repro.plots import picture as still
 
@@ -96,7 +96,11 @@ def apart(translator: Translator) -> Translator:
     """Return a translator over the same parameters whose modules are its own.
 
     What a widget lays over its heads is not there for others: a cell may run in another thread while the widget translates.
+
+    Raises:
+        InputError: it is no translator.
     """
+    check_kind("translator", translator, "load one, as in repro.Translator.from_run(run)", Translator)
     shared = {id(tensor): tensor for tensor in (*translator.model.parameters(), *translator.model.buffers())}
     return Translator(copy.deepcopy(translator.model, shared), translator.subwords)
 
