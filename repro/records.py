@@ -65,7 +65,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         raise InputError(f"{data.corpus}, {split}", "has no sentence pair", "put some into its files, or choose another split")
     if changed := changed_attention(run):  # the kept translations are those of the old code
         made_of += str(sorted((name, file_digests(run.config.model)[name]) for name in changed))
-    path = run.path / "evaluations" / f"{file_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
+    path = run.path / "evaluations" / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
     if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
         return load_record(path)
     translator = Translator.from_run(run)
@@ -254,10 +254,10 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
 def place_of(record: dict[str, Any]) -> Path:
     """Return where a record is published below the folder of results; the name of a file of scores tells test set and search."""
     data, kind = record["config"]["data"], kind_of(record)
-    place = Path(f"{file_name(data['corpus'])}.{data['source']}-{data['target']}")
+    place = Path(f"{plain_name(data['corpus'])}.{data['source']}-{data['target']}")
     if kind != "scores":
         return place / kind / f"{record['run']}.json"
-    return place / ".".join([record["run"], file_name(record["split"]), *search_of(record), "json"])
+    return place / ".".join([record["run"], plain_name(record["split"]), *search_of(record), "json"])
 
 
 def _measured_on(record: dict[str, Any]) -> str:
@@ -365,6 +365,6 @@ def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]], refs: list[str]) 
     return compare_systems(hypotheses, refs, data["target"], task=task_of(data["corpus"]))
 
 
-def file_name(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name, such as `local:../own`, without what would lead to another folder."""
     return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in name)

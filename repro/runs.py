@@ -26,7 +26,7 @@ from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, ReproError, check_kind
 from repro.files import UNFINISHED, check_folder, check_hashes, read_plain, refusals, write_json
 from repro.provenance import IDENTITY, TOLD, now
-from repro.scales import file_name, run_name
+from repro.scales import file_name, name_of_seeds, run_name
 from repro.tensors import save_tensors
 
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
@@ -115,8 +115,8 @@ class Run:
         if os.path.isfile(Path(name) / "config.json"):  # which is False for what cannot be the name of a file
             return [cls(Path(name))]
         known = sorted(path.parent for path in runs_root().glob("*/config.json"))
-        found = [path for path in known if path.name.startswith((name, file_name(name)))] if name else []
-        found = [path for path in found if path.name.startswith(f"{file_name(name)}-seed")] or found
+        found = [path for path in known if path.name.startswith((name, file_name(name), name_of_seeds(name)))] if name else []
+        found = [path for path in found if path.name.startswith(name_of_seeds(name))] or found
         if len(found) > 1:
             found = [path for path in found if _read_config(path).train.start_from is None] or found
         if found:

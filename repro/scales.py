@@ -234,7 +234,12 @@ def split_direction(direction: str) -> tuple[str, str]:
 
 def run_name(config: RunConfig) -> str:
     """Return the folder name of a run: the system, the seed, the digest of the whole configuration."""
-    return f"{file_name(system_of(config.model))[:80]}-seed{config.train.seed}-{config.digest()}"
+    return f"{name_of_seeds(system_of(config.model))}{config.train.seed}-{config.digest()}"
+
+
+def name_of_seeds(system: str) -> str:
+    """Return what the folder names of all runs of a system begin with, up to the number of the seed."""
+    return f"{file_name(system)[:80]}-seed"
 
 
 def file_name(name: str) -> str:

@@ -102,6 +102,9 @@ def test_the_name_of_a_system_means_no_longer_one(runs):
     assert Run.find("hc-sa").path == short.path and Run.find("hc-sa-w").path == long.path
     with pytest.raises(InputError, match="hc-s: fits 2 runs"):
         Run.find("hc-s")
+    wordy = "encoder_self=gaussian(centers=[-3, -2, -1, 1, 2, 3], std=0.5)+decoder_self=gaussian(centers=[-3, -2, -1], std=0.5)"
+    made = Run.create(resolve("smoke", overrides=[f"model.{part}" for part in wordy.split("+")]))
+    assert len(made.path.name) < len(wordy) and Run.find(wordy).path == made.path
 
 
 def test_a_command_compares_systems_over_their_seeds(capsys, runs, monkeypatch):

@@ -15,7 +15,7 @@ from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Status, Verdict
 from repro.papers.evidence import Evidence
 from repro.papers.pooling import AND
-from repro.records import FORMAT, VERDICTS, file_name
+from repro.records import FORMAT, VERDICTS, plain_name
 from repro.report import table
 
 NO_DATA: Status = "not run"
@@ -206,4 +206,4 @@ def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
 
 
 def _path(folder: Path, scale: str, split: str = TEST) -> Path:
-    return Path(folder) / VERDICTS / (f"{scale}.json" if split == TEST else f"{scale}.{file_name(split)}.json")
+    return Path(folder) / VERDICTS / (f"{scale}.json" if split == TEST else f"{scale}.{plain_name(split)}.json")
