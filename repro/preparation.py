@@ -17,7 +17,7 @@ from repro.config import DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import ParallelCorpus, load_once, may_change, own_folder
 from repro.data.subwords import Subwords
-from repro.errors import InputError, MachineError
+from repro.errors import InputError, MachineError, check_kind
 from repro.files import check_folder, sha256, write_atomic, write_json
 from repro.provenance import identity_changes, provenance
 from repro.runs import Run
@@ -31,7 +31,9 @@ def find_device(name: str | None) -> torch.device:
         InputError: there is no such kind of device.
         MachineError: this machine has none, or it does not work.
     """
-    name = name or ("cuda" if torch.cuda.is_available() else "cpu")
+    if name is None:
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    check_kind("device", name, "use 'cpu', 'cuda', or leave it out", str, torch.device)  # torch takes a number, too, for that GPU
     try:
         device = torch.device(name)
     except RuntimeError as error:

@@ -81,15 +81,17 @@ def test_heads_prints_the_tables_of_the_record_and_keeps_it_and_its_pictures(cap
     assert len(list(filter(None, pictures))) == 5 and all(path.read_bytes().startswith(PNG) for path in (folder / "pictures").iterdir())
 
 
-def test_an_encoder_without_heads_has_tables_and_no_pictures(capsys, folder, monkeypatch):
+def test_pictures_of_an_encoder_without_heads_are_refused_before_anything_is_measured(capsys, folder, monkeypatch):
     monkeypatch.setenv("REPRO_RUNS", str(folder / "runs"))  # this run is of no other test
     run(capsys, "train", "--variant", "base/-sa", *TINY)
     with pytest.raises(SystemExit) as stopped:
         main(["heads", "base_-sa", "--limit", "2", "--figures", "pictures"])
     captured = capsys.readouterr()
-    assert stopped.value.code == 2 and "## cross" in captured.out and "## encoder_self" not in captured.out
+    assert stopped.value.code == 2 and not captured.out
     assert re.fullmatch(r"error: --figures: the encoder of base_-sa-\S+ has no heads to draw\. Fix: .*\n", captured.err)
     assert not (folder / "pictures").exists()
+    tables = run(capsys, "heads", "base_-sa", "--limit", "2")
+    assert "## cross" in tables and "## encoder_self" not in tables
 
 
 def test_prune_makes_a_run_that_translates(capsys, trained, folder, monkeypatch, in_this_process):

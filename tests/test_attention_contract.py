@@ -297,6 +297,7 @@ def test_cross_attention_has_the_layers_of_the_decoder():
         ("synthesizer(rank=0)", "decoder_self", "rank is 0"),
         ("synthesizer(init='ones', rank=4)", "encoder_self", "columns of factors start equal and learn alike: rank 4 stays 1"),
         ("none; 3: dot-product", "cross", "'3: dot-product' names no layer. Fix: write first:, last: or a number from 1 to 2"),
+        (f"none; {'1' * 5_000}: dot-product", "cross", "'1{79} names no layer"),  # more digits than Python reads
         ("none; dot-product", "cross", "'dot-product' names no layer"),
         ("none; last: uniform; 2: gaussian", "cross", "layer 2 has two variants: uniform and gaussian. Fix: give it one"),
     ],

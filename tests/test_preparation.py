@@ -207,6 +207,8 @@ def test_a_mistake_keeps_what_was_trained(tmp_path, stopped):
         ("foo", InputError, "--device: unknown device 'foo'. Fix: use cpu, cuda, or leave it out"),
         ("cuda:99", MachineError, "--device: 'cuda:99' does not work here ("),
         ("meta", MachineError, "--device: 'meta' does not work here ("),
+        ("", InputError, "--device: unknown device ''. Fix: use cpu, cuda, or leave it out"),
+        (0, InputError, "device: wants str or device, found 0. Fix: use 'cpu', 'cuda', or leave it out"),
     ],
 )
 def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_path, monkeypatch, device, error, line, is_finished):

@@ -65,15 +65,16 @@ def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[s
         InputError: a variant that cannot be read, a layer that does not exist, or two variants for one.
     """
     usual, *exceptions = (part.strip() for part in spec.split(";"))
+    places = {"first": 1, "last": num_layers} | {str(number): number for number in range(1, num_layers + 1)}
     found: dict[int, str] = {}
     for exception in exceptions:
         place, colon, variant = (part.strip() for part in exception.partition(":"))
-        number = {"first": "1", "last": str(num_layers)}.get(place, place)
-        if not colon or not number.isdecimal() or not 1 <= int(number) <= num_layers:
+        number = places.get(place)
+        if not colon or number is None:
             mend = f"write first:, last: or a number from 1 to {num_layers} and a variant, as in 'none; last: dot-product'"
-            raise InputError(where, f"'{exception}' names no layer", mend)
-        if found.setdefault(int(number), variant) != variant:
-            raise InputError(where, f"layer {int(number)} has two variants: {found[int(number)]} and {variant}", "give it one")
+            raise InputError(where, f"{exception!r:.80} names no layer", mend)
+        if found.setdefault(number, variant) != variant:
+            raise InputError(where, f"layer {number} has two variants: {found[number]} and {variant}", "give it one")
     layers = [found.get(number, usual) for number in range(1, num_layers + 1)]
     for variant in set(layers):
         parse_variant(variant, where)

@@ -35,10 +35,13 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
 
     from repro.analysis.head_records import describe_heads
     from repro.analysis.tables import render_heads
+    from repro.attention import layers_of
     from repro.papers.figures import head_figures
     from repro.plots import save
     from repro.records import publish
 
+    if figures and set(layers_of(found.config.model)["encoder_self"]) == {"none"}:
+        raise InputError("--figures", f"the encoder of {found.path.name} has no heads to draw", "leave it out, or choose another run")
     described = describe_heads(found, split, limit, quiet=no_progress())
     written = None
     try:
@@ -49,8 +52,6 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     if written:
         click.echo(written)
     if figures:
-        if not described["sites"]["encoder_self"]["confidence"][0]:
-            raise InputError("--figures", f"the encoder of {found.path.name} has no heads to draw", "leave it out, or choose another run")
         for name, figure in head_figures(described).items():
             path = figures / f"{found.path.name}.{name.lower().replace(' ', '-')}.png"
             save(figure, path)
