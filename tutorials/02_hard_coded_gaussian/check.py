@@ -249,3 +249,88 @@ def kept_inside(tgt_len, center, gamma):
 def rounded_up(tgt_len, center, gamma):
     """You rounded up; the paper rounds down."""
     return torch.tensor([math.ceil(gamma * i + center) for i in range(tgt_len)])
+
+
+def read(states, source, scale=True):
+    """Return what one learned head, without its projections, reads in the source for each state."""
+    scores = states @ source.T / (math.sqrt(source.shape[1]) if scale else 1)
+    return scores.softmax(dim=-1) @ source
+
+
+def through_layers(states, source, self_weights, reading):
+    """Return the states above a decoder that reads the source in some of its layers, counted from 0."""
+    for layer, weights in enumerate(self_weights):
+        states = states + weights @ states
+        if layer in reading:
+            states = states + read(states, source)
+    return states
+
+
+TARGET = torch.tensor([[1.0, 0.0], [0.5, -1.0], [0.0, 2.0]])
+SOURCE = torch.tensor([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.5], [1.0, 1.0]])
+BELLS = torch.stack([mask_future.definition(gaussian_weights.definition(3, 3, center)) for center in (-1.0, 0.0)])
+
+
+@exercise(
+    cases=[
+        (TARGET, SOURCE, BELLS),
+        (TARGET[:2], SOURCE[1:], BELLS[[1, 0, 1], :2, :2]),
+        (TARGET, SOURCE, BELLS[:1]),
+    ],
+    hint="In every layer add weights @ states to the states. After the last layer's, add what the head reads: softmax(scores) @ source.",
+)
+def one_learned_head(states, source, self_weights):
+    return through_layers(states, source, self_weights, reading=[len(self_weights) - 1])
+
+
+@one_learned_head.mistake
+def in_every_layer(states, source, self_weights):
+    """You read the source in every layer, as usual decoders do. Here the lower layers have no cross attention at all."""
+    return through_layers(states, source, self_weights, reading=range(len(self_weights)))
+
+
+@one_learned_head.mistake
+def in_the_first_layer(states, source, self_weights):
+    """You read the source in the first layer. The paper keeps the head in the last one, right below the output."""
+    return through_layers(states, source, self_weights, reading=[0])
+
+
+@one_learned_head.mistake
+def before_itself(states, source, self_weights):
+    """You read the source before the last layer's self-attention. The order in a layer is: first the target, then the source."""
+    below = through_layers(states, source, self_weights[:-1], reading=[])
+    return through_layers(below + read(below, source), source, self_weights[-1:], reading=[])
+
+
+@one_learned_head.mistake
+def asks_with_the_input(states, source, self_weights):
+    """The head asks with the states that came in at the bottom. It sits in the last layer: its queries are the states there."""
+    return through_layers(states, source, self_weights, reading=[]) + read(states, source)
+
+
+@one_learned_head.mistake
+def replaces_the_states(states, source, self_weights):
+    """You return what the head reads. It is added to the states: there is a residual connection around cross attention, too."""
+    return read(through_layers(states, source, self_weights, reading=[]), source)
+
+
+@one_learned_head.mistake
+def self_attention_replaces(states, source, self_weights):
+    """You replaced the states by weights @ states. It is added to them: without the residual connection a word loses itself."""
+    for weights in self_weights:
+        states = weights @ states
+    return states + read(states, source)
+
+
+@one_learned_head.mistake
+def not_scaled(states, source, self_weights):
+    """You did not divide the scores by the root of the width. This head is as wide as the model, so it is the root of embed_dim."""
+    states = through_layers(states, source, self_weights, reading=[])
+    return states + read(states, source, scale=False)
+
+
+@one_learned_head.mistake
+def over_queries(states, source, self_weights):
+    """Your softmax runs over the queries. Each query shares one out among the source words: take the last dimension."""
+    states = through_layers(states, source, self_weights, reading=[])
+    return states + (states @ source.T / math.sqrt(source.shape[1])).softmax(dim=0) @ source
