@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from repro.attention import file_digests
+from repro.attention.digests import file_digests
 from repro.config import TrainConfig
 from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
@@ -85,7 +85,7 @@ def warn_of_changed_attention(run: Run) -> None:
 
 
 def changed_attention(run: Run) -> list[str]:
-    """Return the variants in a run's model whose files have changed since it was made, as far as it is noted; comments do not count."""
+    """Return the variants in a run's model and what they import, as far as it is noted, of which a file has changed since it was made."""
     noted = run.provenance().get("variants", {}) if run.provenance_path.exists() else {}
     return [name for name, digest in file_digests(run.config.model).items() if noted.get(name, digest) != digest]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from repro.attention import file_digests
+from repro.attention.digests import file_digests
 from repro.checkpoints import warn_of_changed_attention
 from repro.config import DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from repro.attention import file_digests
+from repro.attention.digests import file_digests
 from repro.checkpoints import changed_attention
 from repro.config import DataConfig, RunConfig, from_dict, missing_options
 from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, may_change, own_folder, task_of
@@ -107,7 +107,7 @@ def describe_run(run: Run) -> dict[str, Any]:
     """Return what a record of any kind says about its run."""
     origin = run.provenance()
     if changed := changed_attention(run):
-        notes = [f"attention {name} said something else in training than when this was measured" for name in changed]
+        notes = [f"the file of {name} said something else in training than when this was measured" for name in changed]
         origin |= {"inexact": origin.get("inexact", []) + notes}
     return {
         "format": FORMAT,

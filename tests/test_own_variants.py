@@ -11,8 +11,9 @@ from own_files import DE, EN, write_corpus
 from tiny_runs import assert_same, cut_short, parameters_of, tiny
 
 from repro import attention
-from repro.attention import build_weights, file_digests
+from repro.attention import build_weights
 from repro.attention.base import Positions
+from repro.attention.digests import file_digests
 from repro.config import ModelConfig
 from repro.cutting import save_pruned
 from repro.decoding import Translator
@@ -170,11 +171,28 @@ def test_only_what_python_does_of_a_file_counts(write):
     model = ModelConfig(encoder_self="nearness; last: nearness(slope=2.0)", cross="none")
     write(NEARNESS)
     before = file_digests(model)
-    assert before.keys() == {"nearness", "dot-product"}
+    assert list(before) == ["dot-product", "nearness", "repro.attention.base", "repro.attention.masks"]
     write("# a comment\n" + NEARNESS.replace("A softmax of minus", "Another docstring").replace("slope=1.0)", "slope = 1.0)"))
     assert file_digests(model) == before
     write(NEARNESS.replace("-self.slope", "self.slope"))
     assert file_digests(model)["nearness"] != before["nearness"] and file_digests(model)["dot-product"] == before["dot-product"]
+
+
+def test_what_a_variant_imports_from_beside_it_counts(write, tmp_path):
+    helper = tmp_path / "code" / "helpers_of_nearness.py"
+    helper.write_text("from repro.attention.tables import cut\n\nfactor = 1.0\n")
+    text = NEARNESS.replace("import torch\n", "import torch\nimport helpers_of_nearness, json\n")
+    write(text.replace("-self.slope", "-helpers_of_nearness.factor"))
+    before = file_digests(ModelConfig(encoder_self="nearness", decoder_self="mixed"))
+    shared = ["base", "dot_product", "masks", "patterns", "tables"]
+    own = ["dot-product", "mixed", "nearness"]  # the dot product by its name, although mixed heads import it, too
+    assert list(before) == [*own, "helpers_of_nearness", *(f"repro.attention.{name}" for name in shared if name != "dot_product")]
+    helper.write_text(helper.read_text().replace("1.0", "2.0"))
+    after = file_digests(ModelConfig(encoder_self="nearness", decoder_self="mixed"))
+    assert [name for name in before if after[name] != before[name]] == ["helpers_of_nearness"]
+    assert list(file_digests(ModelConfig("uniform", "mixed", "uniform")))[:3] == ["mixed", "uniform", "repro.attention.base"]
+    assert "repro.attention.dot_product" in file_digests(ModelConfig("uniform", "mixed", "uniform"))
+    del sys.modules["helpers_of_nearness"]
 
 
 def test_every_version_of_python_finds_the_same_of_a_file(write):
@@ -206,7 +224,7 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     assert "was made when the file of nearness said something else" in capsys.readouterr().err
     assert second["decoding"] != first["decoding"] or second["hypotheses"] != first["hypotheses"]
     assert len(list((run.path / "evaluations").iterdir())) == 2
-    note = "attention nearness said something else in training than when this was measured"
+    note = "the file of nearness said something else in training than when this was measured"
     assert "inexact" not in first["provenance"] and second["provenance"]["inexact"] == [note]
     assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
     assert train(tiny(option), runs, quiet=True).path == run.path

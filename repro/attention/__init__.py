@@ -4,14 +4,12 @@ The modules are imported when a variant is built, so that a misspelt name is ans
 """
 
 import ast
-import hashlib
 import inspect
 import math
 import types
 import typing
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal
 
 from repro.config import NO_SUBLAYER, SITES, ModelConfig, typed
@@ -130,7 +128,7 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
         return [None] * num_layers
     from repro.attention.base import AttentionWeights, Stack
 
-    build = _builder(name)
+    build = imported(name).build
     known = _options_of(name, build)
     for option in options:
         if option not in known:
@@ -149,8 +147,12 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
     return built
 
 
-def _builder(name: str) -> Callable[..., Any]:
-    """Return the function `build` of a variant's file."""
+def imported(name: str) -> types.ModuleType:
+    """Return the module of a registered variant.
+
+    Raises:
+        InputError: its file is not there, no Python, or has no `build`.
+    """
     module = VARIANTS[name]
     try:
         found = import_module(module)
@@ -161,9 +163,9 @@ def _builder(name: str) -> Callable[..., Any]:
         raise InputError("VARIANTS", what, "write its file, or mend the line in repro/attention/__init__.py") from error
     except SyntaxError as error:
         raise InputError(f"{error.filename}:{error.lineno}", f"is no Python ({error.msg})", "mend that line") from error
-    if not callable(build := getattr(found, "build", None)):
+    if not callable(getattr(found, "build", None)):
         raise InputError(module, "has no function build", "write build(stack): it returns a list with an AttentionWeights a layer")
-    return build
+    return found
 
 
 def _options_of(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -204,29 +206,3 @@ def _is_checked(hint: Any) -> bool:
     if origin is tuple:
         return inner[1:] == (...,) and _is_checked(inner[0])
     return origin is Literal or hint in (bool, int, float, str, dict, list, tuple, type(None))
-
-
-def file_digests(model: ModelConfig) -> dict[str, str]:
-    """Return twelve hex digits for the file of each variant in a model, by name; comments, docstrings and layout do not count."""
-    specs = {spec for layers in layers_of(model).values() for spec in layers}
-    names = sorted({parse_variant(spec)[0] for spec in specs} - {NO_SUBLAYER})
-    for name in names:
-        _builder(name)  # which has a line for what is wrong with its file
-    return {name: _digest(Path(str(import_module(VARIANTS[name]).__file__))) for name in names}
-
-
-def _digest(file: Path) -> str:
-    tree = ast.parse(file.read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        if isinstance(node, ast.JoinedStr):  # 3.12 leaves empty pieces in some f-strings
-            node.values = [piece for piece in node.values if getattr(piece, "value", None) != ""]
-    return hashlib.sha256(repr(_outline(tree)).encode()).hexdigest()[:12]
-
-
-def _outline(node: Any) -> Any:
-    """Return a tree as nested lists, the same under every version of Python, which `ast.unparse` and `ast.dump` are not."""
-    if isinstance(node, ast.AST):
-        return [type(node).__name__, *([name, _outline(value)] for name, value in ast.iter_fields(node) if value not in (None, []))]
-    return [_outline(item) for item in node] if isinstance(node, list) else node
