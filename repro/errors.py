@@ -90,10 +90,10 @@ def check_kind(where: str, value: Any, mend: str, *kinds: type) -> None:
         raise InputError(where, f"wants {' or '.join(kind.__name__ for kind in kinds)}, found {found}", mend)
 
 
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Name the closest known word, and as many of the known ones as fit into a line, for the mend of an error."""
+def did_you_mean(wrong: Any, known: Iterable[str]) -> str:
+    """Name the closest known word, and as many of the known ones as fit into a line, for an error's mend; the wrong one may be no text."""
     known = list(known)
     by_lower = {word.lower(): word for word in known}
-    close = [by_lower[word] for word in difflib.get_close_matches(wrong.lower(), by_lower, n=1)]
+    close = [by_lower[word] for word in difflib.get_close_matches(str(wrong).lower(), by_lower, n=1)]
     listed = textwrap.shorten(", ".join(known), MAX_LISTED, placeholder=" ...")
     return f"did you mean '{close[0]}'? Known: {listed}" if close else f"use one of {listed}"

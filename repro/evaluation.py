@@ -12,7 +12,7 @@ import sacrebleu
 from sacrebleu.metrics.base import Metric
 
 from repro.data.text import texts_in
-from repro.errors import InputError, did_you_mean
+from repro.errors import InputError, check_kind, did_you_mean
 from repro.metrics import Distinct, Rouge
 from repro.statistics import BOOTSTRAP_SEED, Estimate, SeedNoise, estimate, resamples
 
@@ -189,6 +189,7 @@ def metrics_for(task: str, target: str, refs: tuple[str, ...]) -> list[CorpusMet
     """
     if task not in METRICS:
         raise InputError("task", f"unknown task '{task}'", did_you_mean(task, METRICS))
+    check_kind("target", target, "give the language code of the references, as in 'de'", str)
     metrics = METRICS[task](target, refs)
     for metric in metrics:
         metric.read(list(refs))

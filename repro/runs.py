@@ -20,6 +20,7 @@ import shutil
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from repro.config import RunConfig, from_dict
@@ -72,6 +73,7 @@ class Run:
         Raises:
             DamagedFileError: its folder is there with another configuration in it.
         """
+        check_kind("root", root, "give the folder of all runs, or leave it out", str, os.PathLike, NoneType)
         path = Path(root or runs_root()) / run_name(config)
         if not (path / "config.json").exists():
             write_json(path / "config.json", asdict(config))

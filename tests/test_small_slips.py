@@ -14,10 +14,15 @@ from own_files import DE, EN, write_corpus
 from tiny_runs import TINY, assert_same, cut_short, tiny
 
 from repro import gallery
+from repro.analysis.ablation import ablate
+from repro.analysis.contrastive import score_suite
+from repro.analysis.head_records import describe_heads
+from repro.attention import build_weights
 from repro.data.corpora import load_corpus
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
+from repro.evaluation import score_all
 from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
 from repro.papers.verdicts import further_test_sets, load, scales_with_verdicts
@@ -219,6 +224,10 @@ def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_
     assert runs_root() == tmp_path / "runs"
 
 
+def translator() -> Translator:
+    return Translator.from_run(gallery.load("base"))
+
+
 @pytest.mark.parametrize(
     "call, line",
     [
@@ -238,6 +247,41 @@ def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_
         (lambda: resolve("smoke", direction=("de", "en")), "--direction: wants str, found ('de', 'en'). Fix: write source-target, for"),
         (lambda: Subwords.fit("a dog", 300), "sentences: are one text, not a list. Fix: write [text]"),
         (lambda: evaluate_run(gallery.load("base"), search={"beam": 1}), "search: wants SearchConfig, found {'beam': 1}. Fix: write it as"),
+        (lambda: evaluate_run(gallery.load("base"), None), "split: wants str, found None. Fix: give the name of a test set, as in 'dev'"),
+        (
+            lambda: train(resolve("smoke"), 5),
+            "root: wants str or PathLike or NoneType, found 5. Fix: give the folder of all runs, or leave",
+        ),
+        (lambda: score_all(["a"], ["b"], None), "target: wants str, found None. Fix: give the language code of the references, as in 'de'"),
+        (lambda: load_corpus("minigerman", 1, 2), "minigerman: has no language '1'. Fix: use one of en, de"),
+        (lambda: build_weights("uniform", 1, 2, 64, 4), "site: unknown site '1'. Fix: use one of encoder_self, decoder_self, cross"),
+        (lambda: build_weights("uniform", "cross", "2", 64, 4), "num_layers: wants int, found '2'. Fix: give a whole number"),
+        (lambda: build_weights("uniform", "cross", 2, None, 4), "embed_dim: wants int, found None. Fix: give a whole number"),
+        (lambda: build_weights("uniform", "cross", 2, 64, 4.0), "num_heads: wants int, found 4.0. Fix: give a whole number"),
+        (lambda: build_weights("uniform", "cross", 2, 64, 4, "0.1"), "dropout: wants int or float, found '0.1'. Fix: give a number"),
+        (lambda: build_weights("uniform", "cross", 2, 64, 4, 0, "1"), "length_ratio: wants int or float, found '1'. Fix: give a number"),
+        (lambda: describe_heads("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
+        (
+            lambda: ablate("base", EN, DE, "de", []),
+            "translator: wants Translator, found 'base'. Fix: load one, as in repro.Translator.from",
+        ),
+        (
+            lambda: ablate(translator(), EN, DE, "de", ("cross", 0, 1)),
+            "heads: found 'cross' for a head. Fix: give a list of (site, layer, head), as in [('cross', 0, 1)]",
+        ),
+        (
+            lambda: ablate(translator(), EN, DE, "de", [("cross", 0)]),
+            "heads: found ('cross', 0) for a head. Fix: give a list of (site, layer, head), as in [('cross', 0",
+        ),
+        (lambda: ablate(translator(), EN, DE, "de", 5), "heads: wants Iterable, found 5. Fix: give a list of (site, layer, head), as in"),
+        (
+            lambda: score_suite("base", None),
+            "translator: wants Translator, found 'base'. Fix: load one, as in repro.Translator.from_run(run)",
+        ),
+        (
+            lambda: score_suite(translator(), "a"),
+            "suite: wants ContrastiveSuite, found 'a'. Fix: read one, as in read_suite('my/suite.json'",
+        ),
     ],
 )
 def test_an_argument_of_another_kind_is_one_line_with_the_mend(call, line):

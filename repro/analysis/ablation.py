@@ -26,9 +26,11 @@ from repro.attention.multihead import MultiHeadAttention
 from repro.config import SITES
 from repro.data.corpora import Task
 from repro.decoding import SearchConfig, Translator
-from repro.errors import InputError, did_you_mean
+from repro.errors import InputError, check_kind, did_you_mean
 from repro.evaluation import Comparison, paired_bootstrap
 from repro.transformer import Transformer
+
+HEADS = "give a list of (site, layer, head), as in [('cross', 0, 1)]"
 
 
 class Head(NamedTuple):
@@ -113,6 +115,7 @@ def ablate(
     Raises:
         InputError: a head that the model does not have, a factor that is not finite, lines that do not match, or an unknown task.
     """
+    check_kind("translator", translator, "load one, as in repro.Translator.from_run(run)", Translator)
     with scaled_heads(translator.model, _factors(translator.model, heads, factor)):
         changed = translator.translate(sources, search)
     hyps = translator.translate(sources, search) if hyps is None else hyps
@@ -203,7 +206,11 @@ def _factors(model: Transformer, heads: Iterable[tuple[str, int, int]], factor: 
     if not math.isfinite(factor):
         raise InputError("factor", f"found {factor}", "give a finite number: 0 masks a head")
     factors: dict[tuple[str, int], list[float]] = {}
-    for site, layer, head in heads:
+    check_kind("heads", heads, HEADS, Iterable)
+    for place in heads:
+        if not isinstance(place, tuple | list) or len(place) != 3:
+            raise InputError("heads", f"found {place!r:.60} for a head", HEADS)
+        site, layer, head = place
         num_heads = attention_at(model, site, layer).weights.num_heads
         if head not in range(num_heads):
             raise InputError(f"{site} layer {layer} head {head}", f"the layer has {num_heads} heads", f"use 0 to {num_heads - 1}")

@@ -31,7 +31,7 @@ from repro.data.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.data.contrastive import ContrastiveSuite
 from repro.data.subwords import PAD_ID
 from repro.decoding import Translator
-from repro.errors import DamagedFileError, InputError
+from repro.errors import DamagedFileError, InputError, check_kind
 
 KIND = "contrastive"
 METRIC = "mean cross entropy of the target tokens with end mark, nats"
@@ -124,6 +124,8 @@ def score_suite(translator: Translator, suite: ContrastiveSuite, quiet: bool = T
     Raises:
         InputError: the suite is empty, or a sentence is longer than the model's attention is defined for.
     """
+    check_kind("translator", translator, "load one, as in repro.Translator.from_run(run)", Translator)
+    check_kind("suite", suite, "read one, as in read_suite('my/suite.json', 'en', 'de')", ContrastiveSuite)
     if not suite.items:
         raise InputError(suite.name, "has no items", "choose another suite or test set")
     start = perf_counter()

@@ -28,7 +28,7 @@ from repro.data.corpora import load_once
 from repro.data.parallel import ParallelCorpus
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
-from repro.errors import InputError
+from repro.errors import InputError, check_kind
 from repro.provenance import provenance
 from repro.records import describe_run
 from repro.runs import Run
@@ -79,6 +79,7 @@ def describe_heads(
         InputError: a run that is not finished, an unknown split, no sentence, another version of the corpus, a model without heads.
         MachineError: parses are wanted, but the parser is not installed.
     """
+    check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     data = run.config.data
     run.check_finished()
     corpus = _corpus_of(run)

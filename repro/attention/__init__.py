@@ -102,6 +102,10 @@ def build_weights(
     check_kind("spec", spec, "name a variant, as in build_weights('gaussian', ...)", str)
     if site not in SITES:
         raise InputError("site", f"unknown site '{site}'", did_you_mean(site, SITES))
+    for where, value in {"num_layers": num_layers, "embed_dim": embed_dim, "num_heads": num_heads}.items():
+        check_kind(where, value, "give a whole number", int)
+    for where, value in {"dropout": dropout, "length_ratio": 1.0 if length_ratio is None else length_ratio}.items():
+        check_kind(where, value, "give a number", int, float)
     arguments = (site, num_layers, embed_dim, num_heads, dropout, length_ratio)
     _check_numbers(*arguments[1:])
     layers = parse_layers(spec, num_layers, f"model.{site}")

@@ -79,6 +79,7 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
     Raises:
         InputError: what `load_corpus` refuses, an unknown split, or another corpus that is of another task.
     """
+    check_kind("split", split, "give the name of a test set, as in 'dev'", str)
     other, _, own_split = split.rpartition(":")
     if f"{other}:" in OWN_FILES:
         raise InputError(split, "names a folder, but no split of it", f"write {split}:test, or another split that is there")
