@@ -2,6 +2,7 @@
 
 import math
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -97,6 +98,14 @@ def test_no_verdict_rests_on_what_was_measured_on_a_part(refs, kind, change, wha
     expected = f"{record['run']} {kind}: was not measured on all {what}. Fix: delete the record"
     with pytest.raises(DamagedFileError, match=re.escape(expected)):
         verdict_on("V-07" if kind == "heads" else "R-05", [record | change])
+
+
+def test_a_split_with_fewer_sentences_than_relevance_takes_is_measured_on_all_of_it(monkeypatch):
+    monkeypatch.setattr("repro.papers.evidence.load_pairs", lambda *_: (["a"] * 60, ["b"] * 60))
+    for sentences, is_whole in ((60, True), (59, False)):
+        record = heads_record() | {"measured": {"sentences": 60, "relevance_sentences": sentences}}
+        with nullcontext() if is_whole else pytest.raises(DamagedFileError, match="on all 60 sentences of dev, 60 of them for relevance"):
+            Evidence("smoke", [record]).check_measured("heads", PRUNED)
 
 
 def test_no_verdict_rests_on_a_further_seed_that_was_measured_on_a_part():

@@ -9,7 +9,7 @@ from scipy import stats
 from test_suites import LEARNED, TOKEN, contrastive_record
 
 from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
+from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import local_share
 from repro.papers.pruned import PRUNED, binary_share, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
@@ -203,3 +203,11 @@ def test_seeds_that_agree_about_shares_are_not_sure_of_them():
     found = local_share(Evidence("smoke", [of_seed(near, BASE, seed) for seed in (1, 2, 3)]), BASE)
     assert (found.value, found.over) == (pytest.approx(2 / 3), "3 heads, mean of 3 seeds")
     assert found.value - found.low == pytest.approx(stats.t.ppf(0.975, 2) * (1 / 3) / math.sqrt(12 * 3))
+    nearer = heads_about(BASE, encoder_self={"distance": [[3.0, 3.0]]}, decoder_self={"distance": [[1.0, None]]})
+    found = local_share(Evidence("smoke", [of_seed(nearer, BASE, seed) for seed in (1, 2, 3)]), BASE)
+    assert (found.value, found.high) == (1.0, 1.0) and found.low < 1  # a share ends there, however unsure
+
+
+def test_what_no_seed_has_is_told_of_the_first():
+    with pytest.raises(NotMeasured, match="heads of base, seed 1: not measured at smoke. Fix: repro run makes it"):
+        local_share(Evidence("smoke", []), BASE)

@@ -136,6 +136,12 @@ def test_the_control_is_trained_on_as_the_pruned_ones_are_without_gates(base, si
     assert moved == {name for name in first if sites == SITES or name.startswith("encoder")}
 
 
+def test_the_control_of_a_model_that_was_cut_out_says_nothing_of_the_gates_that_it_had(base, tmp_path):
+    kept = replace(base.config.model, gate_init=2.0, gate_rule="soft")
+    cut_out = replace(base.config, model=kept, train=replace(base.config.train, cut_from="gated-seed1", gate_penalty=0.1, gate_rate=5.0))
+    assert continued_config(Run.create(cut_out, tmp_path)).model == base.config.model
+
+
 @pytest.mark.parametrize("sites", ["encoder_self", ("encoder",)])
 def test_the_control_of_an_unknown_site_is_refused_for_nothing_would_be_frozen(base, sites):
     with pytest.raises(InputError, match="sites: unknown site 'e"):
