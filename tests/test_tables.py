@@ -1,5 +1,6 @@
 """Tables of experiments: printed numbers that have no row of ours, and arms that have not been run yet."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,23 @@ def test_what_the_text_says_about_a_figure_stands_below_the_table(evidence):
     assert "not known" not in text and "Printed numbers of Figure 7: not known." in text_of("you2020.figure7", evidence)
 
 
+@pytest.mark.parametrize(
+    "value, as_printed, expected",
+    [
+        (30.0, "30.3 vs 30.0", "30.0"),
+        (26.0, "26.0", "26.0"),
+        (4500966.0, "4,500,966", "4,500,966"),
+        (9200.0, "9.2K", "9,200"),
+        (-0.2, "falls by 0.20, from 3 to 2.8", "-0.20"),
+        ([0.4, 0.24], "[0.40,0.24]", "0.40, 0.24"),
+        (14.0, "14.0", "14.0 (read off a plot)"),
+    ],
+)
+def test_a_printed_number_has_the_digits_of_the_page(value, as_printed, expected):
+    cell = replace(printed("you2020", "Table 1")[0], value=value, as_printed=as_printed, approx="plot" in expected)
+    assert printed_table([cell]).endswith(f"| {expected} |")
+
+
 def test_remarks_are_those_on_one_place():
     assert [cell.value for cell in remarks("zeng2021", "Figure 3")] == [23.6, 1.2]
     assert [cell.value for cell in remarks("voita2019", "Figure 7")] == [0.25, 0.15]
@@ -65,7 +83,7 @@ def test_a_number_that_was_read_off_a_plot_says_so():
 
 def test_models_that_are_not_ours_stand_below_with_their_printed_scores(evidence):
     tables = text_of("cui2019.table2", evidence).split("\n\n")
-    assert "| Dynamic Convolution (Wu et al. 2019) | De-En | BLEU | IWSLT14 De-En | 35.2 |" in tables[3]
+    assert "| Dynamic Convolution (Wu et al. 2019) | De-En | BLEU | IWSLT14 De-En | 35.20 |" in tables[3]
     assert "Transformer" not in tables[3] and len(tables[3].split("\n")) == 2 + 5
 
 

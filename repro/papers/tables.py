@@ -71,7 +71,14 @@ def printed_table(cells: Sequence[Printed]) -> str:
 
 def _in_words(cell: Printed) -> str:
     numbers = cell.value if isinstance(cell.value, list) else [cell.value]
-    return ", ".join(f"{number:g}" for number in numbers) + (" (read off a plot)" if cell.approx else "")
+    return ", ".join(_as_on_the_page(number, cell.as_printed) for number in numbers) + (" (read off a plot)" if cell.approx else "")
+
+
+def _as_on_the_page(number: float, text: str) -> str:
+    """Return a number with the digits that it has in a text, 30.0 and not 30; what the text does not hold as it is, 9.2K, without a cut."""
+    printed = re.findall(r"\d[\d,]*\d(?:\.\d+)?|\d(?:\.\d+)?", text)
+    sizes = {float(digits.replace(",", "")): digits for digits in reversed(printed)}
+    return "-" * (number < 0) + sizes.get(abs(number), f"{abs(number):,.10g}")
 
 
 def printed_grid(cells: Sequence[Printed], heading: str) -> str:
