@@ -16,7 +16,7 @@ _HOME = {
     "load_corpus": "repro.data.corpora",
     "Subwords": "repro.data.subwords",
     "build_weights": "repro.attention",
-    "evaluate_run": "repro.records",
+    "evaluate_run": "repro.scoring",
     "load_records": "repro.records",
     "paired_bootstrap": "repro.evaluation",
     "score_all": "repro.evaluation",

@@ -26,7 +26,7 @@ HandOut = Callable[[list[tuple[Any, ...]], Work, int, Callable[[int, int, Outcom
 
 def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]:
     """Train a run, or find it finished, and return its result record."""
-    from repro.records import evaluate_run
+    from repro.scoring import evaluate_run
     from repro.training import train
 
     return evaluate_run(train(config, quiet=True), split)

@@ -16,8 +16,9 @@ from repro.decoding import Translator
 from repro.errors import InputError, ReproError
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
 from repro.pruning import almost_binary, gate_table, kept_heads, pruning_config, undecided
-from repro.records import evaluate_run, score_of
+from repro.records import score_of
 from repro.runs import Run, runs_root
+from repro.scoring import evaluate_run
 
 PENALTIES = (0.01, 0.03, 0.1)
 NARROW = 1.05  # penalties whose ratio is smaller lead to counts that differ by chance

@@ -1,139 +1,27 @@
-"""Result records: what a run achieved on a test set, with everything needed to check it again.
+"""Result records: what a run achieved on a test set, with everything needed to check it again. `scoring.py` makes them.
 
 A record is one JSON file: configuration, provenance, cost of training, search, every score with its signature, the hypotheses that the
 scores were computed from, and the hash of the references. Tables, plots and prose are generated from records and from nothing else.
 """
 
-import hashlib
 import json
-import sys
-import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from repro.attention.digests import file_digests
-from repro.checkpoints import changed_attention
 from repro.config import DataConfig, RunConfig, from_dict, missing_options
-from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, may_change, own_folder, task_of
+from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, own_folder, task_of
 from repro.data.parallel import digest
-from repro.decoding import SearchConfig, Translator
-from repro.errors import DamagedFileError, InputError, MachineError, check_kind
+from repro.decoding import SearchConfig
+from repro.errors import DamagedFileError, InputError
 from repro.evaluation import Comparison, SystemComparison, as_records, compare_systems, paired_bootstrap, score_all
 from repro.files import read_plain, remove_abandoned, write_json
 from repro.record_fields import faults_of, kind_of
-from repro.runs import Run
-from repro.scales import system_of
-from repro.tensors import load_state
 
 FORMAT = 1
 VERDICTS = "claims"  # the folder of results that holds no records but verdicts
 MEND = "restore the file, or delete it and evaluate or measure the run again"
-
-
-def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
-    """Translate and score a split with a finished run; the record is kept in the run's folder, if it may be, and found there the next time.
-
-    A kept record that is damaged, edited, or of other text than there is now is made again.
-
-    Args:
-        run: a finished run.
-        split: `test`, `dev`, a further test set of the corpus, or one of another corpus, `iwslt16:test`.
-        search: how to search.
-        quiet: no progress bar.
-
-    Returns:
-        The record.
-
-    Raises:
-        InputError: a run that is not finished, an unknown split, or a published corpus that has changed since: the sentences of the test
-            set may be in the training text that there was.
-    """
-    check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
-    if search is not None:
-        check_kind("search", search, "write it as in repro.SearchConfig(beam=1)", SearchConfig)
-    search = search or SearchConfig()
-    data = run.config.data
-    _check_version(run)
-    sources, refs = load_pairs(data.corpus, data.source, data.target, split)
-    made_of = json.dumps(asdict(search), sort_keys=True)
-    if ":" in split or own_folder(data.corpus):  # unlike a published corpus, it may have changed since
-        made_of += str((sources, refs))
-    if not refs:
-        raise InputError(f"{data.corpus}, {split}", "has no sentence pair", "put some into its files, or choose another split")
-    if changed := changed_attention(run):  # the kept translations are those of the old code
-        made_of += str(sorted((name, file_digests(run.config.model)[name]) for name in changed))
-    path = run.path / "evaluations" / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
-    if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
-        return load_record(path)
-    translator = Translator.from_run(run)
-    start = time.perf_counter()
-    hyps = translator.translate(sources, search, quiet)
-    seconds = time.perf_counter() - start
-    decoding = {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)}
-    record = _describe(run, split, search, refs, hyps, decoding)
-    try:
-        write_json(path, record)
-    except MachineError as error:  # a run in a folder that others share may be for reading only
-        print(f"{error}. The scores are not kept beside the run", file=sys.stderr)
-    return json.loads(json.dumps(record))
-
-
-def _check_version(run: Run) -> None:
-    """Refuse a run of another version of a corpus. Your own text may be another one by now: you know what you have changed."""
-    data = run.config.data
-    if own_folder(data.corpus) or not may_change(data.corpus):
-        return
-    if load_once(data.corpus, data.source, data.target).fingerprint != run.provenance()["data_fingerprint"]:
-        what = f"was trained on another version of {data.corpus}, whose training text may hold what is test text in this one"
-        raise InputError(str(run.path), what, "restore the corpus, or delete the run's folder to train it again")
-
-
-def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig, refs: list[str]) -> bool:
-    """Tell whether a record is kept at a path and is what its translations give; a score that was edited, or a cut file, is not."""
-    try:
-        kept = load_record(path)
-        if kind_of(kept) != "scores":
-            return False
-        derived = _describe(run, split, search, refs, kept["hypotheses"], kept["decoding"])
-    except (DamagedFileError, InputError):  # no file, or a damaged one, or not as many translations as references
-        return False
-    return kept == json.loads(json.dumps(derived))
-
-
-def describe_run(run: Run) -> dict[str, Any]:
-    """Return what a record of any kind says about its run."""
-    origin = run.provenance()
-    if changed := changed_attention(run):
-        notes = [f"the file of {name} said something else in training than when this was measured" for name in changed]
-        origin |= {"inexact": origin.get("inexact", []) + notes}
-    return {
-        "format": FORMAT,
-        "run": run.name,
-        "system": system_of(run.config.model),
-        "seed": run.config.train.seed,
-        "config": asdict(run.config),
-        "config_digest": run.config.digest(),
-        "provenance": origin,
-    }
-
-
-def _describe(run: Run, split: str, search: SearchConfig, refs: list[str], hyps: list[str], decoding: dict[str, float]) -> dict[str, Any]:
-    """Return the record of translations of a split."""
-    data = run.config.data
-    training = load_state(run.path / "final")
-    return describe_run(run) | {
-        "split": split,
-        "training": training | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
-        "search": asdict(search),
-        "decoding": decoding,
-        "scores": as_records(score_all(hyps, refs, data.target, task_of(data.corpus))),
-        "references_sha256": digest(refs),
-        "hypotheses": hyps,
-        **overlap_of(data.corpus, data.source, data.target, split),
-    }
 
 
 def _refuse(constant: str) -> None:

@@ -11,8 +11,8 @@ from tiny_runs import stop_after, tiny
 from repro.energy import EnergyMeter, add_joules
 from repro.errors import Stopped
 from repro.papers.report import _costs
-from repro.records import evaluate_run
 from repro.report import costs_table
+from repro.scoring import evaluate_run
 from repro.tensors import load_state
 from repro.training import apply_update, train
 

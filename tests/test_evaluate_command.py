@@ -240,7 +240,7 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(capsy
     assert code == 4 and line.startswith(f"error: {runs / 'r' / 'config.json'}: is not JSON. Fix: restore it, or delete the run's folder")
     write_json(runs / "r" / "config.json", asdict(resolve("smoke", "base")))
     (runs / "file").touch()
-    monkeypatch.setattr("repro.records.evaluate_run", None)
+    monkeypatch.setattr("repro.scoring.evaluate_run", None)
     code, line = refused(capsys, "evaluate", "r", "--record", str(runs / "file" / "results"))
     assert code == 3 and line.startswith(f"error: {runs / 'file' / 'results'}: cannot be written: a file is where a folder must be")
 

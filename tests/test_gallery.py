@@ -12,9 +12,10 @@ from repro.data.corpora import load_corpus
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_json
-from repro.records import describe_run, load_record
+from repro.records import load_record
 from repro.runs import Run
 from repro.scales import run_name
+from repro.scoring import describe_run
 from repro.tensors import load_state, load_tensors
 
 RESULTS = gallery.FOLDER.parent / "results"

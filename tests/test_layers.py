@@ -17,6 +17,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"loss", "checkpoints", "preparation", "training", "decoding"},
     {"evaluation", "analysis"},
     {"records", "catalogue"},
+    {"scoring"},
     {"analysis.head_records"},
     {"report", "jobs"},
     {"analysis.tables", "cluster"},

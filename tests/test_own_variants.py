@@ -18,8 +18,8 @@ from repro.config import ModelConfig
 from repro.cutting import save_pruned
 from repro.decoding import Translator
 from repro.errors import InputError
-from repro.records import evaluate_run
 from repro.report import render
+from repro.scoring import evaluate_run
 from repro.training import train
 
 NEARNESS = '''"""Attention that fades with distance."""

@@ -19,9 +19,9 @@ from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
 from repro.preparation import check_lengths
-from repro.records import evaluate_run
 from repro.runs import Run
 from repro.scales import resolve
+from repro.scoring import evaluate_run
 from repro.training import train
 from test_transformer import small
 

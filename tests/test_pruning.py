@@ -25,9 +25,9 @@ from repro.pruning import (
     pruning_config,
     undecided,
 )
-from repro.records import evaluate_run
 from repro.runs import Run
 from repro.scales import resolve
+from repro.scoring import evaluate_run
 from repro.tensors import load_state
 from repro.training import apply_update, freeze_decoder, make_optimizer, train
 from repro.transformer import Transformer, count_parameters

@@ -26,9 +26,10 @@ from repro.evaluation import score_all
 from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
 from repro.papers.verdicts import further_test_sets, load, scales_with_verdicts
-from repro.records import evaluate_run, load_records, of_this_text
+from repro.records import load_records, of_this_text
 from repro.runs import Run, runs_root
 from repro.scales import resolve
+from repro.scoring import evaluate_run
 from repro.training import train
 
 
@@ -167,8 +168,8 @@ def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
 @pytest.mark.parametrize(
     ("work", "command"),
     [
-        ("repro.records.evaluate_run", ["evaluate", "RUN", "--record", "taken/records"]),
-        ("repro.records.evaluate_run", ["report", "RUN", "--out", "taken/report.md"]),
+        ("repro.scoring.evaluate_run", ["evaluate", "RUN", "--record", "taken/records"]),
+        ("repro.scoring.evaluate_run", ["report", "RUN", "--out", "taken/report.md"]),
         ("repro.records.load_records", ["report", "--out", "taken/report.md"]),
         ("repro.analysis.head_records.describe_heads", ["heads", "RUN", "--figures", "taken/figures"]),
         ("repro.analysis.head_records.describe_heads", ["heads", "RUN", "--record", "taken/records"]),

@@ -17,9 +17,10 @@ from repro.data.minigerman.lexicon import VERBS
 from repro.errors import InputError
 from repro.evaluation import METRICS, paired_bootstrap, score_all
 from repro.metrics import VERSION, Distinct, Rouge
-from repro.records import compare_records, evaluate_run, rescore
+from repro.records import compare_records, rescore
 from repro.report import render
 from repro.scales import SCALES, resolve
+from repro.scoring import evaluate_run
 from repro.training import train
 
 SIZES = {"train": 600, "dev": 60, "test": 400}

@@ -30,8 +30,8 @@ from repro.data.subwords import Subwords
 from repro.decoding import Translator
 from repro.errors import InputError, check_kind
 from repro.provenance import provenance
-from repro.records import describe_run
 from repro.runs import Run
+from repro.scoring import describe_run
 
 HeadRecord = dict[str, Any]
 

@@ -41,8 +41,9 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     check_split(found, split)
 
     from repro.decoding import SearchConfig
-    from repro.records import evaluate_run, publish
+    from repro.records import publish
     from repro.report import in_train_note
+    from repro.scoring import evaluate_run
 
     result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress())
     written = publish(result, record) if record else None  # whoever reads what is printed may stop, as `head` does
@@ -75,8 +76,8 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
         check_split(run, split)
 
     from repro.decoding import SearchConfig
-    from repro.records import describe_run, evaluate_run
     from repro.report import check_comparable, check_same_training_text
+    from repro.scoring import describe_run, evaluate_run
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     check_same_training_text([describe_run(run) for run in runs])
@@ -142,8 +143,8 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
         check_split(run, split)
 
     from repro.files import write_atomic
-    from repro.records import evaluate_run
     from repro.report import render, scores_table
+    from repro.scoring import evaluate_run
 
     records = [evaluate_run(run, split, quiet=no_progress()) for run in found]
     write_atomic(out, render(records).encode())

@@ -19,8 +19,8 @@ from repro.decoding import Translator
 from repro.papers.pruned import measure_pruning
 from repro.papers.speed import measure_speed
 from repro.papers.suites import measure_contrastive
-from repro.records import evaluate_run
 from repro.runs import Run
+from repro.scoring import evaluate_run
 
 BATCH = 64  # sentences
 

@@ -14,8 +14,8 @@ from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import over_models
 from repro.pruning import continued_config, kept_heads
 from repro.pruning_sweep import PruningPoint, nearest, penalties_to_try, sweep
-from repro.records import evaluate_run
 from repro.runs import Run
+from repro.scoring import evaluate_run
 from repro.statistics import Estimate, Exact, Interval, Undefined
 from repro.transformer import Transformer
 

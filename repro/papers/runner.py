@@ -19,9 +19,10 @@ from repro.papers.evidence import Evidence, Record
 from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES
 from repro.papers.pruned import TRAININGS
 from repro.record_fields import kind_of
-from repro.records import describe_run, publish
+from repro.records import publish
 from repro.runs import is_trained
 from repro.scales import resolve
+from repro.scoring import describe_run
 
 Report = Callable[[str], None]
 
