@@ -101,7 +101,10 @@ class Exercise:
         return f"{said}\n  yours{_show(found, digits)}\n  expected{_show(expected, digits)}"
 
     def _known(self, answer: Callable[..., Any]) -> str | None:
-        """Return the explanation of the mistake that agrees with an answer wherever this returns: in a single case it may by chance."""
+        """Return the explanation of the mistake that agrees with an answer wherever this returns: in a single case it may by chance.
+
+        NaN is a mistake by itself. If none is explained with it, the cases without it may show another that was made besides.
+        """
         found, returned = [], []
         for case in self.cases:
             try:
@@ -112,13 +115,18 @@ class Exercise:
             except (Exception, SystemExit):
                 continue
             returned.append(case)
+        numbers = [place for place, value in enumerate(found) if not _has_nan(value)]
+        return self._agreeing(found, returned) or self._agreeing([found[p] for p in numbers], [returned[p] for p in numbers])
+
+    def _agreeing(self, found: Sequence[Any], cases: Sequence[tuple]) -> str | None:
+        right = [self.definition(*copy.deepcopy(case)) for case in cases]
+        if _equal(found, right):  # as they are if there is none
+            return None
         for mistake in self.mistakes:
-            if found and _equal(found, [mistake(*copy.deepcopy(case)) for case in returned]):
+            if _equal(found, [mistake(*copy.deepcopy(case)) for case in cases]):
                 return inspect.getdoc(mistake)
-        if found and all(isinstance(value, torch.Tensor) and value.ndim >= 2 for value in found):
-            right = [self.definition(*copy.deepcopy(case)) for case in returned]
-            return EXCHANGED if _equal([value.mT for value in found], right) else None
-        return None
+        is_matrix = all(isinstance(value, torch.Tensor) and value.ndim >= 2 for value in found)
+        return EXCHANGED if is_matrix and _equal([value.mT for value in found], right) else None
 
     def _show_case(self, case: tuple) -> str:
         names = inspect.signature(self.definition).parameters
@@ -181,10 +189,16 @@ def _unlike(found: Any, expected: Any) -> str | None:
     if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):
         if found.shape != expected.shape:
             return f"your shape is {tuple(found.shape)}, {tuple(expected.shape)} is expected"
-        with suppress(TypeError, RuntimeError):  # a tensor without data, or with other numbers than real ones
-            if np.isnan(_numbers(found)).any():
-                return "some of it is NaN, which 0 / 0 makes, 0 * infinity, and infinity - infinity"
+        if _has_nan(found):
+            return "some of it is NaN, which 0 / 0 makes, 0 * infinity, and infinity - infinity"
     return None
+
+
+def _has_nan(found: Any) -> bool:
+    """Return whether a tensor holds NaN; one without data, or of other numbers than real ones, does not."""
+    with suppress(TypeError, RuntimeError):
+        return isinstance(found, torch.Tensor) and bool(np.isnan(_numbers(found)).any())
+    return False
 
 
 def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:

@@ -241,6 +241,35 @@ def test_a_mistake_is_named_although_the_answer_stops_in_another_case():
     assert task.problem(lambda x, y: next(once)).startswith("not right yet. Hint: Think of the sum.")
 
 
+def test_a_mistake_is_named_although_rows_of_it_are_nan():
+    masked_softmax, low = exercises_of(ROOT / "01_attention")["masked_softmax"], -torch.inf
+    answers = {
+        "You kept the blocked keys and removed the others": lambda scores, blocked: scores.masked_fill(~blocked, low).softmax(-1),
+        "Your columns sum to one: the softmax went over": lambda scores, blocked: scores.masked_fill(blocked, low).softmax(0),
+        "A row with every key blocked became 0 / 0 = NaN": lambda scores, blocked: scores.masked_fill(blocked, low).softmax(-1),
+    }
+    for said, answer in answers.items():
+        assert masked_softmax.problem(answer).startswith(said)
+
+
+def test_what_is_right_but_for_nan_is_taken_for_no_other_mistake():
+    share = exercise(cases=[(torch.tensor([1.0, 3.0]),), (torch.zeros(2),)], hint="")(lambda x: x / x.sum().clamp_min(1))
+
+    @share.mistake
+    def ones_for_nothing(x):
+        """You returned ones for zeros."""
+        return x / x.sum() if x.sum() else torch.ones_like(x)
+
+    assert share.problem(ones_for_nothing).startswith("You returned ones for zeros.")
+    assert share.problem(lambda x: x / x.sum()).startswith("not right yet: some of it is NaN")
+
+
+def test_the_order_of_the_layers_below_the_single_head_counts():
+    decode = exercises_of(ROOT / "02_hard_coded_gaussian")["one_learned_head"]
+    said = decode.problem(lambda states, source, self_weights: decode.definition(states, source, self_weights.flip(0)))
+    assert said.startswith("You went through the layers from the last to the first.")
+
+
 def test_a_step_that_takes_queries_for_keys_is_not_right():
     step, over_keys = exercises_of(ROOT / "05_recurrent_attention")["step"], torch.nn.functional.layer_norm
 

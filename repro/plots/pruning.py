@@ -18,7 +18,7 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
 
     Args:
         layers: of each layer the log alpha of its heads after each update, `(num_updates, num_heads)`.
-        decided: the size from which on a gate is open, or shut, even without noise: dotted, to either side of 0.
+        decided: the size from which on the rule `soft` gives exactly 1 or 0, as `sign` always does: dotted, to either side of 0.
 
     Raises:
         InputError: nothing to draw.

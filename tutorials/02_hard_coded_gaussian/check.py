@@ -270,14 +270,23 @@ TARGET = torch.tensor([[1.0, 0.0], [0.5, -1.0], [0.0, 2.0]])
 SOURCE = torch.tensor([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.5], [1.0, 1.0]])
 BELLS = torch.stack([mask_future.definition(gaussian_weights.definition(3, 3, center)) for center in (-1.0, 0.0)])
 
+# bells commute, as all weights do that depend on the distance alone: with them the order of the layers would not matter
+OTHER_WEIGHTS = torch.tensor(
+    [
+        [[0.2, 0.0, 0.0], [0.5, 0.1, 0.0], [0.0, 0.3, 0.4]],
+        [[0.1, 0.0, 0.0], [0.1, 0.6, 0.0], [0.7, 0.1, 0.1]],
+    ]
+)
+
 
 @exercise(
     cases=[
         (TARGET, SOURCE, BELLS),
         (TARGET[:2], SOURCE[1:], BELLS[[1, 0, 1], :2, :2]),
         (TARGET, SOURCE, BELLS[:1]),
+        (TARGET, SOURCE, OTHER_WEIGHTS),
     ],
-    hint="In every layer add weights @ states to the states. After the last layer's, add what the head reads: softmax(scores) @ source.",
+    hint="In every layer, from the first on, add weights @ states to the states. Then add softmax(states @ source.T / sqrt(embed_dim)) @ source.",
 )
 def one_learned_head(states, source, self_weights):
     return through_layers(states, source, self_weights, reading=[len(self_weights) - 1])
@@ -320,6 +329,35 @@ def self_attention_replaces(states, source, self_weights):
     for weights in self_weights:
         states = weights @ states
     return states + read(states, source)
+
+
+@one_learned_head.mistake
+def from_the_top(states, source, self_weights):
+    """You went through the layers from the last to the first. The first layer stands at the bottom, where the words come in."""
+    return one_learned_head.definition(states, source, self_weights.flip(0))
+
+
+@one_learned_head.mistake
+def all_from_the_bottom(states, source, self_weights):
+    """Every layer of yours reads the states that came in. A layer reads those that the layer below has left."""
+    states = states + self_weights.sum(dim=0) @ states
+    return states + read(states, source)
+
+
+@one_learned_head.mistake
+def root_of_the_source(states, source, self_weights):
+    """You divided by the root of the number of source words. It is the width of a state, embed_dim."""
+    states = through_layers(states, source, self_weights, reading=[])
+    return states + (states @ source.T / math.sqrt(len(source))).softmax(dim=-1) @ source
+
+
+@one_learned_head.mistake
+def source_from_left_to_right(states, source, self_weights):
+    """You masked the source. All of it is there before the first word is written: only the target has a future."""
+    states = through_layers(states, source, self_weights, reading=[])
+    scores = states @ source.T / math.sqrt(source.shape[1])
+    future = torch.ones_like(scores, dtype=torch.bool).triu(1)
+    return states + scores.masked_fill(future, -math.inf).softmax(dim=-1) @ source
 
 
 @one_learned_head.mistake

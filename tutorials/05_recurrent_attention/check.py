@@ -79,6 +79,14 @@ def replaced(scores, weight, bias):
 def one_key_less(scores, weight, bias):
     """You divide by the number of keys minus one, as `std` does by default. A layer norm divides by their number: `correction=0`."""
     mixed = torch.tanh(scores @ weight.T + bias)
+    variance = mixed.var(dim=-1, keepdim=True)
+    return (mixed - mixed.mean(dim=-1, keepdim=True)) / (variance + 1e-5).sqrt() + scores
+
+
+@step.mistake
+def one_key_less_and_nothing_under_the_root(scores, weight, bias):
+    """You divide by the number of keys minus one, as `std` does by default; a layer norm by their number. And 1e-5 is missing under the root."""
+    mixed = torch.tanh(scores @ weight.T + bias)
     return (mixed - mixed.mean(dim=-1, keepdim=True)) / mixed.std(dim=-1, keepdim=True) + scores
 
 
