@@ -11,8 +11,8 @@ from benchmarks.free import MODEL, SCALE
 from benchmarks.work import SHAPES
 from repro import plots
 from repro.files import write_atomic
+from repro.markdown import table
 from repro.papers.figures import layer_cost
-from repro.report import table
 from repro.scales import SCALES
 
 PLOT = "scaling.svg"

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 from repro.errors import InputError, did_you_mean
 
 SITES = ("encoder_self", "decoder_self", "cross")
+SELF_SITES = SITES[:2]
 NO_SUBLAYER = "none"  # what stands at a site without attention
 MAX_WIDTH, MAX_LAYERS = 1_000_000, 1_000  # far beyond what any machine holds: a slip of the finger, answered at once
 
@@ -180,7 +181,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         raise InputError(where, f"holds what is no letter in {value!a:.80}", mend)
     for row in (t for t in allowed if typing.get_origin(t) in (tuple, list)):
         if isinstance(value, (list, tuple)):
-            return tuple(typed(typing.get_args(row)[0], item, where) for item in value)
+            return typing.get_origin(row)(typed(typing.get_args(row)[0], item, where) for item in value)
     if type(value) is int and abs(value) >= 2**63:
         raise InputError(where, f"is a number of {len(str(abs(value)))} digits", "use a smaller number")
     if float in allowed and type(value) is int and abs(value) < 2**63:

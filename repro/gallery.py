@@ -14,7 +14,7 @@ from typing import Any
 from repro.data.corpora import load_corpus
 from repro.errors import InputError, did_you_mean
 from repro.files import check_hashes, sha256, write_atomic, write_json
-from repro.report import table
+from repro.markdown import table
 from repro.runs import GET_GALLERY, Run, gallery_hashes
 from repro.scales import run_name, system_of
 from repro.tensors import load_state, load_tensors, save_tensors

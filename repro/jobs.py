@@ -70,7 +70,10 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
             assert process.pid is not None  # it has started
             os.kill(process.pid, number)
 
-    before = {number: signal.signal(number, pass_on) for number in STOPS}
+    try:
+        before = {number: signal.signal(number, pass_on) for number in STOPS}
+    except ValueError:  # not in the main thread: signals go elsewhere
+        before = {}
     try:
         with ProcessPoolExecutor(jobs, get_context("spawn"), _start_worker, (threads,)) as pool:
             with _held_back():

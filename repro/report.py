@@ -3,21 +3,20 @@
 import math
 import re
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from repro.config import RunConfig, from_dict
+from repro.costs import TRAINING_COSTS, costs_note, training_costs
 from repro.data.catalogue import GENERATED
 from repro.data.corpora import task_of
 from repro.errors import InputError
 from repro.evaluation import Comparison, SystemComparison
+from repro.markdown import table
 from repro.published import published_for
 from repro.records import compare_records, compare_seeds, pairs_of, score_of, search_of
 from repro.scales import conditions_of
 from repro.statistics import Estimate
-
-NUMBER = re.compile(r"[-+]?\d(?:[^A-Za-z]| to | of |e[-+]\d)*[kK]?")
-"""A cell that is a number, with what may follow it: decimals, a unit sign, an interval, `3 of 8`, `-0.2 to +0.4`, `3e-05`, `9.2K`."""
 
 
 def render(records: list[dict[str, Any]]) -> str:
@@ -64,7 +63,7 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
 
 
 def check_same_training_text(described: list[dict[str, Any]]) -> None:
-    """Refuse to compare runs of different texts; of what `records.describe_run` says, so that it can be asked before they translate.
+    """Refuse to compare runs of different texts; of what `scoring.describe_run` says, so that it can be asked before they translate.
 
     Raises:
         InputError: naming two of them.
@@ -158,9 +157,6 @@ def means_table(records: list[dict[str, Any]]) -> str:
     return table(["mean ± standard deviation over seeds", "seeds", *names], rows) if rows else ""
 
 
-TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target tokens/s in training", "threads"]
-
-
 def costs_table(records: list[dict[str, Any]]) -> str:
     """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
     found = [(record["provenance"]["device"], f"{record['decoding']['sentences_per_second']:,}") for record in records]
@@ -169,66 +165,6 @@ def costs_table(records: list[dict[str, Any]]) -> str:
         for record, costs, (device, speed) in zip(records, training_costs(records), found, strict=True)
     ]
     return table(["system", "seed", *TRAINING_COSTS, "device", "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
-
-
-def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
-    """Return the cells below `TRAINING_COSTS` for each record."""
-    by_run = {record["run"]: record for record in records}
-    rows = []
-    for record in records:
-        training, cut = record["training"], record["config"]["train"].get("cut_from")
-        spent = (_spent(record, by_run, number) for number in (_updates_of, _seconds_of, energy_of))
-        rate = "-" if cut else f"{training['target_tokens_per_second']:,}"
-        rows.append([f"{training['parameters']:,}", *spent, rate, str(record["provenance"]["threads"])])
-    return rows
-
-
-def _spent(record: dict[str, Any], by_run: dict[str, dict[str, Any]], number: Callable[[dict[str, Any]], str]) -> str:
-    """Return what a training took, plus what was spent before on the run that it starts from; a dash for a model that was cut out."""
-    train, own = record["config"]["train"], number(record["training"])
-    if train.get("cut_from") or own == "-":  # a model that was cut out holds the numbers of the run that it comes from
-        return "-"
-    start = train.get("start_from")
-    if start is None:
-        return own
-    return f"{own} + {_spent(by_run[start], by_run, number) if start in by_run else '?'}"
-
-
-def _updates_of(training: dict[str, Any]) -> str:
-    return f"{training['update']:,}"
-
-
-def _seconds_of(training: dict[str, Any]) -> str:
-    return f"{training['seconds']:,.0f}"
-
-
-def costs_note(records: list[dict[str, Any]]) -> str:
-    """Say where costs come from, and what a sum and a dash among them mean."""
-    lines = [
-        "The machine may have had other work meanwhile, and devices and numbers of threads differ: do not compare speeds by these seconds "
-        "and rates. For that there are the records below `speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
-    ]
-    if any(record["config"]["train"].get("start_from") for record in records):
-        lines.append(
-            "a + b: this run took a, the run from which it goes on (`train.start_from`) took b; ? where no record of that run is here. "
-            "A model that was cut out of another (`train.cut_from`) was not trained further: a dash."
-        )
-    return "\n\n".join([*lines, energy_note(records)])
-
-
-def energy_of(training: dict[str, Any]) -> str:
-    """Return the joules that a training took, over all counters, or a dash where they are not known."""
-    joules = training.get("joules")  # records from before they were counted have none
-    return f"{sum(joules.values()):,.0f}" if joules else "-"
-
-
-def energy_note(records: list[dict[str, Any]]) -> str:
-    """Say which counters the joules of records come from, and what is in them."""
-    counters = sorted({name for record in records for name in record["training"].get("joules") or ()})
-    if not counters:
-        return "Joules: none measured; this needs an energy counter that the program may read."
-    what = "the whole device while it trained, other work and idling included; a dash where not all of it was measured"
-    return f"Joules: {', '.join(counters)}; {what}."
 
 
 def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
@@ -291,19 +227,6 @@ def describe_over_seeds(difference: Estimate) -> list[str]:
     """Return difference, interval, number of seeds and detectable difference as text."""
     detectable = "-" if difference.detectable is None else f"{difference.detectable:.2f}"
     return [f"{difference.mean:+.2f}", f"{difference.low:+.2f} to {difference.high:+.2f}", difference.seeds, detectable]
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table; columns of numbers are set right, columns of text left."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(header)
-    lines = [header, ["---:" if _is_numbers(column) else "---" for column in columns], *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def _is_numbers(cells: Iterable[str]) -> bool:
-    """Tell whether a column holds numbers, and else only what stands for a missing one."""
-    cells = [cell for cell in cells if cell not in ("", "-") and not cell.endswith("not run")]
-    return bool(cells) and all(NUMBER.fullmatch(cell) for cell in cells)
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:

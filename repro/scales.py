@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from repro.config import SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
+from repro.config import SELF_SITES, SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
 from repro.data.formats import LANGUAGE
 from repro.errors import InputError, check_kind, did_you_mean
 
@@ -25,13 +25,13 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "sh-x/-sa": NO_SELF | SINGLE_HEAD,
     "base/-ff": {"feed_forward": False},
     "hc-sa/-ff": HARD_CODED | {"feed_forward": False},
-    "hc-sa-window": dict.fromkeys(HARD_CODED, "gaussian(kernel='window')"),
-    "hc-sa-index": dict.fromkeys(HARD_CODED, "gaussian(kernel='index')"),
-    "hc-sa-ll-ll": dict.fromkeys(HARD_CODED, ENDS.format("[-1]")),
+    "hc-sa-window": dict.fromkeys(SELF_SITES, "gaussian(kernel='window')"),
+    "hc-sa-index": dict.fromkeys(SELF_SITES, "gaussian(kernel='index')"),
+    "hc-sa-ll-ll": dict.fromkeys(SELF_SITES, ENDS.format("[-1]")),
     "hc-sa-ll-cc": {"encoder_self": ENDS.format("[-1]"), "decoder_self": ENDS.format("[0]")},
     "hc-sa-ll-lc": {"encoder_self": ENDS.format("[-1]"), "decoder_self": "gaussian"},
     "hc-all-code": HARD_CODED | {"cross": "gaussian(centers=[-1, 1], gamma=1.0, floor=False)"},
-    "hc-sa-renormalized": dict.fromkeys(HARD_CODED, "gaussian(renormalize=True)"),
+    "hc-sa-renormalized": dict.fromkeys(SELF_SITES, "gaussian(renormalize=True)"),
     "uniform-encoder": {"encoder_self": "uniform"},
     # Raganato et al. 2020; eight encoder heads whatever the scale has
     "8L": {"encoder_self": "dot-product(heads=8)"},
@@ -53,12 +53,12 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "ran-e": {"encoder_self": "recurrent"},
     "ran-d": {"decoder_self": "recurrent"},
     "ran-all": {"encoder_self": "recurrent", "decoder_self": "recurrent"},
-    "ran-all-frozen": dict.fromkeys(HARD_CODED, "recurrent(trainable=False)"),
+    "ran-all-frozen": dict.fromkeys(SELF_SITES, "recurrent(trainable=False)"),
     "ran-e/-pe": {"encoder_self": "recurrent", "encoder_positions": False},
     "ran-d/-pe": {"decoder_self": "recurrent", "decoder_positions": False},
-    "syn-r": dict.fromkeys(HARD_CODED, "synthesizer"),
-    "syn-r-ones": dict.fromkeys(HARD_CODED, "synthesizer(init='ones')"),
-    "syn-r-low-rank": dict.fromkeys(HARD_CODED, "synthesizer(rank=8)"),
+    "syn-r": dict.fromkeys(SELF_SITES, "synthesizer"),
+    "syn-r-ones": dict.fromkeys(SELF_SITES, "synthesizer(init='ones')"),
+    "syn-r-low-rank": dict.fromkeys(SELF_SITES, "synthesizer(rank=8)"),
     "base-attention-dropout": {"attention_dropout": 0.2},
     # Voita et al. 2019
     "gated": {"gated_sites": SITES},

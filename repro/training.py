@@ -89,7 +89,16 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
     return run
 
 
-def _loop(run: Run, model, optimizer, progress: Progress, train_pairs, dev_pairs, stop: dict[str, int], quiet: bool) -> Progress:
+def _loop(
+    run: Run,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    progress: Progress,
+    train_pairs: EncodedPairs,
+    dev_pairs: EncodedPairs,
+    stop: dict[str, int],
+    quiet: bool,
+) -> Progress:
     """Update until the run is done (`Progress.is_done`); log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
     clock, meter = time.perf_counter(), EnergyMeter(device)
@@ -163,8 +172,14 @@ def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
     return torch.optim.Adam(groups, lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
 
 
-def apply_update(model, optimizer, batch: Batch, lr: float, config: TrainConfig) -> tuple[float, float, int]:
-    """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens."""
+def apply_update(
+    model: Transformer, optimizer: torch.optim.Optimizer, batch: Batch, lr: float, config: TrainConfig
+) -> tuple[float, float, int]:
+    """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens.
+
+    Raises:
+        DivergedError: loss or gradient is no number any more.
+    """
     model.train()
     for group in optimizer.param_groups:
         group["lr"] = lr * group.get("rate", 1.0)

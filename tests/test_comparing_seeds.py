@@ -78,6 +78,9 @@ def test_what_cannot_be_compared_is_refused(stored):
         compare_systems([[["Ja."], ["Ja."]], [["Ja.", "Nein."]]], ["Ja."], "de")
     with pytest.raises(InputError, match="num_samples: must be at least 1, found 0"):
         compare_systems([[["Ja."]], [["Ja."]]], ["Ja."], "de", num_samples=0)
+    for systems in ([], [[["Ja."]], []]):
+        with pytest.raises(InputError, match="systems: one has no texts, or there is no system"):
+            compare_systems(systems, ["Ja."], "de")
 
 
 def test_a_name_may_mean_all_seeds_of_a_system(runs):

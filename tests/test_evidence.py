@@ -26,8 +26,9 @@ from scipy import stats
 
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
+from repro.papers import cui2019, raganato2020, you2020, zeng2021
 from repro.papers.arms import Arm, is_of_the_size
-from repro.papers.bins import equal_parts, last_minus_first, reference_length, slope_weights, source_length
+from repro.papers.bins import equal_parts, into_bins, last_minus_first, reference_length, slope_weights, source_length
 from repro.papers.claims import better
 from repro.papers.evidence import MAX_SEEDS, Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
@@ -204,6 +205,12 @@ SHORT, MIDDLE, LONG = ("a " * words for words in (5, 15, 45))
 def bins_of(monkeypatch, references: list[str], edges: list[float]) -> list[tuple[str, list[int]]]:
     monkeypatch.setattr("repro.papers.evidence.load_pairs", lambda *_: (references, references))
     return [(name, inside) for name, _, inside in Evidence("smoke", []).bins(BASE, reference_length, edges)]
+
+
+@pytest.mark.parametrize("paper", [cui2019, raganato2020, you2020, zeng2021])
+def test_no_sentence_is_too_long_for_the_bins_of_a_paper(paper):
+    lengths = [5, 25, 1200] * 40
+    assert sorted(place for found in into_bins(lengths, paper.LENGTHS) for place in found.sentences) == list(range(len(lengths)))
 
 
 def test_bins_of_a_handful_are_joined_with_a_neighbour_and_no_sentence_is_left_out(monkeypatch):

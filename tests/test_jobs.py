@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,11 @@ def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expec
         assert run_all([()], threads_here, jobs, lambda *end: None) == [{"threads": expected}]
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_thread_that_hears_no_signals_may_run_them():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(run_all, [()], threads_here, 1, lambda *end: None).result() == [{"threads": torch.get_num_threads()}]
 
 
 def test_no_jobs_are_refused():

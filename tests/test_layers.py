@@ -8,11 +8,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "metrics", "statistics"},
+    {"errors", "markdown", "metrics", "resampling", "statistics", "costs"},
     {"files", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
     {"attention", "attention.multihead"},
+    {"layers"},
     {"transformer"},
     {"loss", "checkpoints", "preparation", "training", "decoding"},
     {"evaluation", "analysis"},

@@ -18,6 +18,7 @@ from repro.papers.figures import (
     gap_figure,
     head_figures,
     histogram_figure,
+    length_cost_figure,
     maps_of,
     masked_length_figure,
     rare_words_figure,
@@ -140,3 +141,9 @@ def test_accuracies_are_drawn_in_percent_with_their_intervals():
     assert [end[0] for end in ends(figure, str(TOKEN))] == pytest.approx([90, 82.56, 94.48], abs=0.01)
     assert [end[0] for end in ends(figure, f"{TOKEN}, head 8 masked")] == pytest.approx([60, 50.20, 69.06], abs=0.01)
     assert figure.layout.xaxis.ticktext == ("2",)
+
+
+def test_costs_by_length_are_found_wherever_the_report_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (figure,) = length_cost_figure(Evidence("smoke", [])).values()
+    assert {line.name for line in figure.data} >= {"dot-product", "recurrent"}

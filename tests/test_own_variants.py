@@ -83,6 +83,8 @@ def test_an_option_needs_no_annotation_if_it_has_a_default(write):
     )
     assert built("nearness(slope=3)")[0].slope == 3.0
     write(NEARNESS.replace("slope=1.0", "slope: list[float] = (1.0,)"))
+    assert built("nearness(slope=[1, 2])")[0].slope == [1.0, 2.0]
+    write(NEARNESS.replace("slope=1.0", "slope: tuple[float, ...] = (1.0,)"))
     assert built("nearness(slope=[1, 2])")[0].slope == (1.0, 2.0)
 
 

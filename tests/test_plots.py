@@ -146,6 +146,7 @@ def test_labels_that_do_not_fit_are_refused_in_one_line():
         lambda: plots.heads_kept_by_site({}),
         lambda: plots.heads_kept_by_layer({}, []),
         lambda: plots.speed_by_length({}),
+        lambda: plots.attention_maps([np.zeros((2, 0))], ["head"], ["a", "b"], []),
         lambda: plots.published_beside_reproduced([]),
     ],
 )

@@ -15,8 +15,8 @@ from repro.data.corpora import load_corpus, task_of
 from repro.data.generated import Pair, draw_splits
 from repro.data.minigerman.lexicon import VERBS
 from repro.errors import InputError
-from repro.evaluation import METRICS, paired_bootstrap, score_all
-from repro.metrics import VERSION, Distinct, Rouge
+from repro.evaluation import paired_bootstrap, score_all
+from repro.metrics import METRICS, VERSION, Distinct, Rouge
 from repro.records import compare_records, rescore
 from repro.report import render
 from repro.scales import SCALES, resolve

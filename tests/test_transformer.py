@@ -11,9 +11,10 @@ from repro.config import ModelConfig
 from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, PAD_ID
 from repro.errors import InputError
+from repro.layers import Dropout, Residual
 from repro.scales import SCALES, resolve
 from repro.scales import SYSTEMS as ALL_SYSTEMS
-from repro.transformer import Dropout, Residual, Transformer, count_parameters, sinusoids
+from repro.transformer import Transformer, count_parameters, sinusoids
 
 VOCAB = 19
 SMALL = {"embed_dim": 24, "num_heads": 4, "ffn_dim": 20, "encoder_layers": 2, "decoder_layers": 3}

@@ -12,7 +12,7 @@ import pytest
 
 from repro.analysis.contrastive import _stored
 from repro.errors import InputError
-from repro.papers import verify
+from repro.papers import derived, verify
 from repro.papers.plausible import check_training
 from repro.papers.pruned import shape_of
 from repro.papers.verify import verify_claims, verify_records
@@ -37,7 +37,7 @@ def without_scoring(monkeypatch):
         pairs_of(record)
         return record["scores"]
 
-    monkeypatch.setattr(verify, "rescore", believe)
+    monkeypatch.setattr(derived, "rescore", believe)
 
 
 @pytest.fixture
@@ -302,7 +302,7 @@ def test_a_damaged_record_is_named_and_the_others_are_checked(tmp_path, stored):
 
 
 def test_what_was_found_before_a_check_fails_is_said(tmp_path, stored, monkeypatch):
-    monkeypatch.setattr(verify, "rescore", rescore)
+    monkeypatch.setattr(derived, "rescore", rescore)
     path, _ = two_of(stored, tmp_path)
     edit(path, lambda record: (record["hypotheses"].pop(), record.update(seed=7)))
     found = checked(tmp_path)

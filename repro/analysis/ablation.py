@@ -107,7 +107,7 @@ def ablate(
         factor: of all these heads; 0 masks them.
         search: how to search.
         hyps: what the whole model makes of `sources` with the same search; default: translate them.
-        task: what `refs` are to `sources`; it decides the metrics, see `evaluation.METRICS`.
+        task: what `refs` are to `sources`; it decides the metrics, see `metrics.METRICS`.
 
     Returns:
         What `paired_bootstrap` says of every metric of the task; the whole model is `first`, the changed one `second`.

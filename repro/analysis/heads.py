@@ -240,8 +240,7 @@ def measure_heads(
             raise InputError("token_counts", what, "count the training split with the subwords of the model")
     source_counts, target_counts = token_counts or (None, None)
     counts_of_keys = {"encoder_self": source_counts, "decoder_self": target_counts, "cross": source_counts}
-    heads = {site: [0 if place is None else place.weights.num_heads for place in places] for site, places in model.attentions().items()}
-    sums = {site: HeadSums(site, num_heads, counts_of_keys[site], most_frequent) for site, num_heads in heads.items()}
+    sums = {site: HeadSums(site, num_heads, counts_of_keys[site], most_frequent) for site, num_heads in model.num_heads().items()}
     for src, tgt_in in at_least_one(batches):
         ids = {"encoder_self": (src, src), "decoder_self": (tgt_in, tgt_in), "cross": (tgt_in, src)}
         for site, layers in collect_weights(model, src, tgt_in)._asdict().items():

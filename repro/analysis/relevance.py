@@ -45,7 +45,8 @@ from repro.analysis.weights import collect_weights
 from repro.attention.multihead import MultiHeadAttention
 from repro.data.batches import Batch, at_least_one
 from repro.errors import InputError, did_you_mean
-from repro.transformer import Residual, Transformer
+from repro.layers import Residual
+from repro.transformer import Transformer
 
 EPSILON = 1e-5
 ALPHA = BETA = 0.5

@@ -161,8 +161,7 @@ def measure_syntax(
         InputError: if a parse does not belong to its sentence, or is missing.
     """
     device = model.source_embedding.weight.device
-    places = model.attentions()["encoder_self"]
-    sums = SyntaxSums([0 if place is None else place.weights.num_heads for place in places], merge)
+    sums = SyntaxSums(model.num_heads()["encoder_self"], merge)
     parses = iter(parses)
     for start in range(0, len(sentences), batch_size):
         batch = sentences[start : start + batch_size]

@@ -6,7 +6,7 @@ from typing import Any
 from repro.analysis.head_records import HeadRecord
 from repro.analysis.syntax import DIRECTIONS, RELATIONS
 from repro.config import SITES
-from repro.report import table
+from repro.markdown import table
 
 MISSING = "-"
 

@@ -80,9 +80,9 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     from repro.config import SITES
     from repro.cutting import check_prunable, save_pruned
     from repro.decoding import Translator
+    from repro.markdown import table
     from repro.pruning import kept_heads
     from repro.pruning_sweep import nearest, sweep
-    from repro.report import table
 
     chosen = ("encoder_self",) if sites == "encoder" else SITES
     model = Translator.from_run(found, "cpu").model

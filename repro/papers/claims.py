@@ -70,11 +70,14 @@ class Contrast:
     terms: tuple[tuple[float, Arm], ...]
     at_least: float | None = None
     at_most: float | None = None
-    measures: tuple[str, ...] = ()
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         return tuple(arm for _, arm in self.terms)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return ()  # scores alone
 
     def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
         found = evidence.contrast(self.terms)

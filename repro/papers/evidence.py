@@ -11,15 +11,16 @@ from repro.analysis.head_records import RELEVANCE_SENTENCES
 from repro.config import RunConfig, from_dict
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError, ReproError
-from repro.evaluation import CorpusMetric, metrics_for
+from repro.metrics import CorpusMetric, metrics_for
 from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
 from repro.papers.pooling import AND, pooled
 from repro.record_fields import kind_of
 from repro.records import check_text, search_of
 from repro.report import label_of
+from repro.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
 from repro.scales import SCALES, conditions_of, system_of
-from repro.statistics import NUM_SAMPLES, Estimate, SeedNoise, bleu_of_resamples, bleu_of_sums, estimate
+from repro.statistics import Estimate, SeedNoise, estimate
 
 MAX_SEEDS = 9
 

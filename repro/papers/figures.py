@@ -14,7 +14,7 @@ from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.attention.fixed import PATTERNS
 from repro.attention.masks import causal_mask
-from repro.config import SITES
+from repro.config import SELF_SITES, SITES
 from repro.papers.arms import Arm
 from repro.papers.bins import Key
 from repro.papers.evidence import Evidence, Record
@@ -25,6 +25,7 @@ from repro.statistics import Estimate
 
 Figures = dict[str, Figure]
 
+SCALING = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "scaling.json"
 EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)  # of the drawn patterns: which word each token is a piece of
 PATTERNS_EXPLAINED = (
     f"The weights that need no training, in a sentence of {len(EXAMPLE_WORDS)} tokens and {EXAMPLE_WORDS[-1] + 1} words: a row a query, a "
@@ -71,7 +72,7 @@ def offset_gallery(_evidence: Evidence) -> Figures:
     """Draw the hard-coded heads of You et al. 2020 in encoder and decoder (their Figure 1)."""
     return {
         f"Hard-coded heads, {site}": plots.pattern_gallery(_patterns("gaussian", site, 2, ("first head", "second head")))
-        for site in ("encoder_self", "decoder_self")
+        for site in SELF_SITES
     }
 
 
@@ -97,14 +98,14 @@ def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     arms = evidence.having("heads", arms)
     return {
         f"Entropy, {site}": plots.entropy_by_layer({str(arm): numbers(evidence, arm, site, "entropy") for arm in arms})
-        for site in ("encoder_self", "decoder_self")
+        for site in SELF_SITES
     }
 
 
 def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     """Draw how many weights are how large (Zeng et al. 2021, Figure 5)."""
     arms, figures = evidence.having("heads", arms), {}
-    for site in ("encoder_self", "decoder_self"):
+    for site in SELF_SITES:
         counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
         num_layers = min(map(len, counts.values()))
         layers = sorted({0, (num_layers - 1) // 2, num_layers - 1})  # of six the first, third and sixth, as in the paper
@@ -117,7 +118,7 @@ def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     arms = evidence.having("heads", arms)
     return {
         f"Divergence of layers, {site}": plots.divergence_matrix({str(arm): numbers(evidence, arm, site, "divergence") for arm in arms})
-        for site in ("encoder_self", "decoder_self")
+        for site in SELF_SITES
     }
 
 
@@ -138,7 +139,7 @@ def head_figures(record: Record) -> Figures:
     sites = record["sites"]
     confidence, relevance = (np.array(sites["encoder_self"][name], dtype=float) for name in ("confidence", "relevance"))
     roles = [[tuple(head) for head in layer] for layer in sites["encoder_self"]["roles"]]
-    distances = {site: np.array(sites[site]["distance"], dtype=float) for site in ("encoder_self", "decoder_self")}
+    distances = {site: np.array(sites[site]["distance"], dtype=float) for site in SELF_SITES}
     return {
         "Confidence against relevance": plots.confidence_against_relevance(confidence, relevance, roles),
         "Relevance": plots.head_values({"encoder_self": relevance}, "relevance, share of the layer"),
@@ -150,10 +151,9 @@ def head_figures(record: Record) -> Figures:
 
 def length_cost_figure(_evidence: Evidence) -> Figures:
     """Draw what one attention layer costs by length, as the benchmarks measured it, where their records are at hand."""
-    path = Path("benchmarks/results/scaling.json")
-    if not path.exists():
+    if not SCALING.exists():  # the package without the repository around it
         return {}
-    return {"Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(json.loads(path.read_bytes())["rows"])}
+    return {"Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(json.loads(SCALING.read_bytes())["rows"])}
 
 
 def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from repro.analysis.tables import columns_explained, heads_table, sentences_measured, syntax_table
+from repro.config import SELF_SITES
+from repro.markdown import table
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.papers.tables import what_there_is
-from repro.report import table
 from repro.statistics import Exact, Interval, Undefined, over_seeds
 
 OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")  # 0 would relate a word to itself
@@ -56,7 +57,7 @@ def local_share(evidence: Evidence, arm: Arm) -> Interval | Exact:
     """Return the share of the self-attention heads of an arm whose largest weight lies within three tokens on average."""
 
     def of_seed(seed: int) -> Exact:
-        distances = np.concatenate([numbers(evidence, arm, site, "distance", seed).ravel() for site in ("encoder_self", "decoder_self")])
+        distances = np.concatenate([numbers(evidence, arm, site, "distance", seed).ravel() for site in SELF_SITES])
         known = distances[np.isfinite(distances)]
         return Exact(float((known <= 3).mean()), f"{len(known)} heads", step=1 / len(known))
 
@@ -79,7 +80,7 @@ def maps_text(evidence: Evidence, arm: Arm) -> str:
 def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     """Return the mean entropy of the heads by site and layer, in nats (Zeng et al. 2021, equation 5 and Figure 4)."""
     arms, rows = evidence.having("heads", arms), []
-    for site in ("encoder_self", "decoder_self"):
+    for site in SELF_SITES:
         entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
         rows += [[f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)] for layer in range(len(entropies[0]))]
     return _of_sentences(evidence, arms[0], table(["mean entropy, nats", *(str(arm) for arm in arms)], rows))
@@ -88,7 +89,7 @@ def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
 def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     """Return the mean divergence of neighbouring layers, in nats (Zeng et al. 2021, Figure 7)."""
     arms, rows = evidence.having("heads", arms), []
-    for site in ("encoder_self", "decoder_self"):
+    for site in SELF_SITES:
         means = [np.diagonal(numbers(evidence, arm, site, "divergence"), offset=1).mean() for arm in arms]
         rows.append([site, *(f"{mean:.3f}" for mean in means)])
     return _of_sentences(evidence, arms[0], table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows))

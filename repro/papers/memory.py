@@ -13,9 +13,9 @@ from torch import Tensor
 from repro.config import RunConfig
 from repro.data.batches import EncodedPairs
 from repro.data.subwords import EOS_ID, PAD_ID
+from repro.markdown import table
 from repro.papers.arms import Arm
 from repro.papers.speed import BATCH, STEPS
-from repro.report import table
 from repro.training import batch_loss
 from repro.transformer import Transformer
 

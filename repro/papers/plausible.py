@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from repro.config import SITES
+from repro.config import SELF_SITES, SITES
 from repro.papers.evidence import Record
 
 SLACK = 0.001  # of the sum of a row of rounded weights
@@ -62,7 +62,7 @@ def _is_attention(weights: Any, queries: int, keys: int) -> bool:
 
 def check_off_diagonal(record: Record) -> Iterator[str]:
     """Yield what cannot be shares of the tokens of as many sentences on both sides."""
-    shares = {site: np.array(record["shares"][site], dtype=float) for site in ("encoder_self", "decoder_self")}
+    shares = {site: np.array(record["shares"][site], dtype=float) for site in SELF_SITES}
     if len({len(found) for found in shares.values()}) != 1:
         yield "shares: are of different numbers of sentences"
     for site, found in shares.items():

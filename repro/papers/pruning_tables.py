@@ -10,12 +10,12 @@ import torch
 from repro import plots
 from repro.attention.gates import HardConcrete
 from repro.config import SITES
+from repro.markdown import table
 from repro.papers.evidence import Evidence
 from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED, control_of, kept_by_site, roles_before, shape_of, sweeps
 from repro.papers.tables import explained, printed_grid, printed_table
 from repro.records import score_of
-from repro.report import table
 from repro.statistics import Estimate
 
 DRAWN_GATES = 20_000
@@ -120,7 +120,7 @@ def gate_figure(_evidence: Evidence) -> dict[str, Any]:
     for log_alpha in (-2.0, 0.0, 2.0):
         gate = HardConcrete(DRAWN_GATES, init=log_alpha).train()
         counts, edges = np.histogram(gate().detach().numpy(), bins=20, range=(0, 1))
-        lines[f"log alpha {log_alpha:+.0f}"] = ((edges[1:] + edges[:-1]) / 2, counts / DRAWN_GATES)
+        lines[f"log alpha {log_alpha:+.0f}"] = (((edges[1:] + edges[:-1]) / 2).tolist(), (counts / DRAWN_GATES).tolist())
     torch.random.set_rng_state(generator_state)
     return {"Hard Concrete gates": plots.curves(lines, "gate", "share of draws")}
 

@@ -4,6 +4,7 @@ https://arxiv.org/abs/2002.10260. The variant is `attention/fixed.py`. Heads are
 tables are not at hand, so tables stand without printed numbers and claims take what the prose says.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -33,7 +34,7 @@ SHALLOW_ENCODER = ("model.encoder_layers=1", "model.decoder_layers=1")
 FOUR = ("8L", "7Ftoken+1L", "7Fword+1L", "1L")
 QUARTER = 0.25
 WORD_SENSE, AGREEMENT = "word_sense", "subj_verb_agreement"
-LENGTHS = [0, 10, 20, 30, 40, 50, 1000]  # bins of reference words
+LENGTHS = [0, 10, 20, 30, 40, 50, math.inf]  # bins of reference words
 MASKED = (TOKEN, WORD, Arm(TOKEN.system, SHALLOW), Arm(WORD.system, SHALLOW))
 CHOICES = {  # what section 3 leaves open, read otherwise -> as it is read in all other experiments
     Arm(TOKEN.system, ("model.encoder_self=fixed(right_context='absolute')",), label="right context: (j+1)^3"): TOKEN,

@@ -9,14 +9,15 @@ from markdown_it import MarkdownIt
 from plotly.io import to_html
 from plotly.offline import get_plotlyjs
 
+from repro.costs import TRAINING_COSTS, costs_note, training_costs
 from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
+from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.papers.tables import printed_table, status_line
 from repro.papers.verdicts import NO_DATA, STATUSES_EXPLAINED, Verdict, as_verdict, claims_of, counts, load, verdict_table
-from repro.report import TRAINING_COSTS, costs_note, table, training_costs
 from repro.scales import SCALES
 
 SMOKE_NOTE = (

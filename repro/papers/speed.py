@@ -15,10 +15,10 @@ from repro.data.batches import mark_source, pad
 from repro.data.corpora import load_corpus
 from repro.data.subwords import BOS_ID
 from repro.decoding import Translator
+from repro.markdown import table
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.provenance import describe_processor
-from repro.report import table
 from repro.runs import Run
 from repro.statistics import Interval, median
 

@@ -16,10 +16,10 @@ from repro.data.german_errors.sentence import Sentence
 from repro.data.mucow import load_mucow
 from repro.decoding import Translator
 from repro.errors import InputError
+from repro.markdown import table
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
-from repro.report import table
 from repro.runs import Run
 from repro.statistics import Interval, over_seeds, paired_difference
 

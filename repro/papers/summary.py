@@ -7,6 +7,7 @@ from pathlib import Path
 
 from repro.errors import MachineError
 from repro.files import write_atomic
+from repro.markdown import table
 from repro.papers import PAPERS, load_paper
 from repro.papers.claims import DECIDED, STATUSES, Verdict
 from repro.papers.evidence import Evidence
@@ -26,7 +27,7 @@ from repro.papers.verdicts import (
     scales_with_verdicts,
 )
 from repro.records import VERDICTS, load_records
-from repro.report import render_results, table
+from repro.report import render_results
 from repro.statistics import ONE_SEED
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")

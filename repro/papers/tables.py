@@ -9,12 +9,12 @@ import numpy as np
 
 from repro.data.corpora import load_corpus
 from repro.errors import MachineError
+from repro.markdown import table
 from repro.papers.arms import Arm
 from repro.papers.bins import Key, equal_parts
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import Printed, printed, remarks
 from repro.records import score_of
-from repro.report import table
 from repro.statistics import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 
 NOT_PRINTED = "not known"

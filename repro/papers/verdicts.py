@@ -11,12 +11,12 @@ from typing import Any
 
 from repro.errors import DamagedFileError, InputError, did_you_mean
 from repro.files import locked, write_json
+from repro.markdown import table
 from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Status, Verdict
 from repro.papers.evidence import Evidence
 from repro.papers.pooling import AND
 from repro.records import FORMAT, VERDICTS, plain_name
-from repro.report import table
 
 NO_DATA: Status = "not run"
 TEST = "test"  # the set that the tests of claims were written for

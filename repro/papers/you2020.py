@@ -7,10 +7,14 @@ table to table: sh-x has 28.2 and 30.4 in Table 2, but 28.1 (IWSLT16 En-De) and 
 WMT16 En-Ro, but 32.4 in Table 5. Each stands here where it is printed.
 """
 
+import math
+
 import torch
 
 from repro.analysis.tables import sentences_measured
 from repro.attention.patterns import gaussian_density
+from repro.config import SELF_SITES
+from repro.markdown import table
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
 from repro.papers.bins import equal_parts, reference_length, slope_weights
@@ -22,7 +26,6 @@ from repro.papers.memory import memory_table
 from repro.papers.speed import BATCH, ROUNDS, STEPS, speed_ratio, speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table, what_there_is
-from repro.report import table
 from repro.scales import SCALES
 from repro.statistics import Estimate, Undefined
 
@@ -41,7 +44,7 @@ OFFSETS = {
 SPREAD = Arm("sh-x", ("model.cross=dot-product(heads=1)",), label="one cross head in every layer")
 STACKED = Arm("sh-x", ("model.cross=none; last: dot-product(heads={layers}{narrow})",), label="as many cross heads, all in the last layer")
 CONTROLS = (Arm("hc-all-code"), Arm("hc-sa-renormalized"), Arm("uniform-encoder"))
-LENGTHS = [0, 10, 20, 30, 40, 1000]  # five bins of reference words
+LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
 INTO_GERMAN = ("smoke", "multi30k", "iwslt16")
 WITH_MIDDLE = tuple(name for name, scale in SCALES.items() if scale.model.encoder_layers > 2)
@@ -87,7 +90,7 @@ def _off_diagonal_tables(evidence: Evidence) -> str:
     parts = []
     for arms in (arms for arms in (MAIN, MAIN_BACK) if arms[0] in measured):
         data = arms[0].config(evidence.scale).data
-        for site in ("encoder_self", "decoder_self"):
+        for site in SELF_SITES:
             parts.append(f"{data.source} to {data.target}:\n\n{off_diagonal_table(evidence, arms, site)}")
     return "\n\n".join(parts)
 

@@ -3,9 +3,12 @@
 https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurrent.py` and `attention/synthesizer.py`.
 """
 
+import math
+
 import numpy as np
 
 from repro.analysis.tables import sentences_measured
+from repro.config import SELF_SITES
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
 from repro.papers.bins import reference_length, source_length
@@ -26,12 +29,12 @@ DROPOUT = Arm("base-attention-dropout")
 NO_PE, RAN_E_NO_PE, RAN_D_NO_PE = Arm("base/-pe"), Arm("ran-e/-pe"), Arm("ran-d/-pe")
 NO_DECODER_PE = Arm("base", ("model.decoder_positions=false",))
 FROZEN = Arm("ran-all-frozen")
-NO_NORM = Arm("ran-all", tuple(f"model.{site}=recurrent(layer_norm=False)" for site in ("encoder_self", "decoder_self")))
-NO_RESIDUAL = Arm("ran-all", tuple(f"model.{site}=recurrent(residual=False)" for site in ("encoder_self", "decoder_self")))
+NO_NORM = Arm("ran-all", tuple(f"model.{site}=recurrent(layer_norm=False)" for site in SELF_SITES))
+NO_RESIDUAL = Arm("ran-all", tuple(f"model.{site}=recurrent(residual=False)" for site in SELF_SITES))
 COLUMNS = {BASE: "TransF", HC_SA: "HC-SA", SYN_R: "Syn-R", RAN_E: "RAN-E", RAN_D: "RAN-D", RAN_ALL: "RAN-ALL"}
 CONTROLS = (SYN_ONES, Arm("syn-r-low-rank"), DROPOUT)
 SMALL = (Arm("base", part=0.25), Arm("ran-d", part=0.25))
-LENGTHS = [0, 10, 20, 30, 40, 50, 60, 1000]  # seven bins of words
+LENGTHS = [0, 10, 20, 30, 40, 50, 60, math.inf]  # seven bins of words
 LOOKED_AT = (BASE, SYN_R, RAN_ALL)
 TASKS = {
     "summarisation": ("data.corpus=minisummary", "data.source=article", "data.target=summary"),
@@ -45,7 +48,7 @@ def _task_arms(task: str) -> list[Arm]:
 
 def _long(system: str, variant: str) -> str:
     """Return the command that trains a system on articles, with a table of positions that is long enough and ends in no refusal."""
-    sites = " ".join(f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in ("encoder_self", "decoder_self"))
+    sites = " ".join(f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES)
     return f"`repro train --scale cnndm --variant {system} {sites}`"
 
 

@@ -69,6 +69,7 @@ def heatmaps(
     check_drawn(matrices, num_columns)
     matrices = [matrix._replace(values=_array(matrix.values)) for matrix in matrices]
     for matrix in matrices:
+        check_drawn(matrix.values.ravel())
         check_labels(f"'{matrix.title}'", matrix.row_labels, matrix.values.shape[0], "row")
         check_labels(f"'{matrix.title}'", matrix.column_labels, matrix.values.shape[1], "column")
     columns = min(num_columns, len(matrices))

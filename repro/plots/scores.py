@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from repro.plots.style import COLORS, DASHES, INK, SYMBOLS, check_drawn, check_labels, escape, panels, place_of, plain, rounded, ticks
 
-Line = tuple[Iterable[float], Iterable[float]]
+Line = tuple[Sequence[float], Sequence[float]]
 
 
 class Measured(NamedTuple):
