@@ -6,7 +6,7 @@ SHELL = /bin/bash
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test check-notebooks check-tutorials verify faults browser cluster install lint notebooks bench clean
+.PHONY: demo test check-notebooks check-tutorials verify faults browser cluster install lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -64,5 +64,9 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
+# What can be made again in minutes. Trained runs are not of that kind: `make clean-runs` deletes them.
 clean:
-	rm -rf $(VENV) runs reports build *.egg-info
+	rm -rf $(VENV) .venv-bench build dist *.egg-info
+
+clean-runs:
+	rm -rf runs reports

@@ -8,22 +8,25 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import click
 import torch
 
 from benchmarks import free, ours, scaling
 from benchmarks.page import write_page
-from benchmarks.work import SHAPES, THREADS, Contender, apart, race, rows_of
+from benchmarks.work import EACH_WAY, PEERS, SHAPES, THREADS, Contender, apart, race, rows_of
+from repro.errors import ReproError
 from repro.files import write_json
 from repro.provenance import provenance
 from repro.scales import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-PEERS = ("nn.Transformer", "HF Marian", "x-transformers")
+TRAINED = ("nn.Transformer", "HF Marian", "x-transformers")
 AT_ONCE = 7  # systems that race in one group: each is held in a process for every core
 
 
@@ -34,8 +37,8 @@ def measure_training() -> list[dict]:
     rows = []
     for name, precision, rounds in (("small", "fp32", 5), ("small", "bf16", 5), ("base", "fp32", 3), ("base", "bf16", 3)):
         shape = SHAPES[name]
-        contenders = [apart(ours.training, shape, precision), *(apart(peers.training, shape, peer, precision) for peer in PEERS)]
-        contenders.append(apart(peers.training, shape, PEERS[-1], precision, True))
+        contenders = [apart(ours.training, shape, precision)]
+        contenders += [apart(peers.training, shape, peer, precision, kept) for peer in TRAINED for kept in (False, True)]
         rows += rows_of(race(contenders, rounds), shape=name, precision=precision)
     return rows
 
@@ -48,7 +51,7 @@ def measure_decoding() -> list[dict]:
     from benchmarks import peers
 
     rows, shape = [], SHAPES["small"]
-    for processes in (1, THREADS):
+    for processes in EACH_WAY:
         for beam, rounds in ((1, 7), (5, 5)):
             contenders = [apart(ours.decoding, shape, beam, precision, processes=processes) for precision in ("fp32", "int8")]
             for precision in ("fp32", "int8"):
@@ -93,14 +96,15 @@ def measure_memory() -> list[dict]:
     """Peak memory of a process that trains one system on batches of 4,000 tokens, above that of one that only imports."""
     rows = []
     for system in ("", *SYSTEMS):
-        answer = subprocess.run(
-            [sys.executable, "-m", "benchmarks", "--peak", system], cwd=ROOT, capture_output=True, text=True, check=True
-        )
+        work = f"from benchmarks.__main__ import print_peak; print_peak({system!r})"
+        answer = subprocess.run([sys.executable, "-c", work], cwd=ROOT, capture_output=True, text=True, check=True)
         rows.append({"name": system, "peak_mb": int(answer.stdout) / 1024})
     return [{"name": row["name"], "extra_mb": round(row["peak_mb"] - rows[0]["peak_mb"])} for row in rows[1:]]
 
 
-def _peak(system: str) -> None:
+def print_peak(system: str) -> None:
+    """Print the peak memory of this process in kB after it has trained a system a little; of one without a name after imports."""
+    torch.set_num_threads(THREADS)
     if system:
         contender = ours.training(SHAPES["small"], "fp32", system)
         for _ in range(3):
@@ -120,17 +124,26 @@ SECTIONS = {
 }
 
 
-def main(arguments: list[str]) -> None:
-    """Measure the named sections, or all, and write results and page."""
+def _versions_of_peers(sections: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the other toolkits that take part in these sections."""
+    try:
+        return {name: version(name) for section in sections for name in PEERS.get(section, ())}
+    except PackageNotFoundError as error:
+        sys.exit(f"error: {error.name} is not installed. Fix: make bench, or pip install -e '.[bench]' and the same command again")
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("sections", nargs=-1, type=click.Choice(SECTIONS))
+def main(sections: tuple[str, ...]) -> None:
+    """Measure the named SECTIONS, or all, and write results and page."""
     torch.set_num_threads(THREADS)
-    if arguments[:1] == ["--peak"]:
-        return _peak(arguments[1])
-    unknown = [name for name in arguments if name not in SECTIONS]
-    if unknown:
-        sys.exit(f"error: benchmarks: unknown section {unknown[0]}. Fix: use some of {', '.join(SECTIONS)}")
     made_by = provenance(torch.device("cpu"), THREADS, "generated ids")  # before the first section writes into the repository
-    for name in arguments or SECTIONS:
-        rows = SECTIONS[name]()
+    made_by["versions"] |= _versions_of_peers(sections or SECTIONS)
+    for name in sections or SECTIONS:
+        try:
+            rows = SECTIONS[name]()
+        except ReproError as error:
+            sys.exit(f"error: {error}")
         origin = made_by | {
             "load_average": os.getloadavg()[0],
             "measured": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -138,8 +151,8 @@ def main(arguments: list[str]) -> None:
         }
         write_json(RESULTS / f"{name}.json", {"section": name, "rows": rows, "provenance": origin})
         print(json.dumps(rows, indent=1), flush=True)
-    write_page(RESULTS, ROOT / "benchmarks" / "RESULTS.md")
+        write_page(RESULTS, ROOT / "benchmarks" / "RESULTS.md")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 
 from benchmarks.peers import to_ctranslate2
-from benchmarks.work import BATCH_SIZE, THREADS, Contender, apart, race, rows_of
+from benchmarks.work import BATCH_SIZE, EACH_WAY, THREADS, Contender, apart, race, rows_of
 from repro import gallery
 from repro.data.corpora import load_pairs
 from repro.decoding import SearchConfig, Translator
@@ -54,7 +54,7 @@ def measure() -> list[dict]:
     for beam in (1, 5):
         kinds = [(toolkit, beam, precision) for toolkit in TOOLKITS for precision in PRECISIONS]
         quality = _quality(kinds)
-        for processes in (1, THREADS):
+        for processes in EACH_WAY:
             contenders = race([apart(contender, *kind, processes=processes) for kind in kinds], rounds=5)
             timed = rows_of(contenders, beam=beam, processes=processes, threads=THREADS // processes)
             rows += [row | found for row, found in zip(timed, quality, strict=True)]

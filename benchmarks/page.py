@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.free import MODEL, SCALE
-from benchmarks.work import SHAPES
+from benchmarks.work import PEERS, SHAPES
 from repro import plots
 from repro.files import write_atomic
 from repro.markdown import table
@@ -25,12 +25,20 @@ def write_page(results: Path, page: Path) -> None:
     for name, make in _TABLES.items():
         if name in sections:
             origin = sections[name]["provenance"]
-            made = f"{origin['processor']}, {origin['threads']} threads, torch {origin['versions']['torch']}, commit {origin['commit']}"
+            made = f"{origin['processor']}, {origin['threads']} threads, {_versions(name, origin['versions'])}, commit {origin['commit']}"
             load = f"load at the end, this work in it: {origin['load_average']:.1f}"
             parts += [make(sections[name]["rows"]), f"Measured until {origin['measured']} on {made}; {load}."]
     write_atomic(page, ("\n\n".join(parts) + "\n").encode())
     if "scaling" in sections:
         plots.save(layer_cost(sections["scaling"]["rows"]), page.parent / PLOT)
+
+
+def _versions(section: str, found: dict[str, str]) -> str:
+    """Return with which versions a section was measured, of the toolkits that take part in it."""
+    needed = ("torch", *PEERS.get(section, ()))
+    missing = [name for name in needed if name not in found]
+    said = ", ".join(f"{name} {found[name]}" for name in needed if name in found)
+    return said + (f" (of {' and '.join(missing)} no version was noted)" if missing else "")
 
 
 def _training(rows: list[dict]) -> str:

@@ -19,6 +19,12 @@ VOCAB, SENTENCES, LENGTH = 8000, 160, 25  # 4,000 target tokens a batch
 DECODED_SENTENCES, BATCH_SIZE = 256, 64
 DROPOUT, SMOOTHING = 0.1, 0.1
 THREADS = torch.get_num_threads()
+EACH_WAY = sorted({1, THREADS})  # processes that decode at a time: one with all threads, and one a thread
+PEERS = {  # section -> packages of the other toolkits in it
+    "training": ("transformers", "x-transformers"),
+    "decoding": ("transformers", "ctranslate2"),
+    "free": ("ctranslate2",),
+}
 
 
 @dataclass(frozen=True)

@@ -191,14 +191,13 @@ def _swap(new: Path, path: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def check_folder(path: Path) -> None:
+def check_folder(path: Path, mend: str = "delete the folder and make it again") -> None:
     """Check that a folder made by `write_folder` still holds exactly the bytes that were written.
 
     Raises:
-        DamagedFileError: a file is missing, cut or changed.
+        DamagedFileError: a file is missing, cut or changed; it names `mend`.
     """
     path = Path(path)
-    mend = "delete the folder and make it again"
     try:
         manifest = json.loads(read_plain(path / MANIFEST))
         expected = {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}

@@ -7,19 +7,20 @@
 A model is an ordinary run folder: `Translator.from_run(load("base"))` translates. Files of `final/` are hashed by its own manifest.
 """
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from repro.data.corpora import load_corpus
-from repro.errors import InputError, did_you_mean
+from repro.errors import InputError, check_kind, did_you_mean
 from repro.files import check_hashes, sha256, write_atomic, write_json
 from repro.markdown import table
-from repro.runs import GET_GALLERY, Run, gallery_hashes
+from repro.runs import GALLERY, GET_GALLERY, Run, gallery_hashes
 from repro.scales import run_name, system_of
 from repro.tensors import load_state, load_tensors, save_tensors
 
-FOLDER = Path(__file__).resolve().parents[1] / "gallery"
+FOLDER = GALLERY
 COPIED = ("provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")  # lengths.json is missing in older runs
 
 LICENCES = {
@@ -40,12 +41,14 @@ def load(name: str, folder: Path = FOLDER) -> Run:
         InputError: no such model, or no gallery.
         DamagedFileError: a file is missing or changed.
     """
+    check_kind("name", name, "give the name of one model, as in gallery.load('base')", str)
+    check_kind("folder", folder, "give the folder of the gallery, or leave it out", str, os.PathLike)
     manifest = _manifest(folder)
     if name not in manifest:
         raise InputError("gallery", f"there is no model '{name}'", did_you_mean(name, manifest))
     check_hashes(Path(folder) / name, manifest[name], "the gallery's MANIFEST.json", GET_GALLERY)
     run = Run(Path(folder) / name)
-    load_tensors(run.path / "final", "model")
+    run.check_files()
     return run
 
 

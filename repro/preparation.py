@@ -18,7 +18,7 @@ from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import ParallelCorpus, load_once, may_change, own_folder
 from repro.data.subwords import Subwords
 from repro.errors import InputError, MachineError, check_kind
-from repro.files import check_folder, sha256, write_atomic, write_json
+from repro.files import sha256, write_atomic, write_json
 from repro.provenance import identity_changes, provenance
 from repro.runs import Run
 from repro.transformer import Transformer
@@ -61,7 +61,6 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
         DamagedFileError: the final parameters are not what was written.
         InputError: the text is another one, and that is not allowed.
     """
-    check_folder(run.path / "final")
     run.check_files()
     warn_of_changed_attention(run)
     data = run.config.data

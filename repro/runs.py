@@ -31,6 +31,7 @@ from repro.scales import file_name, name_of_seeds, run_name
 from repro.tensors import save_tensors
 
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
+GALLERY = Path(__file__).resolve().parents[1] / "gallery"
 GET_GALLERY = "get the gallery folder again"
 MEND = "restore it, or delete the run's folder and train the run again"
 
@@ -124,6 +125,8 @@ class Run:
         if found:
             return [cls(path) for path in found]
         listed = f"known runs: {', '.join(path.name for path in known[:6])}" if known else "train one with `repro train`"
+        if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
+            listed = f"from here it is {GALLERY / Path(name).name}"
         raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
 
     @property
@@ -222,16 +225,19 @@ class Run:
         return found
 
     def check_files(self) -> None:
-        """Check that subwords and lengths are those that the provenance names, and all files of a model in a gallery.
+        """Check the final parameters, that subwords and lengths are those that the provenance names, and all files of a gallery's model.
 
-        Runs made before provenance did are believed.
+        Runs made before provenance named any are believed.
 
         Raises:
             DamagedFileError: a file is missing or changed.
         """
         noted = self.provenance().get("files", {}) if self.provenance_path.exists() else {}
+        pinned = gallery_hashes(self.path.parent).get(self.path.name, {})
+        check_hashes(self.path, pinned, "the gallery's MANIFEST.json", GET_GALLERY)
         check_hashes(self.path, noted, "provenance.json", MEND)
-        check_hashes(self.path, gallery_hashes(self.path.parent).get(self.path.name, {}), "the gallery's MANIFEST.json", GET_GALLERY)
+        if self.is_finished:
+            check_folder(self.path / "final", GET_GALLERY if pinned else MEND)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -298,11 +304,14 @@ def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
     """Return the hash of each file of each model in a gallery; nothing of a folder that is none.
 
     Raises:
-        DamagedFileError: its list of hashes is not JSON.
+        DamagedFileError: its list of hashes is not JSON, or a model has none in it.
     """
     path = folder / "MANIFEST.json"
     try:
-        return {model: dict(hashes) for model, hashes in json.loads(path.read_bytes()).items()}
+        found = {model: dict(hashes) for model, hashes in json.loads(path.read_bytes()).items()}
+        if not all(found.values()):
+            raise ValueError("a model without hashes")
+        return found
     except OSError:
         return {}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -92,7 +92,7 @@ def test_a_changed_file_is_refused(copy, file):
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(bytes(data))
-    with pytest.raises(DamagedFileError, match=rf"{Path(file).name}: differs from its hash in the"):
+    with pytest.raises(DamagedFileError, match=rf"{Path(file).name}: differs from its hash in the .* Fix: get the gallery folder again"):
         gallery.load("small", copy)
 
 
@@ -101,6 +101,12 @@ def test_a_changed_file_is_refused_also_by_who_names_the_folder(copy, monkeypatc
     config = copy / "small" / "config.json"
     config.write_text(config.read_text().replace('"num_heads": 4', '"num_heads": 2'))
     with pytest.raises(DamagedFileError, match="config.json: differs from its hash in the gallery's MANIFEST.json. Fix: get the gallery"):
+        Translator.from_run(Run.find(str(copy / "small")))
+    gallery.add(gallery.load("base"), "small", copy)
+    (copy / "small" / "final" / "model.safetensors").write_bytes(b"no parameters")
+    with pytest.raises(
+        DamagedFileError, match="model.safetensors: differs from its hash in the MANIFEST.json. Fix: get the gallery folder"
+    ):
         Translator.from_run(Run.find(str(copy / "small")))
     monkeypatch.setattr("repro.gallery._same_translations", lambda _, rounded: rounded.check_files() or {"same": 1, "sentences": 1})
     gallery.add(gallery.load("hc-sa"), "small", copy, half=True)  # which reads the new files before it lists their hashes
@@ -126,9 +132,20 @@ def test_mistakes_meet_one_line(copy, tmp_path):
         gallery.load("smal", copy)
     with pytest.raises(InputError, match="there are no trained models here"):
         gallery.load("base", tmp_path / "nowhere")
-    (copy / "MANIFEST.json").write_text("{")
-    with pytest.raises(DamagedFileError, match="MANIFEST.json: holds no hashes of models"):
-        gallery.load("small", copy)
+    with pytest.raises(InputError, match=r"name: wants str, found \['small'\]"):
+        gallery.load(["small"], copy)
+    with pytest.raises(InputError, match="folder: wants str or PathLike, found None"):
+        gallery.load("small", None)
+    for damaged in ("{", '{"small": {}}'):
+        (copy / "MANIFEST.json").write_text(damaged)
+        with pytest.raises(DamagedFileError, match="MANIFEST.json: holds no hashes of models"):
+            gallery.load("small", copy)
+
+
+def test_a_model_is_named_by_its_folder_from_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"gallery/base: no such run in .* Fix: from here it is {gallery.FOLDER / 'base'}"):
+        Run.find("gallery/base")
 
 
 def test_only_finished_runs_of_known_licence_are_added(tmp_path):

@@ -235,7 +235,6 @@ table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1r
 th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top; overflow-wrap: normal; }}
 th {{ vertical-align: bottom; }}
 th:first-child, td:first-child {{ position: sticky; left: 0; background: Canvas; }}
-@media print {{ table {{ display: table; font-size: 0.6rem; }} td {{ min-width: 0 !important; }} }}
 td {{ min-width: 7.5rem; }} td:first-child {{ min-width: 4rem; }}
 td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} /* numbers, which Markdown sets right */
 h2 {{ margin-top: 3rem; border-bottom: 2px solid #8888; }}
@@ -243,6 +242,17 @@ figure {{ margin: 1rem 0; max-width: 52rem; }} figcaption {{ font-weight: 600; }
 code {{ font-size: 0.9em; }}
 @media (max-width: 40rem) {{
   h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.2rem; }} td:last-child:not([style]) {{ min-width: 16rem; }}
+  figure {{ overflow-x: auto; }} figure > div {{ min-width: 36rem; }} /* labels of heat maps would lie on each other */
+}}
+@page {{ size: A4 landscape; margin: 12mm; }}
+@media print {{ /* all columns on the paper: what scrolls on a screen would be cut */
+  body {{ margin: 0; padding: 0; max-width: none; }}
+  table {{ display: table; font-size: 0.55rem; }}
+  th, td, td[style] {{ min-width: 0 !important; padding: 0.1rem 0.25rem; white-space: normal; }}
+  th {{ overflow-wrap: anywhere; }}
+  th:first-child, td:first-child {{ position: static; min-width: 4.5em !important; overflow-wrap: normal; }}
+  figure, tr {{ break-inside: avoid; }} figure {{ max-width: 17cm; }} h2, h3, figcaption {{ break-after: avoid; }}
+  .modebar {{ display: none; }}
 }}
 </style>
 <script>{plotly}</script></head><body>
