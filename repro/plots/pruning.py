@@ -44,14 +44,13 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
     return figure.update_yaxes(title_text="a, the log alpha of a gate", zeroline=True, zerolinecolor=INK)
 
 
-def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve], metric: str = "BLEU") -> go.Figure:
-    """Draw what pruning costs: the difference to the unpruned model against the share of heads kept. Voita et al. 2019, Figure 7.
+def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve]) -> go.Figure:
+    """Draw what pruning costs: the difference to the model with all heads against the share of heads kept. Voita et al. 2019, Figure 7.
 
     Differences and shares, because scores on different corpora, and numbers of heads in different shapes, do not compare.
 
     Args:
-        reproduced, published: curves by name; published ones are grey and dashed. The unpruned model comes first, if others kept all heads.
-        metric: what is scored.
+        reproduced, published: curves by name; published ones are grey and dashed. The one with all heads comes first, if others kept all.
     """
     figure = plain(height=400)
     drawn = [(name, curve, False) for name, curve in reproduced.items()] + [(name, curve, True) for name, curve in published.items()]
@@ -70,10 +69,10 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
             name=escape(name),
             line={"color": color, "dash": "dash" if is_published else "solid"},
             marker={"symbol": symbol, "size": 8},
-            hovertemplate=f"%{{customdata[0]}} heads kept: {metric} %{{customdata[1]:.4~f}} (%{{y:+.4~f}})",
+            hovertemplate="%{customdata[0]} heads kept: BLEU %{customdata[1]:.4~f} (%{y:+.4~f})",
         )
-    figure.update_xaxes(title_text="heads kept, % of the unpruned model", range=[103, -3])
-    return figure.update_yaxes(title_text=f"{escape(metric)}, difference to the unpruned model")
+    figure.update_xaxes(title_text="heads kept, % of all", range=[103, -3])
+    return figure.update_yaxes(title_text="BLEU, difference to all heads")
 
 
 def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.Figure:

@@ -125,6 +125,13 @@ def too_large_for_a_float(scores, blocked):
 
 
 @masked_softmax.mistake
+def too_large_and_hidden(scores, blocked):
+    """exp(200) is larger than any 32-bit number, and `nan_to_num` hides what came of it. Take the row's largest score off first."""
+    exponentials = scores.exp().masked_fill(blocked, 0)
+    return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+@masked_softmax.mistake
 def nothing_by_nothing(scores, blocked):
     """A row with every key blocked became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next layer spreads it to all words."""
     return scores.masked_fill(blocked, -math.inf).softmax(dim=-1)
@@ -134,6 +141,12 @@ def nothing_by_nothing(scores, blocked):
 def not_the_lowest(scores, blocked):
     """Your blocked score is low, but real scores can be lower still, and then the blocked key wins. Only minus infinity is below all."""
     return scores.masked_fill(blocked, -20).softmax(dim=-1).masked_fill(blocked, 0)
+
+
+@masked_softmax.mistake
+def low_and_shared(scores, blocked):
+    """Your blocked score is not below all real ones, and rows with every key blocked share it. Take minus infinity; set such rows to 0."""
+    return scores.masked_fill(blocked, -20).softmax(dim=-1)
 
 
 @masked_softmax.mistake
@@ -206,6 +219,12 @@ def words_cut(x, num_heads):
     return torch.stack(x.chunk(num_heads))
 
 
+@split_heads.mistake
+def parts_of_num_heads(x, num_heads):
+    """`split` wants to know how wide a part is, not how many there are: give it head_dim, or use `chunk`."""
+    return torch.stack(x.split(num_heads, dim=1))
+
+
 def read(weights, value):
     """Return the weighted sum of the values for each query."""
     return table(
@@ -232,7 +251,7 @@ QUERY, KEY, VALUE = normal(4, 6, seed=1), normal(5, 6, seed=4), table(5, 6, lamb
         (QUERY, KEY, VALUE, 3, table(4, 5, lambda i, j: j >= 2 * i).bool()),
     ],
     hint="Column c of the output comes from column c of the values, read with the weights of the head that owns this column. "
-    "Are `scaled_scores` and `masked_softmax` right already?",
+    "Are `scaled_scores`, `masked_softmax` and `split_heads` right already?",
 )
 def multi_head(query, key, value, num_heads, blocked):
     return torch.cat(heads_of(query, key, value, num_heads, blocked), dim=1)
@@ -242,6 +261,16 @@ def multi_head(query, key, value, num_heads, blocked):
 def one_wide_head(query, key, value, num_heads, blocked):
     """All columns were read with the same weights, as by one wide head. Every head has its own, from its slice of the vectors."""
     return multi_head.definition(query, key, value, 1, blocked)
+
+
+@multi_head.mistake
+def words_dealt_to_heads(query, key, value, num_heads, blocked):
+    """Your heads got some words each, not a part of every word: `reshape` cannot swap two axes. Use your `split_heads`."""
+    parts = zip(*(only_reshaped(x, num_heads) for x in (query, key, value)), strict=True)
+    read_by_heads = [
+        read(masked_softmax.definition(scaled_scores.definition(q, k), blocked), v) for q, k, v in parts
+    ]
+    return torch.cat(read_by_heads, dim=1)
 
 
 @multi_head.mistake

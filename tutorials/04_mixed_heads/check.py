@@ -238,6 +238,26 @@ def too_large_for_a_float(scores, masks, is_padding):
 
 
 @mixed_weights.mistake
+def too_large_and_hidden(scores, masks, is_padding):
+    """exp(200) is larger than any 32-bit number, and `nan_to_num` hides what came of it. Take the row's largest score off first."""
+    exponentials = scores.exp().masked_fill(masks | is_padding, 0)
+    return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+@mixed_weights.mistake
+def not_the_lowest(scores, masks, is_padding):
+    """Your blocked score is low, but real scores can be lower still, and then the blocked key wins. Only minus infinity is below all."""
+    blocked = masks | is_padding
+    return scores.masked_fill(blocked, -20).softmax(dim=-1).masked_fill(blocked, 0)
+
+
+@mixed_weights.mistake
+def padding_crossed_out(scores, masks, is_padding):
+    """You set the weights of padding to 0 after the softmax, so that rows no longer sum to one. Block it before, with the masks."""
+    return mixed_weights.definition(scores, masks, torch.zeros_like(is_padding)).masked_fill(is_padding, 0)
+
+
+@mixed_weights.mistake
 def nothing_by_nothing(scores, masks, is_padding):
     """A row with nothing left to look at became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next layer spreads it to words."""
     return scores.masked_fill(masks | is_padding, -math.inf).softmax(dim=-1)

@@ -347,6 +347,13 @@ def two_places(weights, counts):
 
 
 @rare_share.mistake
+def counted_twice(weights, counts):
+    """You took the two smallest counts as they stand. A piece that stands twice has its count twice: take two *different* ones."""
+    two_smallest = sorted(counts)[:2]
+    return points_into(weights, [place for place, count in enumerate(counts) if count in two_smallest])
+
+
+@rare_share.mistake
 def weight_on_rare(weights, counts):
     """You averaged how much weight rare pieces get. Asked is how often the largest weight of a row is on one."""
     two_smallest = sorted(set(counts))[:2]
@@ -403,6 +410,13 @@ def sizes(outputs, weight, relevance):
     """You took absolute values. What is added has a sign: a head that works against the others gets relevance below zero."""
     added = added_by(outputs, weight).abs()
     return (added / added.sum(dim=(0, 1)) * relevance).sum(dim=(1, 2))
+
+
+@head_relevance.mistake
+def sizes_of_heads(outputs, weight, relevance):
+    """You took absolute values of what each head adds. It has a sign: a head that works against the others gets relevance below zero."""
+    added = added_by(outputs, weight).sum(dim=1).abs()
+    return (added / added.sum(dim=0) * relevance).sum(dim=1)
 
 
 @head_relevance.mistake
