@@ -16,6 +16,7 @@ from repro.errors import InputError, did_you_mean
 
 SITES = ("encoder_self", "decoder_self", "cross")
 SELF_SITES = SITES[:2]
+READERS = {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}  # the sites where each side is read
 NO_SUBLAYER = "none"  # what stands at a site without attention
 MAX_WIDTH, MAX_LAYERS = 1_000_000, 1_000  # far beyond what any machine holds: a slip of the finger, answered at once
 

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from repro.allocator import keep_freed_memory
 from repro.checkpoints import load_parameters, new_model
-from repro.config import check_types
+from repro.config import READERS, check_types
 from repro.data.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.data.text import texts_in
@@ -78,7 +78,7 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
     search. Done sentences leave the batch.
     """
     beam, device = search.beam, src.device
-    limits = ((src != PAD_ID).sum(dim=1) + search.extra_tokens).clamp_max(model.max_len("decoder_self", "cross") or MAX_TOKENS)
+    limits = ((src != PAD_ID).sum(dim=1) + search.extra_tokens).clamp_max(model.max_len(*READERS["target"]) or MAX_TOKENS)
     best = [Hypothesis([], float("-inf"), False) for _ in src]
     best_rank = torch.full((len(src),), float("-inf"), device=device)
     alive = torch.arange(len(src), device=device)  # which sentence each block of rows belongs to
@@ -253,7 +253,7 @@ class Translator:
         return [mark_source(ids, self.model.config.source_end_mark) for ids in self.subwords.encode(sentences)]
 
     def _check_length(self, count: int, where: str) -> None:
-        defined = self.model.max_len("encoder_self", "cross")
+        defined = self.model.max_len(*READERS["source"])
         if defined is not None and count > defined:
             raise InputError(where, f"has {count} tokens, but this model's attention is defined for {defined}", "split the sentence")
         if count > MAX_SENTENCE:

@@ -13,7 +13,7 @@ import torch
 
 from repro.attention.digests import file_digests
 from repro.checkpoints import warn_of_changed_attention
-from repro.config import DataConfig
+from repro.config import READERS, DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import ParallelCorpus, load_once, may_change, own_folder
 from repro.data.subwords import Subwords
@@ -175,7 +175,7 @@ def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
     Raises:
         InputError: an attention is not defined for so many tokens, or a held-out sentence would fill the memory.
     """
-    for side, sites in {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}.items():
+    for side, sites in READERS.items():
         limit = model.max_len(*sites)
         for name, pairs in splits.items():
             longest = max(map(len, pairs.src), default=0) if side == "source" else max(map(len, pairs.tgt), default=0) + 1

@@ -104,14 +104,13 @@ def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
 
 
 @torch.no_grad()
-def gate_table(model: Transformer, rule: str | None = None) -> list[GateState]:
+def gate_table(model: Transformer) -> list[GateState]:
     """Return a row per gate, in the order of sites, layers and heads.
 
     P(g = 0) and P(g = 1) are the closed forms sigmoid(-a - c) and sigmoid(a - c), a = log_alpha, c = 0.33 log 11 = 0.791.
 
     Args:
         model: with or without gates.
-        rule: of the gates at test time; default: the model's.
     """
     shift = TEMPERATURE * math.log((1 + EPSILON) / EPSILON)
     rows = []
@@ -119,7 +118,7 @@ def gate_table(model: Transformer, rule: str | None = None) -> list[GateState]:
         for layer, attention in enumerate(layers):
             if attention is not None and attention.gate is not None:
                 a = attention.gate.log_alpha.double()
-                columns = (a, torch.sigmoid(-a - shift), torch.sigmoid(a - shift), gates_at_test_time(attention, rule))
+                columns = (a, torch.sigmoid(-a - shift), torch.sigmoid(a - shift), gates_at_test_time(attention, None))
                 values = zip(*(column.tolist() for column in columns), strict=True)
                 rows += [GateState(site, layer, head, *row) for head, row in enumerate(values)]
     return rows

@@ -18,6 +18,8 @@ from repro.records import compare_records, compare_seeds, pairs_of, score_of, se
 from repro.scales import conditions_of
 from repro.statistics import Estimate
 
+NUM_EXAMPLES = 5
+
 
 def render(records: list[dict[str, Any]]) -> str:
     """Return the report of records of the same corpus, direction and split.
@@ -233,11 +235,11 @@ def _signatures(records: list[dict[str, Any]]) -> str:
     return "\n".join(f"- {score['name']}: `{score['signature']}`" for score in records[0]["scores"])
 
 
-def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str], num_examples: int = 5) -> str:
+def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]) -> str:
     """Show the first sentences of the split, indented so that nothing in them is read as markup."""
     names, blocks = ["source", "reference", *names_of(records)], []
     width = max(map(len, names))
-    for index in range(min(num_examples, len(refs))):
+    for index in range(min(NUM_EXAMPLES, len(refs))):
         texts = [sources[index], refs[index], *(record["hypotheses"][index] for record in records)]
         blocks.append("\n".join(f"    {name:<{width}} {text}" for name, text in zip(names, texts, strict=True)))
     return "\n\n".join(blocks)

@@ -28,7 +28,7 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     "score_sources": lambda: plots.score_sources({MARKUP: "words", "b": "nothing", "c": "scores"}),
     "head_values": lambda: head_values({MARKUP: VALUES, "cross": VALUES}, MARKUP),
     "divergence_matrix": lambda: plots.divergence_matrix({MARKUP: np.array([[0, 0.2], [0.2, 0]])}),
-    "offset_histograms": lambda: plots.offset_histograms(np.full((2, 2, 3), 1 / 3), title=MARKUP),
+    "offset_histograms": lambda: plots.offset_histograms(np.full((2, 2, 3), 1 / 3)),
     "head_bars": lambda: plots.head_bars({MARKUP: VALUES}, MARKUP),
     "entropy_by_layer": lambda: plots.entropy_by_layer({MARKUP: VALUES, "base": VALUES}),
     "weight_histograms": lambda: plots.weight_histograms({MARKUP: COUNTS, "base": COUNTS}, [0, 1]),
@@ -45,7 +45,7 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     "training_curves": lambda: plots.training_curves({MARKUP: [{"update": 1, "nll": 3.0}, {"update": 2, "nll": 2.0, "dev_nll": 2.5}]}),
     "curves": lambda: curves({MARKUP: ([1, 2], [3.0, 2.5])}, MARKUP, MARKUP),
     "speed_by_length": lambda: plots.speed_by_length({MARKUP: ([16, 32], [900.0, 500.0])}, MARKUP),
-    "published_beside_reproduced": lambda: plots.published_beside_reproduced([Difference(MARKUP, NAN, -0.2, -0.5, 0.1)], MARKUP),
+    "published_beside_reproduced": lambda: plots.published_beside_reproduced([Difference(MARKUP, NAN, -0.2, -0.5, 0.1)]),
 }
 
 every_figure = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)

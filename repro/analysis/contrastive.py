@@ -27,6 +27,7 @@ from scipy.stats import binomtest
 from torch import Tensor
 from tqdm import tqdm
 
+from repro.config import READERS
 from repro.data.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.data.contrastive import ContrastiveSuite
 from repro.data.subwords import PAD_ID
@@ -219,11 +220,8 @@ def check_record(record: dict[str, Any]) -> None:
 
 def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
     """Refuse what the model's attention is not defined for, or would take too much memory."""
-    for side, rows, sites, mark in (
-        ("source", pairs.src, ("encoder_self", "cross"), 0),
-        ("target", pairs.tgt, ("decoder_self", "cross"), 1),
-    ):
-        limit = min(translator.model.max_len(*sites) or MAX_SENTENCE, MAX_SENTENCE)
+    for side, rows, mark in (("source", pairs.src, 0), ("target", pairs.tgt, 1)):
+        limit = min(translator.model.max_len(*READERS[side]) or MAX_SENTENCE, MAX_SENTENCE)
         longest = max(rows, key=len, default=[])
         if len(longest) + mark > limit:
             (text,) = translator.subwords.decode([longest])

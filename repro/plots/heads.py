@@ -46,17 +46,16 @@ def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
     return heatmaps(matrices, "layer", "layer", "divergence, nats", (0, largest or 1), text_format=".2f")
 
 
-def offset_histograms(shares: np.ndarray, title: str = "") -> go.Figure:
+def offset_histograms(shares: np.ndarray) -> go.Figure:
     """Draw to which offset each head points how often, a head a row: layer.head.
 
     Args:
         shares: of queries, `(num_layers, num_heads, 2 * radius + 1)`, offsets from -radius to radius.
-        title: which site.
     """
     num_layers, num_heads, num_offsets = shares.shape
     rows = [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
     offsets = [f"{offset:+d}" if offset else "0" for offset in range(-(num_offsets // 2), num_offsets // 2 + 1)]
-    matrix = Matrix(title, shares.reshape(len(rows), num_offsets), rows, offsets)
+    matrix = Matrix("", shares.reshape(len(rows), num_offsets), rows, offsets)
     return heatmaps([matrix], "layer.head", "offset of the key from the query, tokens", "share of queries", (0, 1))
 
 

@@ -81,15 +81,14 @@ def differences_by_length(
     return figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
 
 
-def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measured], x_title: str = "distance, words") -> go.Figure:
+def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measured]) -> go.Figure:
     """Draw accuracy on contrastive pairs with its interval. You et al. 2020, Figure 5; Raganato et al. 2020, Figure 3.
 
     Args:
-        distances: labels, in order.
+        distances: labels, in order, in words.
         systems: accuracy in percent of each distance, by system.
-        x_title: which distance, in which unit.
     """
-    return _by_bin([escape(label) for label in distances], systems, x_title, "accuracy, %")
+    return _by_bin([escape(label) for label in distances], systems, "distance, words", "accuracy, %")
 
 
 def speed_by_length(systems: Mapping[str, Line], y_title: str = "target tokens per second") -> go.Figure:
@@ -109,12 +108,11 @@ def speed_by_length(systems: Mapping[str, Line], y_title: str = "target tokens p
     return figure.update_yaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
 
 
-def published_beside_reproduced(rows: Sequence[Difference], quantity: str = "BLEU, difference to base") -> go.Figure:
-    """Draw differences as published, hollow and grey, beside those reproduced, with their intervals; the first row on top.
+def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
+    """Draw differences of BLEU as published, hollow and grey, beside those reproduced, with their intervals; the first row on top.
 
     Args:
         rows: one a system or claim.
-        quantity: what the difference is, with its unit.
     """
     rows = list(rows)
     check_drawn(rows)
@@ -143,7 +141,7 @@ def published_beside_reproduced(rows: Sequence[Difference], quantity: str = "BLE
         hovertemplate="%{x:+.4~f} (from %{customdata[0]:+.4~f} to %{customdata[1]:+.4~f})",
     )
     figure.update_yaxes(**ticks([escape(row.label) for row in rows]), range=[len(rows) - 0.5, -0.5])
-    return figure.update_xaxes(title_text=escape(quantity), zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+    return figure.update_xaxes(title_text="BLEU, difference to base", zeroline=True, zerolinecolor=INK, zerolinewidth=1)
 
 
 def changes(groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_title: str, y_title: str) -> go.Figure:
