@@ -291,6 +291,7 @@ def test_english_needs_the_parser_and_says_so_before_anything_slow(monkeypatch):
     [
         ({"split": "tset"}, "has no split 'tset'"),
         ({"limit": 0}, "minigerman dev: limit 0 of 20 sentences, 100 of them for relevance. Fix: take at least one"),
+        ({"limit": "3"}, "limit: wants int or NoneType, found '3'. Fix: give a number of sentences, or leave it out"),
         ({"limit": -1}, "limit -1 of 20"),
         ({"relevance_sentences": 0}, "0 of them for relevance"),
     ],

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from itertools import chain
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -129,6 +130,8 @@ def _first_pairs(
     corpus: ParallelCorpus, data: DataConfig, split: str, limit: int | None, relevance_sentences: int
 ) -> tuple[list[str], list[str]]:
     """Return the first sentences of a split, all without a limit, and their references; refuse to take none."""
+    check_kind("limit", limit, "give a number of sentences, or leave it out", int, NoneType)
+    check_kind("relevance_sentences", relevance_sentences, "give a number of sentences, or leave it out", int)
     sources, refs = (side[:limit] for side in corpus.pairs(split, data.source, data.target))
     if not sources or (limit is not None and limit < 1) or relevance_sentences < 1:
         what = f"limit {limit} of {len(corpus[split]):,} sentences, {relevance_sentences} of them for relevance"
