@@ -1,10 +1,12 @@
 """What is measured on several runs together: speeds in one sitting, and pruned models beside their controls."""
 
 import importlib
+from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
 import pytest
 import torch
+from click.testing import CliRunner
 from paper_records import BASE, HARD, speed_records
 from tiny_runs import tiny
 
@@ -87,6 +89,14 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
     assert found["records"] == [*swept, first, *swept, second, "cut out", scratch]  # whatever claims compare has been scored
 
 
-def test_the_benchmarks_can_be_started():
-    """What they import lies elsewhere now and then; measuring takes an hour, and no test does it."""
-    assert importlib.import_module("benchmarks.__main__").PEERS
+def test_the_benchmarks_say_in_a_line_what_is_wrong(monkeypatch):
+    """Measuring takes an hour, and no test does it; but what they import lies elsewhere now and then."""
+    benchmarks = importlib.import_module("benchmarks.__main__")
+
+    def missing(package):
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(benchmarks, "version", missing)
+    found = CliRunner().invoke(benchmarks.main, ["decoding"])
+    assert found.exit_code == 1 and found.output.startswith("error: transformers is not installed. Fix: make bench")
+    assert "'decodin' is not one of 'training', 'decoding'" in CliRunner().invoke(benchmarks.main, ["decodin"]).output
