@@ -18,6 +18,7 @@ from repro.errors import DamagedFileError, MachineError
 
 MANIFEST = "MANIFEST.json"
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
+MAKE_AGAIN = "delete the folder and make it again"  # what else a run holds, such as checkpoints, stays
 FULL = (errno.ENOSPC, errno.EDQUOT)  # a disk, or one's share of it, has no space left
 ABANDONED = 3600  # seconds after the last change of an unfinished file: to write and sync one takes a few
 _TEMPORARY = re.compile(r"\..+\.\d+\.part")  # as `write_atomic` names files
@@ -191,7 +192,7 @@ def _swap(new: Path, path: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def check_folder(path: Path, mend: str = "delete the folder and make it again") -> None:
+def check_folder(path: Path, mend: str = MAKE_AGAIN) -> None:
     """Check that a folder made by `write_folder` still holds exactly the bytes that were written.
 
     Raises:

@@ -25,7 +25,7 @@ from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.errors import BusyError, DamagedFileError, InputError, ReproError, check_kind
-from repro.files import UNFINISHED, check_folder, check_hashes, read_plain, refusals, write_json
+from repro.files import MAKE_AGAIN, UNFINISHED, check_folder, check_hashes, read_plain, refusals, write_json
 from repro.provenance import IDENTITY, TOLD, now
 from repro.scales import file_name, name_of_seeds, run_name
 from repro.tensors import save_tensors
@@ -237,7 +237,7 @@ class Run:
         check_hashes(self.path, pinned, "the gallery's MANIFEST.json", GET_GALLERY)
         check_hashes(self.path, noted, "provenance.json", MEND)
         if self.is_finished:
-            check_folder(self.path / "final", GET_GALLERY if pinned else MEND)
+            check_folder(self.path / "final", GET_GALLERY if pinned else MAKE_AGAIN)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
