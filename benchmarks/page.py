@@ -144,7 +144,7 @@ and the time of the slowest round over that of the fastest is near 1 on an undis
 rates.
 Only ratios within one table mean anything: the machine, not the code, decides the rest. In decoding, one process with all threads is a
 translator that has the machine to itself; a process a core, one thread and the whole work each, is the most that a machine gives. Ours
-tells the C library to keep freed memory; "freed memory kept" is a peer with the same setting. CTranslate2 runs the very weights of our
-model. """ + " ".join(
+tells the C library to keep freed memory; "freed memory kept" is a peer with the same setting, to ours in a race of its own.
+CTranslate2 runs the very weights of our model. """ + " ".join(
     f"The shape *{s.name}* has {s.layers} + {s.layers} layers of {s.width}, feed-forward {s.ffn}, {s.heads} heads." for s in SHAPES.values()
 )
