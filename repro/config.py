@@ -21,9 +21,18 @@ NO_SUBLAYER = "none"  # what stands at a site without attention
 MAX_WIDTH, MAX_LAYERS = 1_000_000, 1_000  # far beyond what any machine holds: a slip of the finger, answered at once
 
 
-def added(default: Any) -> Any:
-    """A field that older runs did not have: while it keeps its default it is left out of the digest, and they keep their names."""
-    return field(default=default, metadata={"added": True})
+_SAME: Any = object()
+
+
+def added(default: Any, older: Any = _SAME) -> Any:
+    """A field that older runs did not have.
+
+    Args:
+        default: of new runs.
+        older: what runs did before there was the field; by default the same. With this value it is
+            left out of the digest, and a file without it means this value: older runs keep their names.
+    """
+    return field(default=default, metadata={"older": default if older is _SAME else older})
 
 
 class _Checked:
@@ -46,6 +55,7 @@ class DataConfig(_Checked):
     train_pairs: int | None = None  # use only the first pairs of the training split; None = all
     vocab_size: int = 1000  # one vocabulary for both languages
     max_tokens: int = 128  # longer training pairs are left out, counted in the log
+    subwords: Literal["exact", "nfkc"] = added("exact", older="nfkc")  # what they make of the text: see `Subwords`
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,9 @@ class RunConfig:
 
 def _named_values(part: Any) -> dict[str, Any]:
     values = {option: getattr(part, option.name) for option in fields(part)}
-    return {option.name: value for option, value in values.items() if not ("added" in option.metadata and value == option.default)}
+    return {
+        option.name: value for option, value in values.items() if not ("older" in option.metadata and value == option.metadata["older"])
+    }
 
 
 def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
@@ -135,7 +147,13 @@ def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
     for key in values:
         if key not in known:
             raise InputError(where, f"unknown key '{key}'", did_you_mean(key, known))
+    values = _older_values(cls) | values
     return cls(**{key: typed(hints[key], value, f"{where}.{key}") for key, value in values.items()})
+
+
+def _older_values(cls: type) -> dict[str, Any]:
+    """Return what a file from before some fields were added means by leaving them out."""
+    return {f.name: f.metadata["older"] for f in fields(cls) if "older" in f.metadata}
 
 
 def missing_options(cls: type, values: dict[str, Any]) -> list[str]:
@@ -143,7 +161,7 @@ def missing_options(cls: type, values: dict[str, Any]) -> list[str]:
     hints, missing = _hints(cls), []
     for option in fields(cls):
         if option.name not in values:
-            missing += [] if "added" in option.metadata else [option.name]
+            missing += [] if "older" in option.metadata else [option.name]
         elif is_dataclass(hints[option.name]) and isinstance(values[option.name], dict):
             missing += [f"{option.name}.{inner}" for inner in missing_options(hints[option.name], values[option.name])]
     return missing

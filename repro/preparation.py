@@ -23,6 +23,8 @@ from repro.provenance import identity_changes, provenance
 from repro.runs import Run
 from repro.transformer import Transformer
 
+NUM_LISTED = 20  # unknown characters that are shown
+
 
 def find_device(name: str | None) -> torch.device:
     """Return the device of that name, or without one the GPU if there is one, after computing something on it.
@@ -118,7 +120,7 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
         run.check_files()
     else:
         write_json(run.provenance_path, new)
-        write_atomic(run.subwords_path, _first_subwords(start, [*sources, *targets], data.vocab_size))
+        write_atomic(run.subwords_path, _first_subwords(start, [*sources, *targets], data))
     subwords = Subwords.load(run.subwords_path)
     train_pairs = _encode(subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens)
     if not len(train_pairs):
@@ -129,11 +131,12 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
     if left_out := len(sources) - len(train_pairs):
         what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
         print(f"{run.path}: {what}; they are left out", file=sys.stderr)
+    held_out = {"dev": dev} | ({"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {})
+    _warn_of_unknown(run, subwords, {"train": (sources, targets)} | held_out)
     if not goes_on:  # what the model was built with stays, whatever text it goes on with
         write_json(run.lengths_path, train_pairs.num_tokens())
         hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
         write_json(run.provenance_path, run.provenance() | {"files": hashes})
-    held_out = {"dev": dev} | ({"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {})
     end_mark = run.config.model.source_end_mark
     return {"train": train_pairs} | {split: _encode(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()}
 
@@ -146,11 +149,23 @@ def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[s
     return sources, targets
 
 
-def _first_subwords(start: Run | None, sentences: list[str], vocab_size: int) -> bytes:
+def _first_subwords(start: Run | None, sentences: list[str], data: DataConfig) -> bytes:
     if start is None:
-        return Subwords.fit(sentences, vocab_size).model
+        return Subwords.fit(sentences, data.vocab_size, data.subwords).model
     start.check_files()
     return start.subwords_path.read_bytes()
+
+
+def _warn_of_unknown(run: Run, subwords: Subwords, splits: dict[str, tuple[list[str], list[str]]]) -> None:
+    """Say on standard error which characters of the text have no piece, by split."""
+    fate = "they are spelled in bytes" if subwords.has_bytes else "the model reads them as unknown and writes none"
+    for split, sides in splits.items():
+        unknown = subwords.unknown_characters([text for side in sides for text in side])
+        if unknown:
+            listed = " ".join(character for character, _ in unknown.most_common(NUM_LISTED))
+            listed += " …" * (len(unknown) > NUM_LISTED)
+            what = f"{unknown.total():,} characters of {len(unknown):,} kinds have no piece ({listed})"
+            print(f"{run.path}: {split}: {what}; {fate}", file=sys.stderr)
 
 
 def _encode(subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None) -> EncodedPairs:

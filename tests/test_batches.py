@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from repro.data.batches import EncodedPairs, cut_by_tokens, pad
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
+from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.errors import DamagedFileError, InputError
 
 TEXTS = ["the unhappy dog sleeps", "der unglückliche Hund schläft", "dogs and houses", "Hunde und Häuser"] * 10
@@ -51,18 +51,6 @@ def test_an_empty_model_is_refused_without_lines_of_the_library(tmp_path, capfd)
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("word, times", [("tapir", 900), ("тапир", 400)])  # 5,399 and 4,399 bytes
-def test_long_lines_are_read_too(word, times):
-    """Sentencepiece leaves out what is longer than 4,192 bytes, unless it is told otherwise."""
-    long = " ".join([word] * times)
-    assert UNK_ID not in Subwords.fit(["a house"] * 9 + [long], 17).encode([word])[0]
-
-
-@pytest.mark.parametrize("num_lines, has_piece", [(500, True), (4_000, False)])
-def test_a_character_among_ten_thousand_others_has_no_piece(num_lines, has_piece):
-    assert (UNK_ID in Subwords.fit([*["a dog"] * num_lines, "♠"], 12).encode(["♠"])[0]) != has_piece
-
-
 @pytest.mark.parametrize("end_mark", [True, False])
 def test_equal_sides_have_equally_many_tokens(end_mark):
     rows = [[5, 6, 7], [8]]
@@ -94,18 +82,6 @@ def test_a_sign_without_a_piece_is_shown_as_unknown(subwords):
 
 def test_a_budget_may_be_met_exactly():
     assert cut_by_tokens([0, 1, 2], [4, 5, 5], 10) == [[0, 1], [2]]
-
-
-def test_impossible_vocabularies_and_broken_models_are_one_clear_line():
-    with pytest.raises(InputError, match=r"data.vocab_size: sentencepiece cannot make 5000 pieces from 2 sentences\. Fix: use a smaller"):
-        Subwords.fit(["a b", "c d"], 5000)
-    for too_small in (3, 6):  # less than the marks; less than the characters
-        with pytest.raises(InputError, match=rf"cannot make {too_small} pieces from 2 sentences\. Fix: use a larger vocabulary"):
-            Subwords.fit(["a b", "c d"], too_small)
-    with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
-        Subwords(b"not a model")
-    with pytest.raises(InputError, match="data.vocab_size: sentencepiece cannot make 10000000000 pieces"):
-        Subwords.fit(["a b", "c d"], 10**10)
 
 
 def test_a_batch_shifts_the_target_by_the_start_mark():

@@ -289,7 +289,7 @@ def test_a_record_does_not_replace_one_of_another_text(tmp_path, stored, kind):
 
 def test_models_of_a_corpus_without_a_scale_are_not_taken_for_seeds_of_one(stored):
     config = SCALES["smoke"]
-    own = replace(config, data=replace(config.data, corpus="local:my"))
+    own = replace(config, data=replace(config.data, corpus="local:my", subwords="exact"))
     assert conditions_of(own) == [] and conditions_of(replace(own, model=replace(own.model, dropout=0.3))) == ["model.dropout=0.3"]
 
 

@@ -187,7 +187,7 @@ def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, mon
 
 def test_a_loss_that_is_not_finite_stops(tmp_path):
     with pytest.raises(DivergedError, match=r"training: loss .* at rate .*, training pairs \[.*lower train.learning_rate"):
-        train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999"), tmp_path, quiet=True)
+        train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999", "train.eval_every=24"), tmp_path, quiet=True)
 
 
 @pytest.mark.parametrize("precision, mend", [("fp32", ""), ("bf16", " or use train.precision=fp32")])
