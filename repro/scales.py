@@ -7,6 +7,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from repro.config import SELF_SITES, SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
+from repro.data.corpora import resolved
 from repro.data.formats import LANGUAGE
 from repro.errors import InputError, check_kind, did_you_mean
 
@@ -207,7 +208,8 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
     if direction is not None:
         source, target = split_direction(direction)
         config = replace(config, data=replace(config.data, source=source, target=target))
-    return _overridden(config, overrides)
+    config = _overridden(config, overrides)
+    return replace(config, data=replace(config.data, corpus=resolved(config.data.corpus)))
 
 
 def split_direction(direction: str) -> tuple[str, str]:

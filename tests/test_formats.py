@@ -165,7 +165,7 @@ def test_a_missing_train_split_says_where_to_put_it(tmp_path, monkeypatch) -> No
     corpus = load_corpus("iwslt16", root=tmp_path)
     with pytest.raises(InputError) as caught:
         corpus.pairs("train", "de", "en")
-    mend = "put its training files into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
+    mend = "put train.tags.de-en.de and train.tags.de-en.en into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
     assert str(caught.value) == f"iwslt16: has no split 'train'. Fix: {mend}"
 
 

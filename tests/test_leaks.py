@@ -10,7 +10,7 @@ from own_files import DE, EN, message, write_corpus
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_corpus
 from repro.data.leaks import leak_free_split
-from repro.data.text import normalise
+from repro.data.characters import normalise
 from repro.errors import InputError
 
 

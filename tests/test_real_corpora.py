@@ -4,7 +4,7 @@ import pytest
 from own_files import message, write
 
 from repro.data.corpora import load_corpus
-from repro.data.text import normalise
+from repro.data.characters import normalise
 from repro.errors import InputError
 
 
