@@ -186,9 +186,9 @@ def check_at_hand(name: str, run: Path) -> None:
     Raises:
         InputError: naming the run, and the folder as the run has it.
     """
-    if is_moved(name) and not _place_of(folder := own_folder(name) or Path()).is_dir():
+    if is_moved(name) and not _place_of(own_folder(name) or Path()).is_dir():
         mend = f"set {MOVED} to the folder that holds its text now, or to the one around it"
-        raise InputError(str(run), f"was trained on {name}, and {folder} is not a folder", mend)
+        raise InputError(str(run), f"was trained on {name}, which is not there", mend)
 
 
 def _place_of(folder: Path) -> Path:
@@ -248,7 +248,7 @@ def _align_splits(name: str, record: CorpusRecord, sides: Sides, max_chars: int)
     aligned = {renamed.get(own, own): align(renamed.get(own, own), columns, record.cleaning, max_chars) for own, columns in sides.items()}
     if errors := [error for found in aligned.values() for error in found.errors]:
         raise together(errors)
-    splits = {split: found.split for split, found in aligned.items() if found.split}
+    splits = {split: found.split for split, found in aligned.items() if found.split is not None}
     order = [split for split in MAIN_SPLITS if split in splits]
     splits = {split: splits[split] for split in [*order, *(split for split in splits if split not in order)]}
     languages = tuple(next(iter(splits.values())).columns)
@@ -326,7 +326,7 @@ def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
             indices[other] = SentenceIndex(splits[other].columns)
         else:
             leaks += found
-    leaks.sort(key=lambda leak: (leak.exact + leak.normalised, sum(leak.one_side.values())), reverse=True)
+    leaks.sort(key=lambda leak: (leak.exact + leak.normalised, leak.exact, sum(leak.one_side.values())), reverse=True)
     return replace(corpus, splits=splits, skipped=skipped, leaks=leaks)
 
 

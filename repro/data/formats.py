@@ -22,7 +22,9 @@ MAX_COLUMNS = 10  # a line of a table may be this many sentences long
 DEV_NAMES = ("dev", "val", "valid", "validation")
 # A code of BCP 47, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS, ca-valencia. A variant is told by its dash,
 # or any heading of a table, as in en_score, would be a language.
-LANGUAGE = r"[a-z]{2,3}(?:[-_][A-Za-z]{3})?(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+LANGUAGE = (
+    r"[a-z]{2,3}(?:[-_][A-Za-z]{3})?(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+)
 _SPLIT = rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:devtest|test|tst|newstest|news-test|newssyscomb)[\w-]*)"
 _ALIGNED_FILE = re.compile(rf"{_SPLIT}\.(?P<language>{LANGUAGE})(?:\.gz)?")
 _TABLE_FILE = re.compile(rf"{_SPLIT}\.(?P<kind>tsv|jsonl)(?:\.gz)?")

@@ -37,6 +37,7 @@ GZIP_SIGNATURE = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 
+
 @dataclass(frozen=True)
 class TextLines:
     """The lines of one side of one split.
