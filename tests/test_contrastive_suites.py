@@ -104,20 +104,11 @@ def test_a_bad_file_is_one_clear_line(tmp_path, text, message):
 
 
 def test_texts_of_a_suite_are_read_as_models_read_them(tmp_path):
-    entries = [
-        {
-            "source": "a\xadb",
-            "reference": "\ufeffc",
-            "errors": [{"type": "t", "contrastive": "d\u200b"}, {"type": "t", "contrastive": "c\xad"}],
-        },
-        {"source": " ", "reference": "c", "errors": [{"type": "t", "contrastive": "d"}]},
-        {"source": "a", "reference": "\u200b", "errors": [{"type": "t", "contrastive": "d"}]},
-        {
-            "source": "a",
-            "reference": "c",
-            "errors": [{"type": "word_sense", "contrastive": ""}, {"type": "word_sense", "contrastive": "d"}],
-        },
-    ]
+    def entry(source, reference, kind, *wrong):
+        return {"source": source, "reference": reference, "errors": [{"type": kind, "contrastive": text} for text in wrong]}
+
+    entries = [entry("a\xadb", "\ufeffc", "t", "d\u200b", "c\xad"), entry(" ", "c", "t", "d")]
+    entries += [entry("a", "\u200b", "t", "d"), entry("a", "c", "word_sense", "", "d")]
     suite = read_suite(write(tmp_path / "own.json", entries), "en", "de")
     assert [(item.source, item.reference, item.contrastive) for item in suite.items] == [("ab", "c", ("d",)), ("a", "c", ("d",))]
     assert suite.skipped == {

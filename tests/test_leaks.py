@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from own_files import DE, EN, message, write_corpus
 
 from repro.data.catalogue import CORPORA
+from repro.data.characters import normalise
 from repro.data.corpora import check_leaks, load_corpus, survey_corpus
 from repro.data.leaks import leak_free_split
-from repro.data.characters import normalise
 from repro.errors import InputError
 
 
@@ -27,7 +27,8 @@ def leaking(folder: Path, en: str, de: str) -> str:
         (
             "New.",
             DE[4].replace(" ", "\u202f"),
-            "this sentence is also train.de:5, but for case, punctuation or spacing; test in train: 0 exact, 0 normalised, one side 1 de.",
+            "this sentence is also train.de:5, but for case, punctuation, spacing or what nobody sees; "
+            "test in train: 0 exact, 0 normalised, one side 1 de.",
         ),
     ],
 )

@@ -3,8 +3,8 @@
 import pytest
 from own_files import message, write
 
-from repro.data.corpora import load_corpus
 from repro.data.characters import normalise
+from repro.data.corpora import load_corpus
 from repro.errors import InputError
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_files import DE, EN, message, write, write_corpus
 
-from repro.data.corpora import load_corpus
 from repro.data.characters import find_faults
+from repro.data.corpora import load_corpus
 from repro.data.text import read_lines
 from repro.errors import InputError
 

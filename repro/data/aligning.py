@@ -80,12 +80,16 @@ def align(name: str, sides: Mapping[str, TextLines], cleaning: Cleaning, max_cha
     numbers = {language: side.numbers for language, side in sides.items()}
     columns = {language: [text.strip() for text in side.lines] for language, side in sides.items()}
     split = Split(columns, numbers, {language: side.name for language, side in sides.items()})
+    is_table = len({side.name for side in sides.values()}) == 1
+    labels = {language: f"{side.name}, {language}" if is_table else side.name for language, side in sides.items()}
     if name != "train":
         for language, side in sides.items():
             errors += _check_held_out(side, columns[language], cleaning, max_chars)
-            notes += _notes_of_held_out(side, columns[language], cleaning)
+            notes += _notes_of_held_out(side, labels[language], columns[language], cleaning)
         return Aligned(split, [], notes, errors)
-    kept, skipped = _clean_train(sides, columns, cleaning, notes)
+    kept, skipped, touched = _clean_train(sides, columns, cleaning)
+    for language, found in touched.items():
+        notes += found.notes(labels[language])
     return Aligned(split.select(kept) if skipped else split, skipped, notes, errors)
 
 
@@ -107,7 +111,7 @@ def _check_held_out(side: TextLines, column: list[str], cleaning: Cleaning, max_
     return errors
 
 
-def _notes_of_held_out(side: TextLines, column: list[str], cleaning: Cleaning) -> list[str]:
+def _notes_of_held_out(side: TextLines, label: str, column: list[str], cleaning: Cleaning) -> list[str]:
     """Note which lines of a dev or test set hold what no model should see, or nothing; clean its column if that is wanted."""
     touched = _Touched()
     blank = 0
@@ -118,13 +122,13 @@ def _notes_of_held_out(side: TextLines, column: list[str], cleaning: Cleaning) -
                 column[index] = readable(text)
         blank += not column[index] and side.numbers[index] not in side.too_long
     kept = "" if cleaning.cleans_references else "; kept in references"
-    return [*touched.notes(side.name, kept), *([f"{side.name}: {_lines(blank)} blank, kept as published"] if blank else [])]
+    return [*touched.notes(label, kept), *([f"{label}: {_lines(blank)} blank, kept as published"] if blank else [])]
 
 
 def _clean_train(
-    sides: Mapping[str, TextLines], columns: dict[str, list[str]], cleaning: Cleaning, notes: list[str]
-) -> tuple[list[int], list[Skipped]]:
-    """Mend the columns of train, and return the places of the pairs that stay, and those that do not; blank lines in a row are one entry."""
+    sides: Mapping[str, TextLines], columns: dict[str, list[str]], cleaning: Cleaning
+) -> "tuple[list[int], list[Skipped], dict[str, _Touched]]":
+    """Mend the columns of train; return the places of the pairs that stay, the pairs that do not, and what was mended by language."""
     kept: list[int] = []
     skipped: list[Skipped] = []
     touched = {language: _Touched() for language in sides}
@@ -140,9 +144,7 @@ def _clean_train(
                 if faults:
                     columns[language][index] = readable(sides[language].lines[index])
                     touched[language].add(faults)
-    for language, side in sides.items():
-        notes += touched[language].notes(side.name)
-    return kept, skipped
+    return kept, skipped, touched
 
 
 def _note_left_out(skipped: list[Skipped], side: TextLines, index: int, reason: str) -> None:

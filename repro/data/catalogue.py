@@ -18,6 +18,7 @@ from repro.data.text import TextLines, read_lines
 
 OnLeak = Literal["error", "drop", "allow"]
 Task = Literal["translation", "summarisation", "dialogue"]
+PUBLISHED = Cleaning(is_published=True)
 TATOEBA_DEV, TATOEBA_TEST = 1_000, 2_000  # pairs
 
 
@@ -58,7 +59,7 @@ class CorpusRecord:
     checksums: Mapping[str, str] = field(default_factory=dict)
     task: Task = "translation"
     prepare: Callable[[str], str] | None = None
-    cleaning: Cleaning = Cleaning(is_published=True)
+    cleaning: Cleaning = PUBLISHED
     train_files: tuple[str, ...] = ()
 
 

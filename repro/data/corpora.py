@@ -17,10 +17,10 @@ from pathlib import Path
 from repro.data.aligning import Cleaning, align
 from repro.data.catalogue import CORPORA, OWN_SETS, CorpusRecord, OnLeak, Task
 from repro.data.characters import readable
-from repro.data.formats import Sides, names_not_read, read_folder
+from repro.data.formats import Sides, names_not_read
 from repro.data.hub import load_from_hub
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, without_overlap
-from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, Split, digest
+from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, digest
 from repro.data.text import MAX_CHARS, compose
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind, did_you_mean, together
 
@@ -29,7 +29,7 @@ CLEANS = "local-clean:"  # and about everything else
 OWN_FILES: Mapping[str, OnLeak] = {"local:": "error", "local-drop-leaks:": "drop", "local-allow-leaks:": "allow", CLEANS: "allow"}
 ALLOWS_LEAKS = tuple(prefix for prefix, on_leak in OWN_FILES.items() if on_leak == "allow")
 MOVED = "REPRO_LOCAL"
-"""The environment variable that says where your own text is now, or the folder around it, if it is no longer where a run was trained on it."""
+"""The environment variable with the folder, or the folder around it, of your own text if it has moved since a run was trained on it."""
 
 
 def load_corpus(
@@ -188,7 +188,8 @@ def check_at_hand(name: str, run: Path) -> None:
     """
     if is_moved(name) and not _place_of(own_folder(name) or Path()).is_dir():
         mend = f"set {MOVED} to the folder that holds its text now, or to the one around it"
-        raise InputError(str(run), f"was trained on {name}, which is not there", mend)
+        nor = f", nor is it in {MOVED}={moved}" if (moved := os.environ.get(MOVED)) else ""
+        raise InputError(str(run), f"was trained on {name}, which is not there{nor}", mend)
 
 
 def _place_of(folder: Path) -> Path:
@@ -196,8 +197,8 @@ def _place_of(folder: Path) -> Path:
     moved = os.environ.get(MOVED)
     if folder.is_dir() or not moved:
         return folder
-    around = Path(moved) / folder.name
-    return around if around.is_dir() else Path(moved)
+    place = Path(os.path.expanduser(moved))
+    return place / folder.name if (place / folder.name).is_dir() else place
 
 
 def may_change(name: str) -> bool:
@@ -343,7 +344,7 @@ def check_leaks(corpus: ParallelCorpus) -> None:
     held_out, other = corpus.splits[worst.held_out], corpus.splits[worst.other]
     is_same = held_out.columns[language][worst.first[0]] == other.columns[language][worst.first[1]]
     found = f"{'sentence' if worst.kind == language else 'pair'} is also {other.place(worst.first[1], language)}"
-    kind = f" ({worst.kind})" if worst.kind != language else "" if is_same else ", but for case, punctuation or spacing"
+    kind = f" ({worst.kind})" if worst.kind != language else "" if is_same else ", but for case, punctuation, spacing or what nobody sees"
     mend = f"leave the sentences of {worst.held_out} out of {worst.other}"
     if own_folder(corpus.name):
         mend += ", or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"

@@ -23,10 +23,12 @@ DEV_NAMES = ("dev", "val", "valid", "validation")
 # A code of BCP 47, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS, ca-valencia. A variant is told by its dash,
 # or any heading of a table, as in en_score, would be a language.
 LANGUAGE = (
-    r"[a-z]{2,3}(?:[-_][A-Za-z]{3})?(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+    r"[a-z]{2,3}(?:[-_][A-Za-z]{3})?(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?"
+    r"(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
 )
 _SPLIT = rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:devtest|test|tst|newstest|news-test|newssyscomb)[\w-]*)"
-_ALIGNED_FILE = re.compile(rf"{_SPLIT}\.(?P<language>{LANGUAGE})(?:\.gz)?")
+_NO_LANGUAGE = r"(?!(?:bak|csv|gz|idx|log|md|npy|old|pdf|sgm|tmp|txt|xml|xz|zip)$)"  # endings that are codes of three letters by chance
+_ALIGNED_FILE = re.compile(rf"{_SPLIT}\.{_NO_LANGUAGE}(?P<language>{LANGUAGE})(?:\.gz)?")
 _TABLE_FILE = re.compile(rf"{_SPLIT}\.(?P<kind>tsv|jsonl)(?:\.gz)?")
 _WIT3_FILE = re.compile(
     rf"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))\.(?P<pair>{LANGUAGE}-{LANGUAGE})\.(?P<language>{LANGUAGE})(?:\.xml)?"
@@ -124,7 +126,10 @@ def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> 
             raise InputError(str(folder), f"has no language '{language}'", did_you_mean(language, sorted(present)))
     languages = list(wanted) or sorted(present)
     if len(languages) < 2:
-        raise InputError(str(folder), f"holds one language only ({', '.join(languages)})", "put the translations beside it, as train.de")
+        unread = names_not_read(folder, set()) if folder.is_dir() else []
+        others = f", and what has no known name: {', '.join(unread[:5])}{', ...' * (len(unread) > 5)}" if unread else ""
+        mend = "put the translations beside it, as train.de"
+        raise InputError(str(folder), f"holds one language only ({', '.join(languages)}){others}", mend)
     return languages
 
 
