@@ -90,11 +90,7 @@ def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
         raise InputError(str(path), "is no regular file", "name a file of text, plain or gzip")
     try:
         with open(path, "rb") as raw:
-            try:
-                return _read_stream(raw, path, max_chars)
-            except InputError:
-                _check_archive(raw, path)  # a damaged archive is no text in another encoding
-                raise
+            return _read_stream(raw, path, max_chars)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(path.name, f"is a damaged or cut gzip archive ({error})", "fetch the file again") from error
     except OSError as error:
@@ -102,7 +98,7 @@ def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
 
 
 def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
-    """Do what `read_lines` does, but for what a damaged archive makes of it."""
+    """Do what `read_lines` does; what is not UTF-8 is told at the end, where the checksum of an archive says whether it is damaged."""
     lines: list[str] = []
     too_long: dict[int, int] = {}
     carriage_returns = 0
@@ -168,16 +164,6 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
     if wide := "UTF-32" if head.startswith(UTF32) else utf16_of(head):
         raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({wide}?)", f"iconv -f {wide} -t UTF-8")
     return raw
-
-
-def _check_archive(raw: BinaryIO, path: Path) -> None:
-    """Read a gzip archive to its end, where its checksum stands; it is an error of gzip's if it does not fit. Other files are sound."""
-    raw.seek(0)
-    if raw.read(len(GZIP_SIGNATURE)) == GZIP_SIGNATURE:
-        raw.seek(0)
-        file, most = gzip.open(raw), _most_expanded(path)
-        while file.read(1 << 20):
-            _check_expansion(file, path, most)
 
 
 def _most_expanded(path: Path) -> int:
