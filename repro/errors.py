@@ -6,10 +6,11 @@ is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or un
 
 import difflib
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 MAX_LISTED = 100  # characters
+MAX_PLACES = 5  # of many mistakes are named
 NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")  # of torch, on a processor, on a GPU, and anywhere
 
 
@@ -34,6 +35,22 @@ class ReproError(Exception):
 
 class InputError(ReproError):
     """Wrong arguments, configuration or data."""
+
+
+def together(errors: Sequence[InputError], count: int | None = None) -> InputError:
+    """Return one error for many: all of the first, the number of the others, and the places of the next four.
+
+    Args:
+        errors: at least one; the mend is that of the first.
+        count: how many there are, if not all are given.
+    """
+    first, *others = errors
+    if not others:
+        return first
+    further = (count or len(errors)) - 1
+    named = "; ".join(f"{error.where} {error.what}" for error in others[: MAX_PLACES - 1])
+    rest = "; ..." if further >= MAX_PLACES else ""
+    return InputError(first.where, f"{first.what}; {further:,} more: {named}{rest}", first.mend)
 
 
 class MachineError(ReproError):

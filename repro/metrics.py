@@ -13,6 +13,7 @@ import sacrebleu
 from sacrebleu.metrics.base import Metric, Score, Signature
 from sacrebleu.utils import sum_of_lists
 
+from repro.data.characters import spaced
 from repro.errors import InputError, check_kind, did_you_mean
 
 UNSPACED = dict.fromkeys(("ja", "jpn", "th", "tha", "lo", "lao", "km", "khm", "my", "mya"), "char") | dict.fromkeys(
@@ -110,8 +111,8 @@ class CorpusMetric:
         self.name, self.metric = name, metric
 
     def prepare(self, texts: list[str]) -> list[str]:
-        """Return the texts as the metric reads them."""
-        return texts
+        """Return the texts as the metric reads them: U+200B, by which some references tell words apart, is a blank, as in hypotheses."""
+        return list(map(spaced, texts))
 
     def read(self, refs: list[str]) -> None:
         """Count the n-grams of references, once for all the hypotheses to come."""

@@ -15,7 +15,7 @@ from repro.attention.digests import file_digests
 from repro.checkpoints import warn_of_changed_attention
 from repro.config import READERS, DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
-from repro.data.corpora import ParallelCorpus, load_once, may_change, own_folder
+from repro.data.corpora import ParallelCorpus, check_at_hand, load_once, may_change, own_folder
 from repro.data.subwords import Subwords
 from repro.errors import InputError, MachineError, check_kind
 from repro.files import sha256, write_atomic, write_json
@@ -68,6 +68,7 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
     data = run.config.data
     if allow_inexact or not may_change(data.corpus):
         return
+    check_at_hand(data.corpus, run.path)
     try:
         fingerprint = load_once(data.corpus, data.source, data.target).fingerprint
     except MachineError:  # what is trained already needs no corpus
@@ -125,7 +126,10 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
     train_pairs = _encode(subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens)
     if not len(train_pairs):
         raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
-    if corpus.dropped and own_folder(data.corpus):  # what is left out of published text, `repro data` tells
+    if own_folder(data.corpus):  # of published text, `repro data` tells it
+        for note in corpus.notes:
+            print(f"{run.path}: {note}", file=sys.stderr)
+    if corpus.dropped and own_folder(data.corpus):
         reasons = ", ".join(f"{count:,} ({reason})" for reason, count in sorted(corpus.dropped.items()))
         print(f"{run.path}: training pairs left out: {reasons}; repro data {data.corpus} names them", file=sys.stderr)
     if left_out := len(sources) - len(train_pairs):

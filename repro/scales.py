@@ -7,6 +7,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
 from repro.config import SELF_SITES, SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
+from repro.data.corpora import resolved
 from repro.data.formats import LANGUAGE
 from repro.errors import InputError, check_kind, did_you_mean
 
@@ -212,10 +213,10 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
     if direction is not None:
         source, target = split_direction(direction)
         config = replace(config, data=replace(config.data, source=source, target=target))
-    resolved = _overridden(config, overrides)
-    if resolved.data.corpus == config.data.corpus or any(text.startswith("data.subwords=") for text in overrides):
-        return resolved
-    return replace(resolved, data=replace(resolved.data, subwords="exact"))
+    scaled, config = config.data.corpus, _overridden(config, overrides)
+    if config.data.corpus != scaled and not any(text.startswith("data.subwords=") for text in overrides):
+        config = replace(config, data=replace(config.data, subwords="exact"))
+    return replace(config, data=replace(config.data, corpus=resolved(config.data.corpus)))
 
 
 def split_direction(direction: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from repro.attention.digests import file_digests
 from repro.checkpoints import changed_attention
-from repro.data.corpora import load_once, load_pairs, may_change, own_folder, task_of
+from repro.data.corpora import MOVED, check_at_hand, is_moved, load_once, load_pairs, may_change, own_folder, task_of
 from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
@@ -72,13 +72,15 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
 
 
 def _check_version(run: Run) -> None:
-    """Refuse a run of another version of a corpus. Your own text may be another one by now: you know what you have changed."""
+    """Refuse a run of another version of a corpus. Your own text may be another one by now, but where it is said to have moved only."""
     data = run.config.data
-    if own_folder(data.corpus) or not may_change(data.corpus):
+    check_at_hand(data.corpus, run.path)
+    if (own_folder(data.corpus) and not is_moved(data.corpus)) or not may_change(data.corpus):
         return
     if load_once(data.corpus, data.source, data.target).fingerprint != run.provenance()["data_fingerprint"]:
         what = f"was trained on another version of {data.corpus}, whose training text may hold what is test text in this one"
-        raise InputError(str(run.path), what, "restore the corpus, or delete the run's folder to train it again")
+        elsewhere = f"set {MOVED} to the folder that holds its text now" if is_moved(data.corpus) else "restore the corpus"
+        raise InputError(str(run.path), what, f"{elsewhere}, or delete the run's folder to train it again")
 
 
 def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig, refs: list[str]) -> bool:

@@ -170,7 +170,7 @@ def test_what_the_machine_refuses_is_a_line_and_no_bug(monkeypatch, capsys, tmp_
     def fail(*_):
         raise error
 
-    monkeypatch.setattr("repro.data.corpora.load_corpus", fail)
+    monkeypatch.setattr("repro.data.corpora.survey_corpus", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     found = refused(capsys, "data", "minigerman")
     assert found[0] == code and found[1].startswith(line)
@@ -343,7 +343,7 @@ def test_what_is_no_plain_file_is_refused_before_the_work(capsys, monkeypatch, c
     Path("page.html").mkdir()
     Path("results").mkdir()
     monkeypatch.setattr("repro.records.load_records", lambda *_: 1 / 0)
-    monkeypatch.setattr("repro.data.corpora.load_corpus", lambda *_: 1 / 0)
+    monkeypatch.setattr("repro.data.corpora.survey_corpus", lambda *_: 1 / 0)
     assert refused(capsys, *command) == (3, f"error: '{taken}': is no name of a plain file. Fix: name another place")
 
 

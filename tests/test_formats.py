@@ -13,6 +13,8 @@ from own_files import DE, EN, message, write, write_corpus
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_corpus
 from repro.errors import DamagedFileError, InputError
+from repro.scales import resolve, split_direction
+from repro.training import train
 
 
 def test_the_fingerprint_is_of_the_text_not_of_the_format(tmp_path) -> None:
@@ -103,6 +105,93 @@ def test_an_overlong_cell_is_skipped(tmp_path) -> None:
     assert (corpus.pairs("train", "en", "de")[0], corpus.dropped, corpus.skipped[0].line) == (["a", "c"], {"too long": 1}, 3)
 
 
+def test_files_with_unknown_names_are_named(tmp_path) -> None:
+    name = write_corpus(tmp_path)
+    strange = [
+        "Train2.en",
+        "dev2.de",
+        "dev_lc.en",
+        "eval.de",
+        "heldout.en",
+        "readme.md",
+        "test.en.txt",
+        "train.csv",
+        "train.en.bz2",
+        "train.log",
+    ]
+    strange += ["train.tok.de", "train2.en", "validation.extra.en"]
+    for file in [*strange, ".train.en.swp"]:
+        (tmp_path / file).write_text("x\n")
+    (tmp_path / "old").mkdir()
+    corpus = load_corpus(name)
+    assert corpus.notes == [f"not read: {', '.join([*strange[:5], 'old/', *strange[5:]])}"]
+    assert list(corpus.splits) == ["train", "dev", "test"] and corpus.languages == ("de", "en")
+    assert load_corpus(write_corpus(tmp_path, train_fr=DE[:20], dev_fr=DE[20:23], test_fr=DE[23:27]), "en", "de").notes == corpus.notes
+
+
+def test_files_that_are_not_read_are_named_in_training(tmp_path, capsys) -> None:
+    name = write_corpus(tmp_path)
+    (tmp_path / "train2.en").write_text("x\n")
+    train(resolve("smoke", overrides=(f"data.corpus={name}", "data.vocab_size=60", "train.max_updates=1")), tmp_path / "runs", quiet=True)
+    assert ": not read: runs/, train2.en\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("own_name", ["test1", "test_2016", "tests", "newstest2019-deen", "news-test2008", "newssyscomb2009", "devtest"])
+def test_further_test_sets_have_names_that_say_so(tmp_path, own_name) -> None:
+    (tmp_path / f"{own_name}.en").write_text(EN[30])
+    (tmp_path / f"{own_name}.de").write_text(DE[30])
+    corpus = load_corpus(write_corpus(tmp_path))
+    assert list(corpus.splits) == ["train", "dev", "test", own_name]
+    assert corpus.pairs(own_name, "en", "de") == ([EN[30]], [DE[30]])
+
+
+def test_devtest_is_the_test_set_where_there_is_no_other(tmp_path) -> None:  # as in FLORES
+    name = write_corpus(tmp_path, devtest_en=[EN[30]], devtest_de=[DE[30]])
+    for language in ("en", "de"):
+        (tmp_path / f"test.{language}").unlink()
+    corpus = load_corpus(name)
+    assert list(corpus.splits) == ["train", "dev", "test"]
+    assert corpus.pairs("test", "en", "de") == corpus.pairs("devtest", "en", "de") == ([EN[30]], [DE[30]])
+
+
+CODES = ["es-419", "zh-Hans-CN", "sr-Latn-RS", "ca-valencia", "de-AT-1996", "pt-BR", "zh_Hant_TW", "mn-Mong-CN"]
+
+
+@pytest.mark.parametrize("code", [*CODES, "sl-rozaj-biske", "deu_Latn", "fil", "de-CH-1901"])
+def test_codes_of_languages_may_have_all_their_parts(tmp_path, code) -> None:
+    for split, low, high in (("train", 0, 20), ("dev", 20, 23), ("test", 23, 27)):
+        for language, lines in (("en", EN), (code, DE)):
+            (tmp_path / f"{split}.{language}").write_text("".join(f"{line}\n" for line in lines[low:high]))
+    corpus = load_corpus(f"local:{tmp_path}", *split_direction(f"en-{code}"))
+    assert corpus.pairs("test", "en", code) == (EN[23:27], DE[23:27])
+    assert split_direction(f"{code}-en") == (code, "en")
+
+
+def test_files_beside_the_only_language_are_named(tmp_path) -> None:
+    for file in ("train.en", "train.x-own", "train.DE"):
+        (tmp_path / file).write_text("x\n")
+    what = "holds one language only (en), and what has no known name: train.DE, train.x-own"
+    assert message(InputError, f"local:{tmp_path}") == f"{tmp_path}: {what}. Fix: put the translations beside it, as train.de"
+
+
+def test_a_table_without_a_name_says_what_it_needs(tmp_path) -> None:  # a download from Tatoeba, say
+    (tmp_path / "fra.txt").write_text("Go.\tVa !\tCC-BY\n")
+    text = message(InputError, f"local:{tmp_path}")
+    assert text.endswith("Fix: fra.txt is a table: name it train.tsv, and put a first line that names its columns, such as 'en<TAB>de'")
+    (tmp_path / "train.tsv").write_text("en\tfr\n" + (tmp_path / "fra.txt").read_text())
+    assert load_corpus(f"local:{tmp_path}").pairs("train", "en", "fr") == (["Go."], ["Va !"])
+
+
+def test_a_column_is_named_in_the_notes_of_a_table(tmp_path) -> None:
+    rows = {"train_tsv": ["en\tde", "a\tb", "c\xad\td"], "test_tsv": ["en\tde", "e\tf\u200e", "\t"]}
+    assert load_corpus(write(tmp_path, **rows)).notes == [
+        "test.tsv, de: 1 line with characters that no model should see (U+200E), read without them; kept in references",
+        "test.tsv, de: 1 line blank, kept as published",
+        "test.tsv, en: 1 line blank, kept as published",
+        "train.tsv, en: 1 line with characters that no model should see (U+00AD), read without them",
+    ]
+
+
 SEGMENTS = (
     '<?xml version="1.0"?>\n<mteval>\n<doc docid="1">\n<title>{0}</title>\n'
     '<seg id="1"> {0} &amp; co </seg>\n<seg id="2"> b &amp;lt; </seg>\n</doc>\n'
@@ -165,7 +254,7 @@ def test_a_missing_train_split_says_where_to_put_it(tmp_path, monkeypatch) -> No
     corpus = load_corpus("iwslt16", root=tmp_path)
     with pytest.raises(InputError) as caught:
         corpus.pairs("train", "de", "en")
-    mend = "put its training files into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
+    mend = "put train.tags.de-en.de and train.tags.de-en.en into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
     assert str(caught.value) == f"iwslt16: has no split 'train'. Fix: {mend}"
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from repro.data.german_errors import RULES, errors_in, generate_suite
+from repro.data.contrastive import read_suite
+from repro.data.german_errors import REACH, RULES, errors_in, generate_suite
+from repro.data.german_errors.sentence import Sentence
 from repro.errors import InputError
 
 ERRORS = [
@@ -123,3 +125,16 @@ def test_a_generated_suite_is_the_same_each_time_and_in_the_order_of_the_lines()
     assert all(item.contrastive[0] != item.reference for item in suite.items)
     with pytest.raises(InputError, match="own: has 2 sources and 1 references"):
         generate_suite("own", ["a", "b"], ["c"])
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("kind", REACH)
+def test_how_far_the_rules_reach_on_published_pairs(real_data, kind):
+    part, fires, agrees = REACH[kind]
+    suite = read_suite(real_data / "distil-lingeval-en-de" / f"distil-lingeval-clean.{part}.json", "en", "de")
+    published = [(item.reference, item.contrastive[0]) for item in suite.items if item.type == kind]
+    made = [([text for text, _ in RULES[kind](Sentence(reference))], wrong) for reference, wrong in published]
+    fired = [(texts, wrong) for texts, wrong in made if texts]
+    assert len(fired) / len(made) * 100 == pytest.approx(fires, abs=0.05)
+    assert sum(wrong in texts for texts, wrong in fired) / len(fired) * 100 == pytest.approx(agrees, abs=0.05)
+    assert agrees >= 96 or not kind.startswith("polarity"), "a rule that fires is sure"

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from own_files import DE, EN, message, write_corpus
 
 from repro.data.catalogue import CORPORA
-from repro.data.corpora import load_corpus
+from repro.data.characters import normalise
+from repro.data.corpora import check_leaks, load_corpus, survey_corpus
 from repro.data.leaks import leak_free_split
-from repro.data.text import normalise
 from repro.errors import InputError
 
 
@@ -24,6 +24,12 @@ def leaking(folder: Path, en: str, de: str) -> str:
         (EN[4], DE[4], "this pair is also train.en:5 (exact); test in train: 1 exact, 0 normalised, one side 0."),
         (EN[4].upper() + " !", DE[4], "this pair is also train.en:5 (normalised); test in train: 0 exact, 1 normalised, one side 0."),
         ("New.", DE[4], "this sentence is also train.de:5; test in train: 0 exact, 0 normalised, one side 1 de."),
+        (
+            "New.",
+            DE[4].replace(" ", "\u202f"),
+            "this sentence is also train.de:5, but for case, punctuation, spacing or what nobody sees; "
+            "test in train: 0 exact, 0 normalised, one side 1 de.",
+        ),
     ],
 )
 def test_leaks_are_errors_with_both_lines(tmp_path, en, de, expected) -> None:  # case D7
@@ -36,6 +42,25 @@ def test_the_first_of_several_leaks_is_named_with_its_first_place(tmp_path) -> N
     name = write_corpus(tmp_path, test_en=[EN[23], EN[4], EN[6]], test_de=[DE[23], DE[4], DE[6]])
     expected = "test.en:2: this pair is also train.en:5 (exact); test in train: 2 exact, 0 normalised, one side 0."
     assert message(InputError, name, "en", "de").startswith(expected)
+
+
+def test_the_worst_of_the_leaks_is_told_first_and_all_are_counted(tmp_path) -> None:
+    dev = {"dev_en": [EN[20], "New."], "dev_de": [DE[20], DE[4]]}
+    name = write_corpus(tmp_path, **dev, test_en=EN[5:9], test_de=DE[5:9])
+    expected = (
+        "test.de:1: this pair is also train.de:6 (exact); test in train: 4 exact, 0 normalised, one side 0; "
+        "dev in train: 0 exact, 0 normalised, one side 1 de. Fix: leave the sentences of test out of train, or name"
+    )
+    assert message(InputError, name).startswith(expected)
+    corpus = survey_corpus(name)
+    assert [(leak.held_out, leak.exact) for leak in corpus.leaks] == [("test", 4), ("dev", 0)]
+    with pytest.raises(InputError, match="test.de:1: this pair"):
+        check_leaks(corpus)
+
+
+@pytest.mark.parametrize("prefix", ["local-allow-leaks:", "local-clean:", "local-drop-leaks:"])
+def test_leaks_that_the_name_allows_are_no_error(tmp_path, prefix) -> None:
+    check_leaks(survey_corpus(leaking(tmp_path, EN[4], DE[4]).replace("local:", prefix)))
 
 
 def test_leaks_can_be_dropped_from_train(tmp_path) -> None:  # case D7

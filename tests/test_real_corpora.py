@@ -1,10 +1,12 @@
 """What the real corpora hold."""
 
-import pytest
-from own_files import message, write
+import unicodedata
 
+import pytest
+from own_files import message, write, write_corpus
+
+from repro.data.characters import find_faults, normalise
 from repro.data.corpora import load_corpus
-from repro.data.text import normalise
 from repro.errors import InputError
 
 
@@ -79,3 +81,25 @@ def test_a_line_lost_from_a_real_corpus_is_found(real_data, tmp_path) -> None:
     english, german = load_corpus("multi30k", root=real_data).pairs("train", "en", "de")
     name = write(tmp_path, train_en=english, train_de=german[:14_000] + german[14_001:] + ["Ein Hund ."])
     assert abs(int(message(InputError, name).split(":")[1]) - 14_000) < 10
+
+
+@pytest.mark.real_data
+def test_published_test_sets_are_scored_as_published(real_data, tmp_path) -> None:
+    """Half of these hold characters that no model should see."""
+    name = write_corpus(tmp_path)
+    for path in (real_data / "wmt-news-de-en").iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    for path in (real_data / "tatoeba-test-de-en").iterdir():
+        (tmp_path / f"test_tatoeba{path.suffix}").symlink_to(path)
+    corpus = load_corpus(name.replace("local:", "local-allow-leaks:"))
+    sets = [split for split in corpus.splits if split not in ("train", "dev", "test")]
+    assert len(sets) == len(list((real_data / "wmt-news-de-en").iterdir())) // 2 + 1
+    told = {note.partition(":")[0]: note.split(": ")[1] for note in corpus.notes if "no model should see" in note}
+    assert told
+    for split in sets:
+        for source, target in (("de", "en"), ("en", "de")):
+            published = (tmp_path / f"{split}.{target}").read_bytes().decode().removesuffix("\n").split("\n")
+            assert corpus.pairs(split, source, target)[1] == [unicodedata.normalize("NFC", line).strip() for line in published]
+            assert not any(map(find_faults, corpus.pairs(split, target, source)[0]))
+            touched = sum(bool(find_faults(line)) for line in published)
+            assert told.get(f"{split}.{target}", "0 lines").startswith(f"{touched:,} line")

@@ -2,14 +2,16 @@
 
 import gzip
 import os
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_files import DE, EN, message, write, write_corpus
 
+from repro.data.characters import find_faults
 from repro.data.corpora import load_corpus
-from repro.data.text import find_fault, read_lines
+from repro.data.text import read_lines
 from repro.errors import InputError
 
 
@@ -29,7 +31,7 @@ def test_other_separators_do_not_end_a_line(tmp_path, separator) -> None:
     write(tmp_path, a_en=f"one{separator}two\nthree\n")
     lines = read_lines(tmp_path / "a.en").lines
     assert lines == [f"one{separator}two", "three"]
-    assert find_fault(lines[0]).reason == "line-break character"
+    assert find_faults(lines[0])[0].reason == "line-break character"
 
 
 def test_byte_order_mark_and_carriage_returns_are_stripped_and_noted(tmp_path) -> None:
@@ -90,3 +92,39 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path) -> None:
     os.mkfifo(tmp_path / "train.en")
     with pytest.raises(InputError, match=r"train.en: is no regular file. Fix: name a file of text"):
         read_lines(tmp_path / "train.en")
+
+
+def test_a_damaged_gzip_is_not_taken_for_another_encoding(tmp_path) -> None:
+    whole = gzip.compress("".join(f"Grüße {line}\n" for line in EN).encode(), mtime=0)
+    for place in range(30, len(whole) - 16, len(whole) // 100):  # behind the header; the last bits may be padding
+        broken = bytearray(whole)
+        broken[place] ^= 0x10
+        (tmp_path / "a.en").write_bytes(broken)
+        with pytest.raises(InputError, match="is a damaged or cut gzip archive"):
+            read_lines(tmp_path / "a.en")
+
+
+def test_all_lines_that_are_not_utf8_are_counted(tmp_path) -> None:
+    (tmp_path / "a.de").write_bytes(b"gut\n" + 7 * "schön\n".encode("latin-1"))
+    with pytest.raises(InputError) as caught:
+        read_lines(tmp_path / "a.de")
+    assert str(caught.value).startswith("a.de:2: column 4: byte 0xF6 is not UTF-8 (ISO-8859-1?); 6 more: a.de:3 column 4: byte 0xF6")
+
+
+@pytest.mark.parametrize("line", ["\n", "x\n", "A dog sleeps.\n", "y" * 1000 + "\n"])
+def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, line) -> None:
+    (tmp_path / "a.en").write_bytes(gzip.compress(line.encode() * (12_000_000 // len(line))))
+    tracemalloc.start()
+    with pytest.raises(InputError) as caught:
+        read_lines(tmp_path / "a.en")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    what = "a.en: expands to more than 100 times its size, which text does not. Fix: look into it; if it is meant so, unpack it with gunzip"
+    assert str(caught.value) == what
+    assert peak < 200_000_000
+
+
+def test_text_that_shrinks_like_text_is_read(tmp_path) -> None:
+    lines = [f"{line} {place}" for place, line in enumerate(EN * 200)]
+    (tmp_path / "a.en").write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+    assert read_lines(tmp_path / "a.en").lines == lines

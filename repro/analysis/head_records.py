@@ -25,7 +25,7 @@ from repro.analysis.syntax import DIRECTIONS, PARSER, RELATIONS, Parse, SyntaxSt
 from repro.config import DataConfig
 from repro.data import minigerman
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
-from repro.data.corpora import load_once
+from repro.data.corpora import check_at_hand, load_once
 from repro.data.parallel import ParallelCorpus
 from repro.data.subwords import Subwords
 from repro.decoding import Translator
@@ -119,6 +119,7 @@ def describe_heads(
 def _corpus_of(run: Run) -> ParallelCorpus:
     """Return the corpus of a run, in the version that it was trained on."""
     data = run.config.data
+    check_at_hand(data.corpus, run.path)
     corpus = load_once(data.corpus, data.source, data.target)
     if corpus.fingerprint != run.provenance()["data_fingerprint"]:
         what = f"was trained on another version of {data.corpus} than there is here"

@@ -72,9 +72,10 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
 
     found = Run.find(run)
 
-    from repro.data.corpora import load_once
+    from repro.data.corpora import check_at_hand, load_once
 
     data = found.config.data
+    check_at_hand(data.corpus, found.path)
     load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)  # a wrong name is refused before all work
 
     from repro.config import SITES

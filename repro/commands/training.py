@@ -35,22 +35,32 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     """Load the corpus NAME and print its statistics (the columns of Table 1 of You et al. 2020) and what was found amiss.
 
     NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML). Sentences of
-    dev or test that are in train are an error there; local-drop-leaks:FOLDER leaves them out of train, local-allow-leaks:FOLDER counts
-    them. What was done is part of the name, in training too (data.corpus=local-drop-leaks:FOLDER), and so stands in every result.
+    dev or test that are in train are an error there, told below the table; local-drop-leaks:FOLDER leaves them out of train,
+    local-allow-leaks:FOLDER counts them. References of dev and test are scored as they are; local-clean:FOLDER takes characters that no
+    model should see out of them, and refuses neither leaks nor shifted sides. What was done is part of the name, in training too
+    (data.corpus=local-drop-leaks:FOLDER), and so stands in every result.
     """
-    from repro.data.corpora import load_corpus
+    from repro.data.corpora import check_languages, check_leaks, survey_corpus
+    from repro.data.parallel import check_skipped
     from repro.scales import split_direction
 
     if skipped:  # before the corpus is read, not after
         check_plain(skipped)
+        check_skipped(skipped)
         check_writable(skipped.parent)
     languages = split_direction(direction) if direction else None
-    corpus = load_corpus(name, *languages) if languages else load_corpus(name)
+    corpus = survey_corpus(name, *(languages or ()))
     source, target = languages or corpus.languages[:2]
     statistics = corpus.statistics(source, target)
     if skipped:
         corpus.write_skipped(skipped)
     click.echo(f"{name}, {source} to {target}")
+    if ":" not in name:
+        record = check_languages(name)
+        for title, text in {"about": record.about, "licence": record.licence, "citation": record.citation}.items():
+            click.echo(f"  {title:<18} {text}")
+    for split, mend in corpus.missing().items():
+        click.echo(f"  {split:<18} {'none':>9}{': ' * bool(mend)}{mend}")
     for split in corpus.splits:
         click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
     click.echo(f"  mean length        {statistics.source_length:>9.1f} {source} words, {statistics.target_length:.1f} {target} words")
@@ -63,6 +73,7 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     click.echo(f"  fingerprint        {corpus.fingerprint}")
     if skipped:
         click.echo(f"  left out, in full  {skipped}")
+    check_leaks(corpus)
 
 
 @click.command(short_help="Train a run, or go on where it was left.")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from repro.data.aligning import Cleaning
 from repro.data.formats import Sides, read_columns, read_folder
 from repro.data.hub import HubSource, articles_and_summaries, contexts_and_replies, read_tables
 from repro.data.leaks import leak_free_split
@@ -17,6 +18,7 @@ from repro.data.text import TextLines, read_lines
 
 OnLeak = Literal["error", "drop", "allow"]
 Task = Literal["translation", "summarisation", "dialogue"]
+PUBLISHED = Cleaning(is_published=True)
 TATOEBA_DEV, TATOEBA_TEST = 1_000, 2_000  # pairs
 
 
@@ -40,6 +42,8 @@ class CorpusRecord:
         checksums: SHA-256 of the text of each file of the published splits, as in ``{"train.en": ...}``.
         task: what the second column is to the first; it decides the metrics.
         prepare: what is done to every line before anything else sees it.
+        cleaning: what is done about lines that are not what they should be.
+        train_files: the names of its training files, where they may be missing.
     """
 
     languages: tuple[str, ...]
@@ -55,6 +59,8 @@ class CorpusRecord:
     checksums: Mapping[str, str] = field(default_factory=dict)
     task: Task = "translation"
     prepare: Callable[[str], str] | None = None
+    cleaning: Cleaning = PUBLISHED
+    train_files: tuple[str, ...] = ()
 
 
 def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
@@ -97,6 +103,7 @@ def _generated_pairs(name: str) -> dict[str, list]:
 # Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012 chooses the checkpoint, so that no
 # choice is made on the test set.
 IWSLT16_SETS = {"tst2013": "test", "tst2012": "dev"}
+OWN_SETS = {**IWSLT16_SETS, "devtest": "test"}  # of FLORES, whose test set is not public, and of talks
 WIT3 = "Cettolo, Girardi and Federico 2012, WIT3: Web Inventory of Transcribed and Translated Talks, https://wit3.fbk.eu"
 
 CNNDM = HubSource("abisee/cnn_dailymail", "3.0.0", columns=articles_and_summaries)
@@ -159,6 +166,7 @@ CORPORA: dict[str, CorpusRecord] = {
         read=_read_tatoeba,
         split=lambda columns: leak_free_split(columns, TATOEBA_DEV, TATOEBA_TEST),
         on_leak="error",
+        cleaning=Cleaning(is_published=True, mends_train=False),  # which pairs there are decides how they are cut
     ),
     "enja": CorpusRecord(
         languages=("en", "ja"),
@@ -200,6 +208,8 @@ CORPORA: dict[str, CorpusRecord] = {
         citation=f"Cettolo et al. 2016, IWSLT evaluation campaign; {WIT3}",
         folder="ted-en-de",
         renamed=IWSLT16_SETS,
+        cleaning=Cleaning(is_published=True, cleans_references=True),  # as in all results that there are
+        train_files=("train.tags.de-en.de", "train.tags.de-en.en"),
         checksums={
             "dev.de": "027830987467ee12d7d10f4d8403608efb8531f004ecc773a5926c79c2919309",
             "dev.en": "3988b184acd07a631265b7ba530ac7e2c1f096012be761ac8d7d9b8652a62805",

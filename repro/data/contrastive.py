@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.data.catalogue import minigerman_splits
-from repro.data.text import find_fault, normalise
+from repro.data.characters import normalise, readable
 from repro.errors import InputError
 
 WORD_SENSE = "word_sense"
@@ -120,8 +120,9 @@ def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> Contra
 def read_suite(path: Path, source: str, target: str) -> ContrastiveSuite:
     """Read the JSON of LingEval97, ContraWSD or the scoring suite of MuCoW; its name is the name of the file.
 
-    Each error of an entry is an item, but the errors of type `word_sense` are the alternatives of one item. A contrastive translation
-    that equals its reference is left out and counted.
+    Each error of an entry is an item, but the errors of type `word_sense` are the alternatives of one item. All texts are read without
+    the characters that no model should see (`data/characters.py`). What is blank, or a contrastive translation that equals its reference,
+    is left out and counted.
 
     Args:
         path: the file.
@@ -135,8 +136,12 @@ def read_suite(path: Path, source: str, target: str) -> ContrastiveSuite:
     skipped: Counter[str] = Counter()
     for number, entry in _entries(path):
         for item in _items_of(entry, f"{path.name}:{number}"):
-            wrong = tuple(text for text in item.contrastive if text != item.reference)
-            skipped["contrastive translation equals the reference"] += len(item.contrastive) - len(wrong)
+            if not item.source or not item.reference:
+                skipped[f"blank {'reference' if item.source else 'source'}"] += 1
+                continue
+            wrong = tuple(text for text in item.contrastive if text and text != item.reference)
+            skipped["blank contrastive translation"] += item.contrastive.count("")
+            skipped["contrastive translation equals the reference"] += item.contrastive.count(item.reference)
             if wrong:
                 items.append(replace(item, contrastive=wrong))
     if not items:
@@ -144,17 +149,15 @@ def read_suite(path: Path, source: str, target: str) -> ContrastiveSuite:
     return ContrastiveSuite(path.name.removesuffix(".json"), source, target, tuple(items), +skipped)
 
 
-def check_text(value: Any, where: str, what: str) -> str:
-    """Return a text that can be scored.
+def scored_text(value: Any, where: str, what: str) -> str:
+    """Return a text as models read it, "" for one that is blank.
 
     Raises:
-        InputError: it is missing, blank, or holds a character that no model should see.
+        InputError: it is missing, or no text.
     """
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
         raise InputError(where, f"has no text as {what}", "give a sentence, or delete the entry")
-    if fault := find_fault(value):
-        raise InputError(where, f"{what} has {fault.code_point} ({fault.reason}) at character {fault.column}", "remove that character")
-    return value
+    return "" if value.isspace() else readable(value)
 
 
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -213,14 +216,14 @@ def _expect(text: str, place: int, wanted: str, path: Path) -> int:
 
 def _items_of(entry: dict[str, Any], where: str) -> Iterator[ContrastiveItem]:
     """Yield the items of an entry, those with several contrastive translations last."""
-    source, reference = (check_text(entry.get(side), where, side) for side in ("source", "reference"))
+    source, reference = (scored_text(entry.get(side), where, side) for side in ("source", "reference"))
     errors = entry.get("errors")
     if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):
         raise InputError(where, "has no list 'errors'", SUITE_LAYOUT)
     word, origin = (str(entry.get(key) or "") for key in ("ambig word", "origin"))
     senses = []
     for error in errors:
-        contrastive, kind, distance = check_text(error.get("contrastive"), where, "contrastive"), error.get("type"), error.get("distance")
+        contrastive, kind, distance = scored_text(error.get("contrastive"), where, "contrastive"), error.get("type"), error.get("distance")
         if not isinstance(kind, str) or not kind:
             raise InputError(where, f"has an error of type {kind!r}", "name the type, as in LingEval97")
         if distance is not None and (type(distance) is not int or distance < 0):

@@ -5,25 +5,31 @@
 >>> corpus = load_corpus("multi30k", "en", "de")          # from the folder REPRO_DATA/multi30k, else from the Hugging Face Hub
 >>> corpus = load_corpus("local:my/folder", "en", "de")   # your own files; sentences of dev or test in train are an error
 >>> corpus = load_corpus("local-drop-leaks:my/folder")    # as it says; what was done stands wherever the corpus is named
+>>> corpus = load_corpus("local-clean:my/folder")         # what no model should see is taken out of references, too; nothing is refused
 """
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from repro.data.catalogue import CORPORA, IWSLT16_SETS, CorpusRecord, OnLeak, Task
-from repro.data.formats import Sides, read_folder
+from repro.data.aligning import Cleaning, align
+from repro.data.catalogue import CORPORA, OWN_SETS, CorpusRecord, OnLeak, Task
+from repro.data.characters import readable
+from repro.data.formats import Sides, names_not_read
 from repro.data.hub import load_from_hub
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, without_overlap
-from repro.data.parallel import ParallelCorpus, Skipped, Split, align, digest
+from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, digest
 from repro.data.text import MAX_CHARS, compose
-from repro.errors import DamagedFileError, InputError, MachineError, check_kind, did_you_mean
+from repro.errors import DamagedFileError, InputError, MachineError, check_kind, did_you_mean, together
 
 # What is done about held-out sentences of your own files that are in train. It is part of the name, so that it stands in every result.
-ALLOWS_LEAKS = "local-allow-leaks:"
-OWN_FILES: Mapping[str, OnLeak] = {"local:": "error", "local-drop-leaks:": "drop", ALLOWS_LEAKS: "allow"}
+CLEANS = "local-clean:"  # and about everything else
+OWN_FILES: Mapping[str, OnLeak] = {"local:": "error", "local-drop-leaks:": "drop", "local-allow-leaks:": "allow", CLEANS: "allow"}
+ALLOWS_LEAKS = tuple(prefix for prefix, on_leak in OWN_FILES.items() if on_leak == "allow")
+MOVED = "REPRO_LOCAL"
+"""The environment variable with the folder, or the folder around it, of your own text if it has moved since a run was trained on it."""
 
 
 def load_corpus(
@@ -38,7 +44,8 @@ def load_corpus(
     Args:
         name: a key of ``CORPORA``, or ``local:`` and a folder, whose text is composed (NFC). Sentences of dev or test, or one side of
             them, in train are an error then; ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in
-            ``leaks``.
+            ``leaks``. ``local-clean:`` counts them, too, notes sides that are shifted against each other rather than refusing them, and
+            takes characters that no model should see out of references, which all others score as they are.
         source, target: the two languages to load; by default all that the corpus has. A pair with a bad line in a language that is not
             loaded stays.
         root: folder of the corpora, by default the environment variable REPRO_DATA. A corpus that is not there comes from the Hub.
@@ -49,6 +56,15 @@ def load_corpus(
         MachineError: neither the folder nor the Hub has it.
         DamagedFileError: a published file that is not what was published.
     """
+    corpus = survey_corpus(name, source, target, root, max_chars)
+    check_leaks(corpus)
+    return corpus
+
+
+def survey_corpus(
+    name: str, source: str | None = None, target: str | None = None, root: Path | None = None, max_chars: int = MAX_CHARS
+) -> ParallelCorpus:
+    """Load a corpus as `load_corpus` does, but count leaks in `leaks` where they are an error, too; `check_leaks` refuses them."""
     check_kind("name", name, "give the name of a corpus, as in load_corpus('minigerman')", str)
     languages = tuple(language for language in (source, target) if language)
     record = check_languages(name, *languages)
@@ -56,7 +72,7 @@ def load_corpus(
         raise InputError(name, f"was asked for {languages[0]} alone", "name two languages, or none for all that there are")
     sides, is_from_hub = _read(name, record, languages, root, max_chars)
     sides = {
-        split: {language: replace(text, lines=prepare_lines(name, text.lines)) for language, text in columns.items()}
+        split: {language: replace(text, lines=_prepare(record, text.lines)) for language, text in columns.items()}
         for split, columns in sides.items()
     }
     corpus = _align_splits(name, record, sides, max_chars)
@@ -64,13 +80,16 @@ def load_corpus(
         corpus = _cut(corpus, record.split)
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
-    return _check_leaks(corpus, record.on_leak)
+    return _find_leaks(corpus, record.on_leak)
 
 
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
-    """Return lines as they would stand in a corpus, which is how its models have read text: in lower case for ``multi30k-lc``."""
-    prepare = _find_record(name).prepare
-    return [prepare(line) for line in lines] if prepare else list(lines)
+    """Return lines as the models of a corpus read them: without characters that no model should see; in lower case for ``multi30k-lc``."""
+    return _prepare(_find_record(name), map(readable, lines))
+
+
+def _prepare(record: CorpusRecord, lines: Iterable[str]) -> list[str]:
+    return [record.prepare(line) for line in lines] if record.prepare else list(lines)
 
 
 def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[str], list[str]]:
@@ -88,8 +107,8 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
             raise InputError(split, "is a split of the corpus of the run itself", f"write {own_split}")
         if task_of(other) != task_of(name):
             raise InputError(split, f"is for {task_of(other)}, {name} is for {task_of(name)}", "choose a corpus of the same task")
-        foreign = load_pairs(other, source, target, own_split)
-        return prepare_lines(name, foreign[0]), prepare_lines(name, foreign[1])
+        sources, refs = load_pairs(other, source, target, own_split)
+        return prepare_lines(name, sources), _prepare(_find_record(name), refs)
     return load_once(name, source, target).pairs(split, source, target)
 
 
@@ -149,6 +168,39 @@ def own_folder(name: str) -> Path | None:
     return Path(os.path.expanduser(folder)) if prefix + colon in OWN_FILES else None
 
 
+def resolved(name: str) -> str:
+    """Return the name of a corpus with the folder of your own files as one path, whatever way it was written and from where."""
+    folder = own_folder(name)
+    return name if folder is None or name.endswith(":") else f"{name.partition(':')[0]}:{os.path.realpath(folder)}"
+
+
+def is_moved(name: str) -> bool:
+    """Whether your own text is not in the folder of its name; then REPRO_LOCAL may say where it is."""
+    folder = own_folder(name)
+    return folder is not None and not folder.is_dir()
+
+
+def check_at_hand(name: str, run: Path) -> None:
+    """Refuse a run on text of your own that is not where it was, unless REPRO_LOCAL says where it is.
+
+    Raises:
+        InputError: naming the run, and the folder as the run has it.
+    """
+    if is_moved(name) and not _place_of(own_folder(name) or Path()).is_dir():
+        mend = f"set {MOVED} to the folder that holds its text now, or to the one around it"
+        nor = f", nor is it in {MOVED}={moved}" if (moved := os.environ.get(MOVED)) else ""
+        raise InputError(str(run), f"was trained on {name}, which is not there{nor}", mend)
+
+
+def _place_of(folder: Path) -> Path:
+    """Return where the text of a folder is."""
+    moved = os.environ.get(MOVED)
+    if folder.is_dir() or not moved:
+        return folder
+    place = Path(os.path.expanduser(moved))
+    return place / folder.name if (place / folder.name).is_dir() else place
+
+
 def may_change(name: str) -> bool:
     """Whether there may be another text by the same name: of your own files, and of all corpora but those with published checksums."""
     return not _find_record(name).checksums
@@ -159,7 +211,8 @@ def _find_record(name: str) -> CorpusRecord:
         if name.endswith(":"):
             raise InputError("data.corpus", f"'{name}' names no folder", f"write it behind the colon, as in {name}my/folder")
         on_leak = OWN_FILES[name[: name.index(":") + 1]]
-        return CorpusRecord((), "your own files", "yours", "yours", read=read_folder, renamed=IWSLT16_SETS, on_leak=on_leak)
+        cleaning = Cleaning(is_published=name.startswith(CLEANS), cleans_references=name.startswith(CLEANS))
+        return CorpusRecord((), "your own files", "yours", "yours", renamed=OWN_SETS, on_leak=on_leak, cleaning=cleaning)
     if not name:  # which as a path would be this folder
         raise InputError("data.corpus", "is empty", f"name a corpus, such as {next(iter(CORPORA))}, or your own files as local:my/folder")
     if name not in CORPORA and Path(name).is_dir():
@@ -172,7 +225,7 @@ def _find_record(name: str) -> CorpusRecord:
 def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int) -> tuple[Sides, bool]:
     """Return the sides of all splits, and whether they came from the Hub."""
     if own := own_folder(name):
-        sides = record.read(own, languages, max_chars)
+        sides = record.read(_place_of(own), languages, max_chars)
         return {split: {language: compose(side) for language, side in columns.items()} for split, columns in sides.items()}, False
     if record.folder is None:
         return record.read(Path(), languages or record.languages, max_chars), False
@@ -188,23 +241,43 @@ def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Pat
 
 
 def _align_splits(name: str, record: CorpusRecord, sides: Sides, max_chars: int) -> ParallelCorpus:
-    is_official = own_folder(name) is None
-    splits: dict[str, Split] = {}
-    skipped: list[Skipped] = []
-    notes: list[str] = []
-    renamed = {own: ours for own, ours in record.renamed.items() if own in sides and ours not in sides}
-    for own_name in sides:
-        split_name = renamed.get(own_name, own_name)
-        splits[split_name], more_skipped, more_notes = align(split_name, sides[own_name], is_official, max_chars)
-        skipped += more_skipped
-        notes += more_notes
-    order = [split for split in ("train", "dev", "test") if split in splits]
+    """Put the sides of all splits together, and tell everything that is amiss in one error."""
+    renamed: dict[str, str] = {}
+    for own, ours in record.renamed.items():
+        if own in sides and ours not in {*sides, *renamed.values()}:
+            renamed[own] = ours
+    aligned = {renamed.get(own, own): align(renamed.get(own, own), columns, record.cleaning, max_chars) for own, columns in sides.items()}
+    if errors := [error for found in aligned.values() for error in found.errors]:
+        raise together(errors)
+    splits = {split: found.split for split, found in aligned.items() if found.split is not None}
+    order = [split for split in MAIN_SPLITS if split in splits]
     splits = {split: splits[split] for split in [*order, *(split for split in splits if split not in order)]}
     languages = tuple(next(iter(splits.values())).columns)
-    mends = (
-        {"train": f"put its training files into REPRO_DATA/{record.folder}/ (from {record.citation.split()[-1]})"} if record.folder else {}
-    )
-    return ParallelCorpus(name, languages, splits, skipped, notes=notes, aliases=renamed, mends=mends)
+    notes = [note for found in aligned.values() for note in found.notes] + _notes_on_folder(name, sides)
+    skipped = [skip for found in aligned.values() for skip in found.skipped]
+    return ParallelCorpus(name, languages, splits, skipped, notes=notes, aliases=renamed, mends=_mends(name, record, languages))
+
+
+def _notes_on_folder(name: str, sides: Sides) -> list[str]:
+    """Note where your own files were read, if not where the name says, and which were not."""
+    if not (folder := own_folder(name)):
+        return []
+    place = _place_of(folder)
+    notes = [f"read from {place}, since {folder} is not a folder"] if place != folder else []
+    if unread := names_not_read(place, {side.name for columns in sides.values() for side in columns.values()}):
+        notes.append(f"not read: {', '.join(unread)}")
+    return notes
+
+
+def _mends(name: str, record: CorpusRecord, languages: Sequence[str]) -> dict[str, str]:
+    """Return for each of the main splits how to get it, if it is missing."""
+    if own_folder(name):
+        files = {split: f"{split}.{languages[0]} and {split}.{languages[1]}" for split in MAIN_SPLITS}
+        return {split: f"add {files[split]}, or a table, to the folder" for split in MAIN_SPLITS}
+    if not record.folder:
+        return {}
+    files = " and ".join(record.train_files) or "its training files"
+    return {"train": f"put {files} into REPRO_DATA/{record.folder}/ (from {record.citation.split()[-1]})"}
 
 
 def _cut(corpus: ParallelCorpus, cut: Callable[[Mapping[str, Sequence[str]]], dict[str, list[int]]]) -> ParallelCorpus:
@@ -230,8 +303,8 @@ def _check_sums(corpus: ParallelCorpus, record: CorpusRecord, is_from_hub: bool)
         corpus.notes.append(f"{key}: {what}")
 
 
-def _check_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
-    """Look for held-out sentences in train, and for those of test sets in dev, and do what was asked about them."""
+def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
+    """Look for held-out sentences in train, and for those of test sets in dev; leave them out there, or count them, worst first."""
     indices = {name: SentenceIndex(split.columns) for name, split in corpus.splits.items()}
     for name, index in indices.items():
         if repeated := len(corpus.splits[name]) - len(index.exact_at):
@@ -245,8 +318,6 @@ def _check_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
         if other not in splits:
             continue
         found = [overlap for name in held_out if (overlap := find_overlap(name, indices[name], other, indices[other]))]
-        if found and on_leak == "error":
-            _refuse(corpus, found[0])
         if found and on_leak == "drop":
             kept = without_overlap(indices[other], [indices[name] for name in held_out])
             language = corpus.languages[0]
@@ -256,15 +327,26 @@ def _check_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
             indices[other] = SentenceIndex(splits[other].columns)
         else:
             leaks += found
-    return ParallelCorpus(corpus.name, corpus.languages, splits, skipped, leaks, corpus.notes, corpus.aliases, corpus.mends)
+    leaks.sort(key=lambda leak: (leak.exact + leak.normalised, leak.exact, sum(leak.one_side.values())), reverse=True)
+    return replace(corpus, splits=splits, skipped=skipped, leaks=leaks)
 
 
-def _refuse(corpus: ParallelCorpus, overlap: Overlap) -> None:
-    language = overlap.kind if overlap.kind in corpus.languages else corpus.languages[0]
-    held_place = corpus.splits[overlap.held_out].place(overlap.first[0], language)
-    other_place = corpus.splits[overlap.other].place(overlap.first[1], language)
-    what = f"this sentence is also {other_place}" if overlap.kind == language else f"this pair is also {other_place} ({overlap.kind})"
-    mend = f"leave the sentences of {overlap.held_out} out of {overlap.other}"
+def check_leaks(corpus: ParallelCorpus) -> None:
+    """Refuse a corpus with held-out sentences in train or dev, where its name does not allow them.
+
+    Raises:
+        InputError: naming the places of the first of the worst, and the numbers of all.
+    """
+    if not corpus.leaks or _find_record(corpus.name).on_leak != "error":
+        return
+    worst = corpus.leaks[0]
+    language = worst.kind if worst.kind in corpus.languages else corpus.languages[0]
+    held_out, other = corpus.splits[worst.held_out], corpus.splits[worst.other]
+    is_same = held_out.columns[language][worst.first[0]] == other.columns[language][worst.first[1]]
+    found = f"{'sentence' if worst.kind == language else 'pair'} is also {other.place(worst.first[1], language)}"
+    kind = f" ({worst.kind})" if worst.kind != language else "" if is_same else ", but for case, punctuation, spacing or what nobody sees"
+    mend = f"leave the sentences of {worst.held_out} out of {worst.other}"
     if own_folder(corpus.name):
         mend += ", or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
-    raise InputError(held_place, f"{what}; {overlap}", mend)
+    counts = "; ".join(str(leak) for leak in corpus.leaks)
+    raise InputError(held_out.place(worst.first[0], language), f"this {found}{kind}; {counts}", mend)

@@ -20,9 +20,16 @@ Sides = dict[str, dict[str, TextLines]]
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}  # of XML; the ampersand last, or "&amp;lt;" would be "<"
 MAX_COLUMNS = 10  # a line of a table may be this many sentences long
 DEV_NAMES = ("dev", "val", "valid", "validation")
-LANGUAGE = r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?"  # with a region or script: pt-BR, zh_Hans
-_ALIGNED_FILE = re.compile(rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:test|tst|newstest)\w*)\.(?P<language>{LANGUAGE})(?:\.gz)?")
-_TABLE_FILE = re.compile(rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:test|tst|newstest)\w*)\.(?P<kind>tsv|jsonl)(?:\.gz)?")
+# A code of BCP 47, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS, ca-valencia. A variant is told by its dash,
+# or any heading of a table, as in en_score, would be a language.
+LANGUAGE = (
+    r"[a-z]{2,3}(?:[-_][A-Za-z]{3})?(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?"
+    r"(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
+)
+_SPLIT = rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:devtest|test|tst|newstest|news-test|newssyscomb)[\w-]*)"
+_NO_LANGUAGE = r"(?!(?:bak|csv|gz|idx|log|md|npy|old|pdf|sgm|tmp|txt|xml|xz|zip)$)"  # endings that are codes of three letters by chance
+_ALIGNED_FILE = re.compile(rf"{_SPLIT}\.{_NO_LANGUAGE}(?P<language>{LANGUAGE})(?:\.gz)?")
+_TABLE_FILE = re.compile(rf"{_SPLIT}\.(?P<kind>tsv|jsonl)(?:\.gz)?")
 _WIT3_FILE = re.compile(
     rf"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))\.(?P<pair>{LANGUAGE}-{LANGUAGE})\.(?P<language>{LANGUAGE})(?:\.xml)?"
 )
@@ -55,7 +62,29 @@ def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
         return readers[pattern](folder, found, languages, max_chars)
     listed = ", ".join(names[:5]) or "nothing"
     mend = "name the files train.en and train.de (also dev, test), train.tsv, train.jsonl, or as in a WIT3 archive"
+    if table := next((name for name in names if _is_table(folder / name)), None):
+        mend = f"{table} is a table: name it train.tsv, and put a first line that names its columns, such as 'en<TAB>de'"
     raise InputError(str(folder), f"holds no parallel text known here, but {listed}", mend)
+
+
+def _is_table(path: Path) -> bool:
+    """Tell whether the first line of a file of text has columns, as downloads from Tatoeba have."""
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return b"\t" in file.readline(4096) and path.suffix in (".txt", ".csv", ".tsv")
+
+
+def names_not_read(folder: Path, read: set[str]) -> list[str]:
+    """Return the names in a folder of text that no reader knows, but for hidden files.
+
+    Args:
+        folder: as given to `read_folder`.
+        read: the names of the files that were read.
+    """
+    known = (_WIT3_FILE, _TABLE_FILE, _ALIGNED_FILE)
+    names = sorted(path.name + "/" * path.is_dir() for path in folder.iterdir() if not path.name.startswith("."))
+    return [name for name in names if name not in read and not any(pattern.fullmatch(name) for pattern in known)]
 
 
 def read_columns(table: TextLines, languages: Sequence[str], max_chars: int) -> dict[str, TextLines]:
@@ -97,7 +126,10 @@ def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> 
             raise InputError(str(folder), f"has no language '{language}'", did_you_mean(language, sorted(present)))
     languages = list(wanted) or sorted(present)
     if len(languages) < 2:
-        raise InputError(str(folder), f"holds one language only ({', '.join(languages)})", "put the translations beside it, as train.de")
+        unread = names_not_read(folder, set()) if folder.is_dir() else []
+        others = f", and what has no known name: {', '.join(unread[:5])}{', ...' * (len(unread) > 5)}" if unread else ""
+        mend = "put the translations beside it, as train.de"
+        raise InputError(str(folder), f"holds one language only ({', '.join(languages)}){others}", mend)
     return languages
 
 

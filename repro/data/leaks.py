@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from repro.data.text import normalise
+from repro.data.characters import normalise
 
 Columns = Mapping[str, Sequence[str]]
 

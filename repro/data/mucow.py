@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from repro.data.contrastive import WORD_SENSE, ContrastiveItem, ContrastiveSuite, check_text
+from repro.data.contrastive import WORD_SENSE, ContrastiveItem, ContrastiveSuite, scored_text
 from repro.data.text import TextLines, read_lines
 from repro.errors import InputError, MachineError
 
@@ -76,7 +76,9 @@ def _item(keys: TextLines, sources: TextLines, references: TextLines, index: int
     if len(cells) != NUM_COLUMNS or not all(cell.strip() for cell in cells):
         what = f"has {len([cell for cell in cells if cell.strip()])} filled columns, not {NUM_COLUMNS}"
         raise InputError(where, what, "put id, corpus, word, right and wrong translations there, tabs between")
-    source, reference = (check_text(side.lines[index], f"{side.name}:{index + 1}", "sentence") for side in (sources, references))
+    source, reference = (scored_text(side.lines[index], f"{side.name}:{index + 1}", "sentence") for side in (sources, references))
+    if not source or not reference:
+        return "blank sentence"
     _, corpus, word, right, wrong = cells
     contrastive = substitute(reference, right.split(), wrong.split())
     return contrastive if isinstance(contrastive, str) else ContrastiveItem(source, reference, contrastive, WORD_SENSE, None, word, corpus)

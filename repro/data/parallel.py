@@ -2,14 +2,15 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from repro.data.characters import readable
 from repro.data.leaks import Overlap
-from repro.data.text import MAX_CHARS, TextLines, find_fault, remove_faults
 from repro.errors import InputError, did_you_mean
 from repro.files import write_atomic
 
@@ -17,22 +18,18 @@ if TYPE_CHECKING:
     import datasets
 
 MAIN_SPLITS = ("train", "dev", "test")
-
-# When is a stretch of lines shifted? Its lines' log length ratios must come closer to the usual one by this much in sum. On aligned
-# corpora (Multi30k, Tanaka, Tatoeba) no offset gains more than 3; a line lost from Multi30k gains 6 within some 25 lines, from the
-# short sentences of Tanaka within some 150.
-SHIFT_GAIN = 6.0
-MIN_SHIFTED_LINES = 20
+SKIPPED_TITLES = "split\tfile\tline\treason\n"
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A pair left out of its split, found at a line of a file, and why."""
+    """A pair left out of its split, found at a line of a file, and why; or as many in a row as `lines` says."""
 
     split: str
     file: str
     line: int
     reason: str
+    lines: int = 1
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,9 @@ class ParallelCorpus:
     mends: Mapping[str, str] = field(default_factory=dict)
 
     def pairs(self, split: str, source: str, target: str) -> tuple[list[str], list[str]]:
-        """Return the sentences of a split in two languages.
+        """Return the sentences of a split in two languages: the sources as models read them, the references as they were published.
+
+        Only in dev and test sets are these two; see `align`.
 
         Raises:
             InputError: naming the splits or languages that exist, and the nearest.
@@ -106,21 +105,23 @@ class ParallelCorpus:
         columns = self[split].columns
         for language in (source, target):
             self._check_language(language)
-        return columns[source], columns[target]
+        sources = columns[source]
+        return sources if self.aliases.get(split, split) == "train" else [readable(text) for text in sources], columns[target]
 
     def __getitem__(self, split: str) -> Split:
         known = self.aliases.get(split, split)
         if known not in self.splits:
-            missing = f"add {known}.{self.languages[0]} and {known}.{self.languages[1]}, or a table, to the folder"
-            yours = missing if known in MAIN_SPLITS and ":" in self.name else None
-            mend = self.mends.get(known) or yours or did_you_mean(split, [*self.splits, *self.aliases])
+            mend = self.mends.get(known) or did_you_mean(split, [*self.splits, *self.aliases])
             raise InputError(self.name, f"has no split '{split}'", mend)
         return self.splits[known]
 
     @property
     def dropped(self) -> Counter[str]:
         """Count the pairs left out, by reason."""
-        return Counter(skip.reason for skip in self.skipped)
+        dropped: Counter[str] = Counter()
+        for skip in self.skipped:
+            dropped[skip.reason] += skip.lines
+        return dropped
 
     @cached_property
     def fingerprint(self) -> str:
@@ -157,121 +158,35 @@ class ParallelCorpus:
         )
         return f"{overlap}; first {held} = {other} ({overlap.kind})"
 
+    def missing(self) -> dict[str, str]:
+        """Return how to get train, dev or test where it is missing, "" where that is not known."""
+        return {split: self.mends.get(split, "") for split in MAIN_SPLITS if split not in self.splits}
+
     def write_skipped(self, path: Path) -> None:
-        """Write a table of the pairs left out: split, file, line number, reason."""
-        rows = [f"{skip.split}\t{skip.file}\t{skip.line}\t{skip.reason}\n" for skip in self.skipped]
-        write_atomic(path, ("split\tfile\tline\treason\n" + "".join(rows)).encode())
+        """Write a table of the pairs left out: split, file, line number, or the first and last of blank lines in a row, reason."""
+        rows = []
+        for skip in self.skipped:
+            last = f"-{skip.line + skip.lines - 1}" if skip.lines > 1 else ""
+            rows.append(f"{skip.split}\t{skip.file}\t{skip.line}{last}\t{skip.reason}\n")
+        write_atomic(path, (SKIPPED_TITLES + "".join(rows)).encode())
 
     def _check_language(self, language: str) -> None:
         if language not in self.languages:
             raise InputError(self.name, f"has no language '{language}'", did_you_mean(language, self.languages))
 
 
+def check_skipped(path: Path) -> None:
+    """Refuse to write a table of pairs left out over a file that is none, such as a text of the corpus.
+
+    Raises:
+        InputError: there is one.
+    """
+    titles = SKIPPED_TITLES.encode()
+    with suppress(OSError), open(path, "rb") as file:
+        if file.read(len(titles)) != titles:
+            raise InputError(str(path), "is there already, and is no table of pairs left out", "name another file")
+
+
 def digest(sentences: Sequence[str]) -> str:
     """Return the SHA-256 of a column of sentences."""
     return hashlib.sha256("\n".join(sentences).encode()).hexdigest()
-
-
-def align(
-    split: str, sides: Mapping[str, TextLines], is_official: bool = False, max_chars: int = MAX_CHARS
-) -> tuple[Split, list[Skipped], list[str]]:
-    """Check the sides of a split line by line and put them together.
-
-    In train, a pair with a blank, faulty or overlong line is left out on both sides. Dev and test sets are never thinned out: there it
-    is an error, except in an official set, which its user cannot mend: its faulty characters are removed, its blank lines stay, and both
-    are noted.
-
-    Args:
-        split: its name.
-        sides: the lines by language.
-        is_official: whether this is a published corpus.
-        max_chars: the limit with which the lines were read, for the message.
-
-    Returns:
-        the split, what was left out, and notes.
-
-    Raises:
-        InputError: different numbers of lines, sides shifted against each other, or a line that a test set must not have.
-    """
-    notes = list(dict.fromkeys(note for side in sides.values() for note in side.notes))
-    first, *others = sides.values()
-    for other in others:
-        if len(other.lines) != len(first.lines):
-            what = f"has {len(other.lines):,} lines, {first.name} has {len(first.lines):,}"
-            raise InputError(other.name, what, "find the missing or extra line: line n of both files must be the same sentence")
-        if shift := find_shift(first, other) if first.name != other.name else None:
-            if not is_official:
-                raise InputError(*shift)
-            notes.append(f"{shift[0]}: {shift[1]}")
-    skipped: dict[int, Skipped] = {}
-    columns = {language: [text.strip() for text in side.lines] for language, side in sides.items()}
-    for language, side in sides.items():
-        bad_lines = list(_find_bad_lines(side, max_chars))
-        for bad in bad_lines:
-            number = side.numbers[bad.index]
-            if split == "train":
-                skipped.setdefault(bad.index, Skipped(split, side.name, number, bad.reason))
-            elif is_official and bad.reason != "too long":
-                columns[language][bad.index] = remove_faults(side.lines[bad.index]).strip()
-            else:
-                raise InputError(f"{side.name}:{number}", bad.what, "mend the line on both sides; a dev or test set is never shortened")
-        if bad_lines and split != "train":
-            notes.append(f"{side.name}: {len(bad_lines):,} lines of the official set are blank or had characters removed")
-    numbers = {language: side.numbers for language, side in sides.items()}
-    whole = Split(columns, numbers, {language: side.name for language, side in sides.items()})
-    kept = [place for place in range(len(whole)) if place not in skipped]
-    return whole.select(kept) if skipped else whole, [skipped[place] for place in sorted(skipped)], notes
-
-
-def find_shift(one: TextLines, other: TextLines) -> tuple[str, str, str] | None:
-    """Look for a stretch where the lines of the other side belong to neighbouring lines: a line is missing or doubled before it.
-
-    Translations have similar lengths. For each small offset, the stretch is taken over which the length ratios of the pairs (i, i + offset)
-    come closer to the usual ratio than those of (i, i), summed over its lines, most of all.
-
-    Returns:
-        where, what and mend of an error, or None.
-    """
-    if len(one.lines) < MIN_SHIFTED_LINES:
-        return None
-    import numpy as np  # not needed for the many small mistakes that are answered before
-
-    lengths = [np.log1p([len(text) for text in side.lines]) for side in (one, other)]
-    usual = np.median(lengths[0] - lengths[1])
-    aligned = np.abs(lengths[0] - lengths[1] - usual)
-    best = (SHIFT_GAIN, 0, 0, 0)
-    for offset in (-3, -2, -1, 1, 2, 3):
-        shifted = np.abs(lengths[0] - np.roll(lengths[1], -offset) - usual)
-        # One odd line must not weigh like a stretch; and the small price keeps a file sorted by length, where all offsets fit, below zero.
-        gains = np.clip(aligned - shifted, -1, 1) - 0.02
-        sums = np.concatenate([[0.0], np.cumsum(gains)])
-        rises = sums - np.minimum.accumulate(sums)
-        end = int(np.argmax(rises))
-        start = int(np.argmin(sums[: end + 1]))
-        if end - start >= MIN_SHIFTED_LINES:
-            best = max(best, (float(rises[end]), start, end, offset))
-    _, start, end, offset = best
-    if not offset:
-        return None
-    lines = "line" if abs(offset) == 1 else "lines"
-    what = f"from about here, {end - start:,} lines fit {other.name} {abs(offset)} {lines} {'further' if offset > 0 else 'back'}"
-    return f"{one.name}:{one.numbers[start]}", what, "look for a missing or doubled line there, in one file or the other"
-
-
-@dataclass(frozen=True)
-class _BadLine:
-    index: int
-    reason: str
-    what: str
-
-
-def _find_bad_lines(side: TextLines, max_chars: int) -> Iterator[_BadLine]:
-    """Yield the lines that no corpus should have."""
-    for index, text in enumerate(side.lines):
-        if fault := find_fault(text):
-            yield _BadLine(index, fault.reason, f"column {fault.column} holds {fault.code_point}, {fault.reason}")
-        elif not text or text.isspace():
-            if num_chars := side.too_long.get(side.numbers[index]):
-                yield _BadLine(index, "too long", f"has {num_chars:,} characters (max_chars {max_chars:,})")
-            else:
-                yield _BadLine(index, "blank", "is blank")

@@ -1,4 +1,4 @@
-"""Reads text so that the n-th line of one file stays the n-th line of the other, and finds characters no model should see.
+"""Reads text so that the n-th line of one file stays the n-th line of the other.
 
 Bytes are decoded as strict UTF-8, and only a newline byte ends a line: ``str.splitlines`` and plain ``open`` also break at form feeds,
 U+0085, U+2028 or lone carriage returns, which silently shifts one side of a corpus against the other.
@@ -14,9 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from repro.errors import InputError, check_kind
+from repro.errors import MAX_PLACES, InputError, check_kind, together
 
 MAX_CHARS = 10_000  # a longer line is no sentence: usually a file whose newlines were lost
+MAX_EXPANSION = 100  # of gzip: text shrinks to a third, the same line over and over to a two-hundredth
+ALWAYS_EXPANDED = 4_000_000  # bytes: this much is read however small the archive is
 
 # What a file is when it is not text, by its first bytes.
 SIGNATURES = {
@@ -34,21 +36,6 @@ UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)  # the former begins as UTF-1
 GZIP_SIGNATURE = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
-
-# Reason -> characters. The joiners U+200C and U+200D are letters' business in Arabic and Indic scripts and inside emoji, and
-# invisible dirt elsewhere.
-FAULTS = {
-    "line-break character": "\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029",
-    "control character": "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f",
-    "invisible character": "\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb",
-    "replacement character": "\ufffd-\uffff",
-    "lone surrogate": "\ud800-\udfff",
-}
-_JOINERS = "(?<![\u0600-\u109f\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"
-_FAULT = re.compile("[" + "".join(FAULTS.values()) + "]|" + _JOINERS)
-_NOT_WORDS = re.compile(r"[\s!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e\u3001-\u303f\u30fb]+")  # spacing and punctuation, not marks on letters
-_ACCENTS_ALONE = str.maketrans("\xa8\xaf\xb4\xb8", "    ")  # NFKC makes a blank and a mark on it of each, which would be letters
-_LINE_BREAK = re.compile(f"[{FAULTS['line-break character']}]")
 
 
 @dataclass(frozen=True)
@@ -70,15 +57,6 @@ class TextLines:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A character that must not reach a model: its kind, 1-based column and code point."""
-
-    reason: str
-    column: int
-    code_point: str
-
-
 def texts_in(where: str, texts: Iterable[str]) -> list[str]:
     """Return texts as a list.
 
@@ -92,7 +70,7 @@ def texts_in(where: str, texts: Iterable[str]) -> list[str]:
     for place, text in enumerate(found):
         if not isinstance(text, str):
             raise InputError(f"{where}[{place}]", f"is of the type {type(text).__name__}, not a text", "give a list of str")
-        if half := re.search(f"[{FAULTS['lone surrogate']}]", text):
+        if half := re.search("[\ud800-\udfff]", text):
             raise InputError(f"{where}[{place}]", f"holds half a character, U+{ord(half.group()):04X}", "decode its bytes as UTF-8")
     return found
 
@@ -104,34 +82,51 @@ def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
     stripped and noted. Memory stays bounded: of a line longer than ``max_chars`` only the length is kept.
 
     Raises:
-        InputError: the file is missing, not text, or not UTF-8; with line, column, byte and the likely encoding.
+        InputError: the file is missing, not text, or not UTF-8, with line, column, byte and the likely encoding; or an archive that is
+            damaged, or that expands further than text does.
     """
     path = Path(path)
     if path.exists() and not path.is_file():
         raise InputError(str(path), "is no regular file", "name a file of text, plain or gzip")
-    lines: list[str] = []
-    too_long: dict[int, int] = {}
-    carriage_returns = 0
-    starts_with_bom = False
     try:
         with open(path, "rb") as raw:
-            file = _open_text(raw, path)
-            for number, (line, num_chars) in enumerate(_iterate_lines(file, max_chars), start=1):
-                if number == 1 and line.startswith(BOM):
-                    starts_with_bom = True
-                    line = line[len(BOM) :]
-                if line.endswith(b"\r"):
-                    carriage_returns += 1
-                    line = line[:-1]
-                text = "" if num_chars else _decode(line, path, number)
-                num_chars = num_chars or (len(text) if len(text) > max_chars else 0)
-                if num_chars:
-                    too_long[number], text = num_chars, ""
-                lines.append(text)
+            return _read_stream(raw, path, max_chars)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(path.name, f"is a damaged or cut gzip archive ({error})", "fetch the file again") from error
     except OSError as error:
         raise InputError(str(path), f"cannot be read ({error.strerror})", "check the path and its permissions") from error
+
+
+def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
+    """Do what `read_lines` does; what is not UTF-8 is told at the end, where the checksum of an archive says whether it is damaged."""
+    lines: list[str] = []
+    too_long: dict[int, int] = {}
+    carriage_returns = 0
+    starts_with_bom = False
+    undecodable: list[InputError] = []
+    num_undecodable = 0
+    file, most = _open_text(raw, path), _most_expanded(path)
+    for number, (line, num_chars) in enumerate(_iterate_lines(file, max_chars), start=1):
+        if number == 1 and line.startswith(BOM):
+            starts_with_bom = True
+            line = line[len(BOM) :]
+        if line.endswith(b"\r"):
+            carriage_returns += 1
+            line = line[:-1]
+        try:
+            text = "" if num_chars else _decode(line, path, number)
+        except InputError as error:
+            text = ""
+            num_undecodable += 1
+            if len(undecodable) < MAX_PLACES:
+                undecodable.append(error)
+        num_chars = num_chars or (len(text) if len(text) > max_chars else 0)
+        if num_chars:
+            too_long[number], text = num_chars, ""
+        lines.append(text)
+        _check_expansion(file, path, most)
+    if undecodable:
+        raise together(undecodable, num_undecodable)
     notes = [f"{path.name}: byte order mark stripped"] if starts_with_bom else []
     if carriage_returns:
         notes.append(f"{path.name}: carriage return stripped from {carriage_returns:,} lines")
@@ -155,30 +150,6 @@ def compose(side: TextLines) -> TextLines:
     )
 
 
-def find_fault(text: str) -> Fault | None:
-    """Return the first character of a line that no model should see, or None."""
-    match = _FAULT.search(text)
-    if match is None:
-        return None
-    character = match.group()
-    reasons = (reason for reason, characters in FAULTS.items() if re.match(f"[{characters}]", character))
-    return Fault(next(reasons, "invisible character"), match.start() + 1, f"U+{ord(character):04X}")
-
-
-def remove_faults(text: str) -> str:
-    """Return the line without the characters that `find_fault` reports; one that breaks lines becomes a blank."""
-    return _FAULT.sub("", _LINE_BREAK.sub(" ", text))
-
-
-def normalise(text: str) -> str:
-    """Return the text as compared for leaks: compatibility forms unified, case folded, punctuation and spacing ignored.
-
-    A text of punctuation alone stays itself, so that ``?`` and ``!`` are not the same sentence.
-    """
-    folded = unicodedata.normalize("NFKC", text.translate(_ACCENTS_ALONE)).casefold()
-    return _NOT_WORDS.sub(" ", folded).strip() or text
-
-
 def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
     """Return a stream of the file's text bytes after looking at what the file really is."""
     head = raw.read(4096)
@@ -193,6 +164,17 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
     if wide := "UTF-32" if head.startswith(UTF32) else utf16_of(head):
         raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({wide}?)", f"iconv -f {wide} -t UTF-8")
     return raw
+
+
+def _most_expanded(path: Path) -> int:
+    """Return how many bytes an archive may hold that fills no memory it has not earned."""
+    return max(ALWAYS_EXPANDED, MAX_EXPANSION * path.stat().st_size)
+
+
+def _check_expansion(file: BinaryIO | gzip.GzipFile, path: Path, most: int) -> None:
+    if isinstance(file, gzip.GzipFile) and file.tell() > most:
+        what = f"expands to more than {MAX_EXPANSION} times its size, which text does not"
+        raise InputError(path.name, what, "look into it; if it is meant so, unpack it with gunzip")
 
 
 def utf16_of(head: bytes) -> str | None:

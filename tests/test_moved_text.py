@@ -1,0 +1,82 @@
+"""Text of one's own by another path: one run however its folder is written, and the same run where the folder has moved."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from command_line import refused
+from few_pairs import few_pairs
+from tiny_runs import TINY
+
+from repro.data.corpora import load_corpus, own_folder
+from repro.errors import InputError
+from repro.preparation import check_finished
+from repro.runs import Run
+from repro.scales import resolve, run_name
+from repro.scoring import evaluate_run
+from repro.training import train
+
+SHORT = (*TINY, "train.max_updates=4")
+
+
+@pytest.fixture
+def text(runs, tmp_path) -> Path:
+    """Return a folder of text below the present one."""
+    return Path(shutil.copytree(own_folder(few_pairs()), tmp_path / "data"))
+
+
+def test_one_folder_is_one_run_however_it_is_written(text, tmp_path, monkeypatch) -> None:
+    (tmp_path / "link").symlink_to(text)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    written = ("data", "./data", "data/", str(text), "link", "../" + tmp_path.name + "/data", "~/data")
+    for prefix in ("local", "local-drop-leaks", "local-clean"):
+        configs = [resolve("smoke", overrides=(f"data.corpus={prefix}:{folder}",)) for folder in written]
+        assert {config.data.corpus for config in configs} == {f"{prefix}:{text}"}
+        assert len(set(map(run_name, configs))) == 1
+    assert resolve("smoke", overrides=("data.corpus=multi30k",)).data.corpus == "multi30k"
+
+
+def test_a_run_survives_that_its_text_moves(text, tmp_path, monkeypatch, capsys) -> None:
+    run = train(resolve("smoke", overrides=("data.corpus=local:data", *SHORT)), quiet=True)
+    before = evaluate_run(run)
+    moved = tmp_path / "around" / "data"
+    moved.parent.mkdir()
+    text.rename(moved)
+    monkeypatch.chdir(moved.parent)
+    expected = f"{run.path}: was trained on local:{text}, which is not there. Fix: set REPRO_LOCAL to the folder that holds its text"
+    for ask in (evaluate_run, lambda run: check_finished(run, allow_inexact=False)):
+        with pytest.raises(InputError) as caught:
+            ask(run)
+        assert str(caught.value).startswith(expected)
+    capsys.readouterr()
+    code, line = refused(capsys, "evaluate", str(run.path))
+    assert code == 2 and line.startswith(f"error: {run.path}: was trained on local:{text}")
+    for place in (moved, moved.parent):
+        monkeypatch.setenv("REPRO_LOCAL", str(place))
+        assert evaluate_run(run) == before
+        assert train(run.config, quiet=True).path == run.path
+    assert f"read from {moved}, since {text} is not a folder" in load_corpus(f"local:{text}").notes
+
+
+def test_another_text_is_not_taken_for_the_one_that_moved(text, tmp_path, monkeypatch) -> None:
+    run = train(resolve("smoke", overrides=("data.corpus=local:data", *SHORT)), quiet=True)
+    other = tmp_path / "other"
+    text.rename(other)
+    (other / "test.en").write_text((other / "test.en").read_text().replace("the", "a"))
+    monkeypatch.setenv("REPRO_LOCAL", str(other))
+    with pytest.raises(InputError, match="was trained on another version of local:.* Fix: set REPRO_LOCAL to the folder"):
+        evaluate_run(run)
+
+
+def test_a_run_whose_configuration_names_a_path_as_it_was_typed_stays_readable(text, tmp_path, monkeypatch) -> None:
+    config = resolve("smoke", overrides=("data.corpus=local:data", *SHORT))
+    run = train(replace(config, data=replace(config.data, corpus="local:data")), quiet=True)  # as such runs were made before
+    before = evaluate_run(run)
+    assert evaluate_run(Run.find(run.path.name)) == before and before["config"]["data"]["corpus"] == "local:data"
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="was trained on local:data, which is not there"):
+        evaluate_run(run)
+    monkeypatch.setenv("REPRO_LOCAL", str(tmp_path))
+    assert evaluate_run(run) == before
