@@ -36,11 +36,12 @@ test: lint
 	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
 
 # `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.
+# Both print the peak memory of every notebook.
 check-notebooks: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p tests.kernel_memory -n 2 --dist loadfile --nbval notebooks
 
 check-tutorials: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --nbval tutorials
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p tests.kernel_memory --nbval tutorials
 
 verify: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/repro verify
