@@ -25,7 +25,7 @@ INSTALL = sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock | $(LOCKED) /dev
 EXTRA = $(LOCKED) requirements-$(1).lock
 endif
 
-.PHONY: demo test check-notebooks check-tutorials verify faults bare browser cluster install lock lint notebooks bench clean clean-runs
+.PHONY: demo test check-notebooks check-tutorials verify faults bare browser cluster install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -105,6 +105,26 @@ lock:
 		$(COMPILE) --extra $$extra --constraint requirements.lock --output-file requirements-$$extra.lock \
 			$$(sed -n 's/^\([^ #=]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit; \
 	done
+
+# The source distribution and the wheel of the last commit. The first holds every file of it; the
+# wheel is built from both, and both times it is the same, byte by byte.
+dist: $(INSTALLED)
+	rm -rf build/commit build/wheel dist
+	mkdir -p build/commit
+	umask 022; git -c tar.umask=0022 archive HEAD | tar -x -C build/commit
+	umask 022; export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); \
+	$(BIN)/python -m build --quiet --no-isolation --outdir dist build/commit && \
+	$(BIN)/python -m build --quiet --no-isolation --wheel --outdir build/wheel build/commit
+	diff <(git ls-tree -r --name-only HEAD | sort) <(tar -tzf dist/*.tar.gz | cut -d / -f 2- | \
+		grep -v -e '/$$' -e '^$$' -e '^PKG-INFO$$' -e '^setup.cfg$$' -e '[.]egg-info/' | sort)
+	cmp dist/*.whl build/wheel/*.whl
+
+# What is installed, with versions and licences, in the format of CycloneDX.
+sbom: $(INSTALLED)
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom
+	mkdir -p dist
+	build/sbom/bin/cyclonedx-py environment $(VENV) --output-file dist/sbom.json
 
 # What can be made again in minutes. Trained runs are not of that kind: `make clean-runs` deletes them.
 clean:
