@@ -5,8 +5,27 @@ SHELL = /bin/bash
 .SHELLFLAGS = -o pipefail -c
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
+NOTEBOOKS = notebooks
+PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
+# Where to get torch, if not from the package registry: an index with builds for CPUs alone, or for ROCm.
+TORCH_INDEX ?=
+TORCH_FROM = $(TORCH_INDEX:%=--index-url %)
 
-.PHONY: demo test check-notebooks check-tutorials verify faults browser cluster install lint notebooks bench clean clean-runs
+# The tested versions, checked by their hashes; `make VERSIONS=newest ...` takes the newest that
+# pyproject.toml allows. A lock is complete, so nothing has to be resolved.
+LOCKED = $(PIP) --no-deps --no-build-isolation --require-hashes -r
+ifeq ($(VERSIONS),newest)
+INSTALL = $(PIP) $(TORCH_FROM) torch && $(PIP) -e '.[dev]'
+EXTRA = $(PIP) -e '.[$(1)]'
+else
+# Setuptools comes first: what is published as source alone is built with it.
+INSTALL = sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock | $(LOCKED) /dev/stdin && \
+	$(LOCKED) requirements.lock && $(PIP) $(TORCH_FROM) -r requirements-torch.txt && \
+	$(PIP) --no-deps --no-build-isolation -e .
+EXTRA = $(LOCKED) requirements-$(1).lock
+endif
+
+.PHONY: demo test check-notebooks check-tutorials verify faults bare browser cluster install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
@@ -18,11 +37,12 @@ test: lint
 	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
 
 # `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.
+# Both print the peak memory of every notebook.
 check-notebooks: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval notebooks
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p tests.kernel_memory -n 2 --dist loadfile --nbval $(NOTEBOOKS)
 
 check-tutorials: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --nbval tutorials
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p tests.kernel_memory --nbval tutorials
 
 verify: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/repro verify
@@ -30,14 +50,19 @@ verify: $(INSTALLED)
 faults: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/seeded_faults.py
 
+# What `make test` would do otherwise without the corpora and the network: tests get a corpus only if
+# they ask for it, so what is left is the verification, and the notebooks that compare stored results.
+bare: $(INSTALLED)
+	env -u REPRO_DATA HF_HUB_OFFLINE=1 $(MAKE) -j 2 verify check-notebooks NOTEBOOKS="$(wildcard notebooks/0[2-59]_*.ipynb)"
+
 # The widgets and notebook 08 in a real JupyterLab; needs the system's Chromium.
 browser: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+	$(call EXTRA,browser)
 	$(BIN)/python -m pytest -m browser tests/browser
 
 # Runs on Ray workers.
 cluster: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cluster]'
+	$(call EXTRA,cluster)
 	$(BIN)/python -m pytest tests/test_cluster.py
 
 lint: $(INSTALLED)
@@ -58,11 +83,48 @@ bench:
 
 install: $(INSTALLED)
 
-$(INSTALLED): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("error: Python " + sys.version.split()[0] + " is too old. Fix: make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	touch $@
+$(INSTALLED): pyproject.toml requirements.lock requirements-torch.txt
+	@$(PYTHON) -c 'import sys; sys.exit("error: Python " + sys.version.split()[0] + " is too old. Fix: make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	@echo "Installing into $(VENV), once; this takes a few minutes."
+	@$(PYTHON) -m venv $(VENV)
+	@{ $(INSTALL); } || { echo "error: these versions do not install with $$($(BIN)/python -V) (pip says why above)." \
+		"Fix: where a package has no build for it, make clean, then make PYTHON=python3.11," \
+		"or make VERSIONS=newest, which checks no hashes" >&2; exit 1; }
+	@touch $@
+
+# Refresh the locks: the newest versions that pyproject.toml allows, for every platform, with the
+# hashes of all their files. The lock of an extra holds what it adds to requirements.lock.
+COMPILE = build/lock/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --fork-strategy fewest \
+	--constraint requirements-torch.txt --no-emit-package torch --generate-hashes --no-annotate \
+	--custom-compile-command 'make lock'
+lock:
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(COMPILE) --extra dev --output-file requirements.lock
+	for extra in browser cluster syntax; do \
+		$(COMPILE) --extra $$extra --constraint requirements.lock --output-file requirements-$$extra.lock \
+			$$(sed -n 's/^\([^ #=]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit; \
+	done
+
+# The source distribution and the wheel of the last commit. The first holds every file of it; the
+# wheel is built from both, and both times it is the same, byte by byte.
+dist: $(INSTALLED)
+	rm -rf build/commit build/wheel dist
+	mkdir -p build/commit
+	umask 022; git -c tar.umask=0022 archive HEAD | tar -x -C build/commit
+	umask 022; export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); \
+	$(BIN)/python -m build --quiet --no-isolation --outdir dist build/commit && \
+	$(BIN)/python -m build --quiet --no-isolation --wheel --outdir build/wheel build/commit
+	diff <(git ls-tree -r --name-only HEAD | sort) <(tar -tzf dist/*.tar.gz | cut -d / -f 2- | \
+		grep -v -e '/$$' -e '^$$' -e '^PKG-INFO$$' -e '^setup.cfg$$' -e '[.]egg-info/' | sort)
+	cmp dist/*.whl build/wheel/*.whl
+
+# What is installed, with versions and licences, in the format of CycloneDX.
+sbom: $(INSTALLED)
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom
+	mkdir -p dist
+	build/sbom/bin/cyclonedx-py environment $(VENV) --output-file dist/sbom.json
 
 # What can be made again in minutes. Trained runs are not of that kind: `make clean-runs` deletes them.
 clean:

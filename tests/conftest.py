@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -29,13 +29,25 @@ def seeded():
     torch.manual_seed(0)
 
 
-@pytest.fixture(scope="session")
-def real_data() -> Path:
+@pytest.fixture(scope="session", autouse=True)
+def corpora() -> Iterator[str]:
+    """Take the real corpora from all tests but those that ask for them; return their folder.
+
+    So a test does the same where the corpora are and where they are not.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        folder = os.environ.get("REPRO_DATA", "")
+        patch.delenv("REPRO_DATA", raising=False)
+        yield folder
+
+
+@pytest.fixture
+def real_data(corpora, monkeypatch) -> Path:
     """Return the folder of the real corpora, or skip: they are not part of the repository."""
-    folder = os.environ.get("REPRO_DATA")
-    if not folder:
+    if not corpora:
         pytest.skip("REPRO_DATA does not name the folder of the real corpora")
-    return Path(folder)
+    monkeypatch.setenv("REPRO_DATA", corpora)
+    return Path(corpora)
 
 
 @pytest.fixture(scope="session")

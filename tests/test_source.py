@@ -3,16 +3,19 @@
 import ast
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from repro.papers import PAPERS, load_paper
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "repro").rglob("*.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LOCKS = sorted(path.name for path in ROOT.glob("*.lock"))
 
 FORBIDDEN_CALLS = {"eval", "exec", "splitlines", "extractall", "pickle.load", "pickle.loads", "torch.load", "yaml.load"}
 
@@ -43,17 +46,39 @@ def test_every_progress_bar_is_closed_whatever_ends_it():
         assert not [f"{path}:{bar.lineno}" for bar in bars if bar not in closed]
 
 
-def test_binder_has_the_same_environment_without_what_gpus_need():
-    lines = (ROOT / "binder/environment.yml").read_text().splitlines()
-    (cpu,) = [line for line in lines if "--extra-index-url" in line]
-    lines.remove(cpu)
-    assert lines == (ROOT / "environment.yml").read_text().splitlines()
-    assert cpu.split("  #")[0].endswith("/whl/cpu")
+def entries(lock: str) -> dict[str, list[str]]:
+    """Return the hashes of each `package==version` of a lock."""
+    text = (ROOT / lock).read_text()
+    blocks = re.findall(r"^([a-z0-9._-]+==\S+).*\n((?:    --hash=sha256:[0-9a-f]{64}.*\n)*)", text, re.M)
+    assert len(blocks) == len(re.findall(r"\S==\S", text)), f"{lock} has lines of another form"
+    return {name: re.findall("sha256:[0-9a-f]{64}", hashes) for name, hashes in blocks}
 
 
-def test_the_environment_pins_torch_as_the_package_does():
-    (pin,) = re.findall(r'"(torch==[^"]+)"', (ROOT / "pyproject.toml").read_text())
-    assert f"- {pin}\n" in (ROOT / "environment.yml").read_text()
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_pins_every_package_by_hash_and_names_no_host(lock):
+    pinned = entries(lock)
+    assert pinned and all(pinned.values())
+    assert "://" not in (ROOT / lock).read_text()
+
+
+def test_the_locks_hold_what_the_package_asks_for_in_versions_it_allows():
+    """A dependency that was added or raised without `make lock` is found here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = {"requirements.lock": project["dependencies"] + extras["dev"]}
+    asked |= {f"requirements-{name}.lock": extras[name] for name in ("browser", "cluster", "syntax")}
+    assert set(asked) == set(LOCKS)
+    torch = (ROOT / "requirements-torch.txt").read_text().split()[-1]
+    for lock, requirements in asked.items():
+        versions = dict(line.split("==") for line in (torch, *entries(lock)))
+        for requirement in map(Requirement, requirements):
+            assert requirement.specifier.contains(versions[requirement.name]), f"{lock}: {requirement}"
+
+
+def test_the_locks_hold_nothing_that_depends_on_the_build_of_torch():
+    names = {entry.split("==")[0] for lock in LOCKS for entry in entries(lock)}
+    assert not names & {"torch", "triton"}
+    assert {name for name in names if name.startswith(("cuda-", "nvidia-"))} == {"nvidia-ml-py"}
 
 
 def test_the_citation_names_this_version_and_all_papers_and_the_readme_links_them():
