@@ -10,8 +10,10 @@ import click
 from repro.commands.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress, search_options
 from repro.errors import InputError
 from repro.files import check_plain, check_writable
+from repro.scripts import is_cut_into_words, unspaced_kind
 
 if TYPE_CHECKING:
+    from repro.data.parallel import ParallelCorpus
     from repro.decoding import Translator
 
 
@@ -53,7 +55,11 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     click.echo(f"{name}, {source} to {target}")
     for split in corpus.splits:
         click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
-    click.echo(f"  mean length        {statistics.source_length:>9.1f} {source} words, {statistics.target_length:.1f} {target} words")
+    (first, unit), (second, other) = (
+        _mean_length(corpus, language, words)
+        for language, words in ((source, statistics.source_length), (target, statistics.target_length))
+    )
+    click.echo(f"  mean length        {first:>9.1f} {source} {unit}, {second:.1f} {target} {other}")
     for reason, count in sorted(corpus.dropped.items()):
         click.echo(f"  left out           {count:>9,} pairs: {reason}")
     for leak in corpus.leaks:
@@ -63,6 +69,15 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     click.echo(f"  fingerprint        {corpus.fingerprint}")
     if skipped:
         click.echo(f"  left out, in full  {skipped}")
+
+
+def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
+    """Return the mean length of the sentences of a language and its unit: characters where no blanks tell words."""
+    lines = [line for split in ("train", "test") if split in corpus.splits for line in corpus[split].columns[language]]
+    kind = unspaced_kind(lines[:1000], language)
+    if kind is None or is_cut_into_words(lines[:1000], kind):
+        return words, "words"
+    return sum(map(len, lines)) / len(lines), "characters"
 
 
 @click.command(short_help="Train a run, or go on where it was left.")
