@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from repro.attention import VARIANTS
-from repro.commands import analysis, evaluation, papers, training
+from repro.commands import analysis, evaluation, papers, training, translation
 from repro.errors import InputError, ReproError, Stopped, known
 
 OUR_BUG = 70
@@ -56,7 +56,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for module in (training, evaluation, analysis, papers):
+for module in (training, translation, evaluation, analysis, papers):
     for command in vars(module).values():
         if isinstance(command, click.Command):
             cli.add_command(command)
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(STOPPED)
             if "--debug" in arguments:
                 raise
-            _end(known(error))
+            _end(known(error, next((word for word in arguments if word in cli.commands), "")))
     sys.exit(code if isinstance(code, int) else 0)  # of --help, and of a wrong option
 
 

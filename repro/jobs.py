@@ -139,7 +139,7 @@ def _do(work: Work, task: tuple[Any, ...]) -> Outcome:
 
 def outcome_of(error: Exception) -> ReproError:
     """Return an error that the user can mend, or the machine; any other is our bug, and raised."""
-    if isinstance(error := known(error), ReproError):
+    if isinstance(error := known(error, "run"), ReproError):
         return error
     raise error
 
