@@ -89,10 +89,12 @@ class _Work:
 
     def translate(self, lines: list[bytes | None]) -> list[str]:
         """Return the translation of each line, an empty one where it cannot be translated."""
+        from repro.data.corpora import prepare_lines
+
         texts = [self._read(line, number) for number, line in enumerate(lines, start=self.total + 1)]
-        encoded = self.translator.encode([text or "" for text in texts])  # once: of long lines this takes time
-        for place, (text, ids) in enumerate(zip(texts, encoded, strict=True)):
-            if text is not None and (why := self._too_long(len(ids), self.total + place + 1)):
+        encoded = self.translator.encode(prepare_lines(self.corpus, texts))  # once: of long lines this takes time
+        for place, ids in enumerate(encoded):
+            if why := self._too_long(len(ids), self.total + place + 1):
                 self._refuse(why)
                 encoded[place] = []
         hypotheses: list[Hypothesis] = self.translator.search_ids(encoded, self.search)
@@ -107,15 +109,14 @@ class _Work:
         }
         return [note for note, count in counts.items() if count]
 
-    def _read(self, line: bytes | None, number: int) -> str | None:
-        """Return a line as the models of the corpus read text; None if it is not text, which is told."""
-        from repro.data.corpora import prepare_lines
+    def _read(self, line: bytes | None, number: int) -> str:
+        """Return the text of a line; nothing if it is not text, which is told."""
         from repro.data.text import BOM, remove_faults
 
         where = f"standard input:{number}"
         if line is None:
             self._refuse(InputError(where, f"has more than {LONGEST_LINE:,} bytes", "put a sentence on a line"))
-            return None
+            return ""
         if number == 1:
             _check_start(line, where)
             line = line.removeprefix(BOM)
@@ -124,10 +125,10 @@ class _Work:
         except UnicodeDecodeError as error:
             what = f"byte 0x{line[error.start]:02X} is not UTF-8"
             self._refuse(InputError(where, what, "convert the text, for example: iconv -f latin1 -t utf8"))
-            return None
+            return ""
         clean = remove_faults(text)
         self.cleaned += clean != text
-        return prepare_lines(self.corpus, [clean])[0]
+        return clean
 
     def _too_long(self, count: int, number: int) -> InputError | None:
         try:
