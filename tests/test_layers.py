@@ -20,7 +20,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"records", "catalogue"},
     {"scoring"},
     {"analysis.head_records"},
-    {"report", "jobs"},
+    {"report", "jobs", "comparing"},
     {"analysis.tables", "cluster"},
     {"pruning", "cutting", "pruning_sweep", "gallery"},
     {"papers", "widgets"},

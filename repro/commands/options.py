@@ -49,6 +49,11 @@ def search_options(command):
     )(command)
 
 
+def shown(score: float) -> str:
+    """Return a score with two decimals, by way of the four that records have: the same number everywhere."""
+    return f"{round(score, 4):.2f}"
+
+
 def check_split(run: "Run", split: str) -> None:
     """Refuse a test set that the corpus of a run does not have, before torch is loaded, not after; the corpus is not read again then.
 

@@ -84,7 +84,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     _check_models(missing, settings)
     if not dry_run and (missing.trainings or missing.num_measurements()):
         check_writable(results)
-    _announce(missing, known, jobs)
+    _announce(missing, known, jobs, results)
     if dry_run:
         return _list_trainings(missing)
     _check_parser(missing)
@@ -168,10 +168,13 @@ def _check_parser(missing: "Plan") -> None:
         find_treebank(parsed[0], "dev", ())
 
 
-def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int) -> None:
+def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:
     """Say on standard error how much there is to do, and how long that will take if runs like these are known."""
     from repro.papers.runner import estimate_minutes
 
+    if not missing.trainings and not missing.num_measurements():
+        mend = "--results with a folder of your own trains it here"
+        return click.echo(f"nothing to train or to measure: {results} has a record of all of it; {mend}", err=True)
     minutes, again = estimate_minutes(missing, known, jobs), len(missing.trained_again())
     counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
     counts += f"{again} to train again, " * bool(again) + f"{missing.num_measurements()} to measure"
