@@ -43,9 +43,13 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         check_types(self, "search")
-        if self.beam < 1 or self.batch_size < 1 or self.extra_tokens < 0:
-            found = f"beam {self.beam}, batch_size {self.batch_size}, extra_tokens {self.extra_tokens}"
-            raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
+        for option, least, mend in (
+            ("beam", 1, "use the usual 5, or 1 for greedy search"),
+            ("batch_size", 1, "use the usual 64"),
+            ("extra_tokens", 0, "use the usual 50"),
+        ):
+            if (found := getattr(self, option)) < least:
+                raise InputError(f"search.{option}", f"must be at least {least}, found {found}", mend)
         if self.beam > MAX_BEAM:
             raise InputError("search", f"a beam of {self.beam:,} would take all memory", f"use at most {MAX_BEAM:,}")
         if not 0 <= self.alpha < 100:

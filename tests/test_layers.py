@@ -11,7 +11,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"errors", "markdown", "metrics", "scripts", "resampling", "statistics", "costs"},
     {"files", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
-    {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
+    {"scales", "log_lines", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
     {"attention", "attention.multihead"},
     {"layers"},
     {"transformer"},

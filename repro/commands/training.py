@@ -104,10 +104,19 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     layers_of(config.model)  # which refuses what is no variant
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
+    from repro.errors import MachineError
+    from repro.log_lines import LogLines
+    from repro.scoring import dev_loss
     from repro.tensors import load_state
     from repro.training import train as train_run
 
-    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=no_progress())
+    log = LogLines(config) if no_progress() else None
+    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log)
     state = load_state(run.path / "final")
-    click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, dev loss {state['best_dev_nll']:.3f} nats per token")
+    best = f"{state['best_dev_nll']:.3f} at its best"
+    try:
+        loss = f"dev loss {dev_loss(run):.3f} nats per token, {best}"
+    except MachineError:  # a finished run needs no corpus
+        loss = f"dev loss {best}"
+    click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, {loss}")
     click.echo(run.path)
