@@ -21,6 +21,7 @@ from repro.commands.options import (
 )
 from repro.errors import InputError
 from repro.files import check_writable
+from repro.markdown import visible
 
 if TYPE_CHECKING:
     from repro.comparing import Seed
@@ -94,9 +95,8 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     together = [record for system in records for record in system]
     check_comparable(together)
     of_first, of_second = (", ".join(record["run"] for record in system) for system in records)
-    click.echo(f"{of_second} against {of_first}, {split}")
-    for note in _origins(seeds, together, results):
-        click.echo(note)
+    for note in (f"{of_second} against {of_first}, {split}", *_origins(seeds, together, results)):
+        click.echo(visible(note))
     _compare_seeds(*records) if len(seeds) > 2 else _compare_runs(*records[0], *records[1])
 
 
