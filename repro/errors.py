@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
+GET_PROJECT = "clone the project and pip install -e . there: models and results are beside the package"
+"""How to get what a wheel does not hold."""
 MAX_LISTED = 100  # characters
 NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")  # of torch, on a processor, on a GPU, and anywhere
 

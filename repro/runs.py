@@ -24,7 +24,7 @@ from types import NoneType
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.errors import BusyError, DamagedFileError, InputError, ReproError, check_kind
+from repro.errors import GET_PROJECT, BusyError, DamagedFileError, InputError, ReproError, check_kind
 from repro.files import MAKE_AGAIN, UNFINISHED, check_folder, check_hashes, read_plain, refusals, write_json
 from repro.provenance import IDENTITY, TOLD, now
 from repro.scales import file_name, name_of_seeds, run_name
@@ -137,6 +137,8 @@ class Run:
         listed = f"known runs: {', '.join(path.name for path in known[:6])}" if known else "train one with `repro train`"
         if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
             listed = f"from here it is {GALLERY / Path(name).name}"
+        elif Path(name).parent.name == GALLERY.name and not GALLERY.is_dir():
+            listed = GET_PROJECT
         raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
 
     @property

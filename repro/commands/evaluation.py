@@ -11,6 +11,7 @@ from repro.commands.options import (
     SCALE,
     SPLIT,
     check_report,
+    check_results,
     check_split,
     check_translates,
     check_unused,
@@ -185,12 +186,13 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
 def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     check_report(out)
+    check_translates(scale)
+    check_results(results)
 
     from repro.papers.evidence import Evidence
     from repro.papers.report import sections, write
     from repro.records import load_records
 
-    check_translates(scale)
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
         for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
@@ -198,10 +200,12 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
 
 @click.command(short_help="Print the tables of the stored records.")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("results"))
 @click.option("--update", is_flag=True, help="Write FOLDER/README.md, and verdicts and coverage in the README beside FOLDER.")
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
+    check_results(folder)
+
     from repro.papers.summary import update_pages
     from repro.records import load_records
     from repro.report import render_results

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, WHOLE_NUMBER, check_report, check_translates, damage_named, given_once
+from repro.commands.options import RESULTS, SCALE, WHOLE_NUMBER, check_report, check_results, check_translates, damage_named, given_once
 from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
 from repro.files import check_writable
 
@@ -233,6 +233,7 @@ def claims(name, scale, results, discard, splits) -> None:
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
     check_translates(scale)
+    check_results(results)
     if split != TEST:
         _check_splits(scale, (), splits)
         judged = of_scores(judged)
@@ -257,6 +258,8 @@ def claims(name, scale, results, discard, splits) -> None:
 @click.option("--claims/--no-claims", "judge", default=True, help="Also compute the verdicts again.")
 def verify(results: Path, judge: bool) -> None:
     """Derive stored numbers and verdicts again from the translations and counts behind them; any difference is an error."""
+    check_results(results)
+
     from repro.papers.verify import verify_claims, verify_records
 
     unchecked: list[str] = []

@@ -227,7 +227,8 @@ def write(parts: list[Section], title: str, path: Path) -> list[Path]:
 
 
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="repro">
+<meta name="viewport" content="width=device-width"><title>{title}</title>
 <link rel="icon" href="data:,">
 <style>
 :root {{ color-scheme: light dark; }}
