@@ -224,7 +224,13 @@ def names_of(records: list[dict[str, Any]]) -> list[str]:
 
 def describe(comparison: Comparison) -> list[str]:
     """Return difference, interval and p-value as text."""
-    return [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}", f"{comparison.p:.3f}"]
+    return [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}", p_value(comparison).removeprefix("= ")]
+
+
+def p_value(comparison: Comparison) -> str:
+    """Return `= 0.123`, or `< 0.002` of 1,000 resamples where none is as far off: they tell no smaller probability."""
+    smallest = 1 / (comparison.num_samples + 1)
+    return f"= {comparison.p:.3f}" if comparison.p > 1.5 * smallest else f"< {2 * smallest:.3f}"
 
 
 def describe_over_seeds(difference: Estimate) -> list[str]:

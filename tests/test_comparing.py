@@ -14,7 +14,9 @@ from repro.commands.options import shown
 from repro.comparing import find_systems
 from repro.decoding import SearchConfig
 from repro.errors import InputError
+from repro.evaluation import Comparison
 from repro.records import load_records
+from repro.report import describe, p_value
 from repro.runs import Run
 from repro.scales import resolve
 
@@ -116,3 +118,9 @@ def test_corpora_are_not_mixed(capsys, stored):
         found("base", NAME, stored)
     (Run.create(replace(config, model=resolve("smoke").model)).path / "final").mkdir()
     assert [[is_here for _, is_here in seeds] for seeds in found("base", NAME, stored)] == [[True], [True]]
+
+
+@pytest.mark.parametrize(("p", "told"), [(0.5, "= 0.500"), (2 / 1001, "= 0.002"), (1 / 1001, "< 0.002")])
+def test_no_p_is_told_that_resamples_cannot_tell(p, told):
+    comparison = Comparison("BLEU", "", 1.0, 2.0, 0.5, 1.5, p, 1000)
+    assert p_value(comparison) == told and describe(comparison)[-1] == told.removeprefix("= ")

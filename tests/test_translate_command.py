@@ -116,3 +116,8 @@ def test_no_line_is_encoded_twice(translated, monkeypatch):
     monkeypatch.setattr(Translator, "encode", lambda self, lines: seen.extend(lines) or encode(self, lines))
     translated(b"".join(b"The dog number %d sleeps.\n" % n for n in range(70)))
     assert len(seen) == len(set(seen)) == 70
+
+
+def test_lines_with_characters_that_the_model_does_not_know_are_counted(translated):
+    _, _, err = translated(DOG + b"\n" + "Ж sleeps, Ж.\n".encode() + "Ω\n".encode())
+    assert err[0] == "2 of 3 lines hold characters that the model has never seen"

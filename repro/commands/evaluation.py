@@ -120,12 +120,12 @@ def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> lis
 
 def _compare_runs(first: "Record", second: "Record") -> None:
     from repro.records import compare_records
-    from repro.report import references_of
+    from repro.report import p_value, references_of
 
     for result in compare_records(first, second, references_of(first)):
         click.echo(
             f"{result.metric}: {shown(result.second)} - {shown(result.first)} = {result.difference:+.2f}, "
-            f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"
+            f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p {p_value(result)}  {result.signature}"
         )
     click.echo("over test sentences: one training run each says nothing about other seeds")
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import click
@@ -85,11 +85,12 @@ class _Work:
     refused: int = 0
     cleaned: int = 0
     cut: int = 0
-    unknown: int = field(default=0)
+    unknown: int = 0
 
     def translate(self, lines: list[bytes | None]) -> list[str]:
         """Return the translation of each line, an empty one where it cannot be translated."""
         from repro.data.corpora import prepare_lines
+        from repro.data.subwords import UNK_ID
 
         texts = [self._read(line, number) for number, line in enumerate(lines, start=self.total + 1)]
         encoded = self.translator.encode(prepare_lines(self.corpus, texts))  # once: of long lines this takes time
@@ -97,6 +98,7 @@ class _Work:
             if why := self._too_long(len(ids), self.total + place + 1):
                 self._refuse(why)
                 encoded[place] = []
+        self.unknown += sum(UNK_ID in ids for ids in encoded)
         hypotheses: list[Hypothesis] = self.translator.search_ids(encoded, self.search)
         self.total, self.cut = self.total + len(lines), self.cut + sum(hypothesis.cut for hypothesis in hypotheses)
         return self.translator.texts(hypotheses)
@@ -105,6 +107,7 @@ class _Work:
         """Return what whoever reads the output should know of it."""
         counts = {
             f"{self.cleaned:,} of {self.total:,} lines held invisible or control characters; they were taken out": self.cleaned,
+            f"{self.unknown:,} of {self.total:,} lines hold characters that the model has never seen": self.unknown,
             f"{self.cut:,} of {self.total:,} translations would have gone on; they were cut at the limit of their length": self.cut,
         }
         return [note for note, count in counts.items() if count]
