@@ -20,12 +20,15 @@ class LogLines:
 
     def __init__(self, config: RunConfig) -> None:
         self._name, self._updates = run_name(config), config.train.max_updates
-        self._told = time.monotonic()
+        self._told: float | None = None
 
     def __call__(self, line: dict[str, Any]) -> None:
         """Take a line of metrics."""
-        if "dev_nll" in line or time.monotonic() - self._told > SILENCE:
-            self._told = time.monotonic()
+        now = time.monotonic()
+        if self._told is None:
+            self._told = now
+        if "dev_nll" in line or now - self._told > SILENCE:
+            self._told = now
             print(f"{self._name}: {describe(line, self._updates)}", file=sys.stderr, flush=True)
 
 

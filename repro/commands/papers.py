@@ -172,13 +172,14 @@ def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Pa
     """Say on standard error how much there is to do, and how long that will take if runs like these are known."""
     from repro.papers.runner import estimate_minutes
 
-    if not missing.trainings and not missing.num_measurements():
-        mend = "--results with a folder of your own trains it here"
-        return click.echo(f"nothing to train or to measure: {results} has a record of all of it; {mend}", err=True)
     minutes, again = estimate_minutes(missing, known, jobs), len(missing.trained_again())
     counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
     counts += f"{again} to train again, " * bool(again) + f"{missing.num_measurements()} to measure"
-    click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
+    if not missing.trainings and not missing.num_measurements():
+        ending = f"{results} has it all; --results with a folder of your own trains it here"
+    else:
+        ending = f"training about {minutes:.0f} minutes" if minutes is not None else "time not known yet"
+    click.echo(f"{counts}; {ending}", err=True)
 
 
 def _list_trainings(missing: "Plan") -> None:
