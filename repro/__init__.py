@@ -3,7 +3,12 @@
 The names a notebook needs; each is imported when it is first used, so that the command line answers before torch is loaded.
 """
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
+
+if find_spec("fcntl") is None:  # on Windows; without it no run could be locked
+    sys.exit("error: repro: runs on Linux and macOS. Fix: on Windows, install and start it inside WSL")
 
 _HOME = {
     "resolve": "repro.scales",

@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from repro.attention import VARIANTS
-from repro.commands import analysis, evaluation, papers, training
+from repro.commands import analysis, evaluation, papers, training, translation
 from repro.errors import InputError, ReproError, Stopped, known
 
 OUR_BUG = 70
@@ -56,7 +56,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for module in (training, evaluation, analysis, papers):
+for module in (training, translation, evaluation, analysis, papers):
     for command in vars(module).values():
         if isinstance(command, click.Command):
             cli.add_command(command)
@@ -65,12 +65,18 @@ for module in (training, evaluation, analysis, papers):
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error is one line, and a traceback is kept in a file unless --debug asks to see it."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in arguments  # before the command or behind it
     with _interrupts() as interrupts:
         try:
-            code = cli.main(arguments, prog_name="repro", standalone_mode=False)
+            if sys.flags.optimize > 1:
+                raise InputError("python -OO", "takes every help text and description away", "use python -O, or no option")
+            given = [word for word in arguments if word != "--debug"]
+            code = cli.main(given, prog_name="repro", standalone_mode=False)
+        except getattr(click.exceptions, "NoArgsIsHelpError", ()) as help_text:  # which no older click raises
+            help_text.show()
+            sys.exit(help_text.exit_code)
         except click.ClickException as error:
-            error.show()
-            sys.exit(error.exit_code)
+            _end(_of_usage(error))
         except Stopped as stopped:
             click.echo(str(stopped), err=True)
             sys.exit(stopped.exit_code)
@@ -78,9 +84,9 @@ def main(arguments: list[str] | None = None) -> None:
             if isinstance(error, click.Abort) or interrupts:  # a library that is being imported may turn Ctrl-C into any other error
                 click.echo("stopped", err=True)
                 sys.exit(STOPPED)
-            if "--debug" in arguments:
+            if debug:
                 raise
-            _end(known(error))
+            _end(known(error, next((word for word in arguments if word in cli.commands), "")))
     sys.exit(code if isinstance(code, int) else 0)  # of --help, and of a wrong option
 
 
@@ -101,6 +107,15 @@ def _interrupts() -> Iterator[list[int]]:
     finally:
         if is_ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _of_usage(error: click.ClickException) -> InputError:
+    """Return what click says of a wrong command line in the form of our own errors."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context else "repro"
+    what, *hints = re.split(r" \(?Did you mean (?:one of: )?", error.format_message().strip())
+    mend = f"did you mean {hints[0].rstrip('?).')}?" if hints else f"see `{where} --help`"
+    return InputError(where, f"{what[:1].lower()}{what[1:]}".removesuffix("."), mend)
 
 
 def _end(error: Exception) -> NoReturn:

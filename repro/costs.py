@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from repro.markdown import escape
+
 TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target tokens/s in training", "threads"]
 
 
@@ -63,4 +65,4 @@ def energy_note(records: list[dict[str, Any]]) -> str:
     if not counters:
         return "Joules: none measured; this needs an energy counter that the program may read."
     what = "the whole device while it trained, other work and idling included; a dash where not all of it was measured"
-    return f"Joules: {', '.join(counters)}; {what}."
+    return f"Joules: {escape(', '.join(counters))}; {what}."

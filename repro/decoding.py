@@ -43,9 +43,13 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         check_types(self, "search")
-        if self.beam < 1 or self.batch_size < 1 or self.extra_tokens < 0:
-            found = f"beam {self.beam}, batch_size {self.batch_size}, extra_tokens {self.extra_tokens}"
-            raise InputError("search", f"beam and batch size must be at least 1, extra tokens at least 0, found {found}", "raise them")
+        for option, least, mend in (
+            ("beam", 1, "use the usual 5, or 1 for greedy search"),
+            ("batch_size", 1, "use the usual 64"),
+            ("extra_tokens", 0, "use the usual 50"),
+        ):
+            if (found := getattr(self, option)) < least:
+                raise InputError(f"search.{option}", f"must be at least {least}, found {found}", mend)
         if self.beam > MAX_BEAM:
             raise InputError("search", f"a beam of {self.beam:,} would take all memory", f"use at most {MAX_BEAM:,}")
         if not 0 <= self.alpha < 100:
@@ -247,12 +251,18 @@ class Translator:
 
     def check_length(self, sentence: str, where: str) -> None:
         """Refuse a sentence that `translate` would refuse, naming the place where it stands."""
-        self._check_length(len(self._encode([sentence])[0]), where)
+        self.check_tokens(len(self.encode([sentence])[0]), where)
 
-    def _encode(self, sentences: list[str]) -> list[list[int]]:
+    def encode(self, sentences: list[str]) -> list[list[int]]:
+        """Return the ids of each sentence as the model reads it, with the end mark if it has one."""
         return [mark_source(ids, self.model.config.source_end_mark) for ids in self.subwords.encode(sentences)]
 
-    def _check_length(self, count: int, where: str) -> None:
+    def check_tokens(self, count: int, where: str) -> None:
+        """Refuse a sentence of so many tokens that `translate` would refuse, naming the place where it stands.
+
+        Raises:
+            InputError: the model's attention is not defined for it, or it would take all memory.
+        """
         defined = self.model.max_len(*READERS["source"])
         if defined is not None and count > defined:
             raise InputError(where, f"has {count} tokens, but this model's attention is defined for {defined}", "split the sentence")
@@ -268,14 +278,18 @@ class Translator:
         """
         if search is not None:
             check_kind("search", search, "write it as in repro.SearchConfig(beam=1)", SearchConfig)
-        sentences, search = texts_in("sentences", sentences), search or SearchConfig()
-        mark = self.model.config.source_end_mark
-        src = self._encode(sentences)
+        sentences = texts_in("sentences", sentences)
+        src = self.encode(sentences)
         for sentence, ids in zip(sentences, src, strict=True):
-            self._check_length(len(ids), f"the sentence '{sentence[:40]} ...'")
+            self.check_tokens(len(ids), f"the sentence '{sentence[:40]} ...'")
+        return self.search_ids(src, search or SearchConfig(), quiet)
+
+    def search_ids(self, src: list[list[int]], search: SearchConfig, quiet: bool = True) -> list[Hypothesis]:
+        """Return what `search` finds for sentences that `encode` has read and `check_tokens` found short enough."""
+        mark = self.model.config.source_end_mark
         by_length = sorted((i for i, ids in enumerate(src) if len(ids) > mark), key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
-        found = [Hypothesis([], 0.0, False)] * len(sentences)
+        found = [Hypothesis([], 0.0, False)] * len(src)
         batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
         with tqdm(batches, desc="translating", unit="batch", disable=quiet) as bar:
             for indices in bar:

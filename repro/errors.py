@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+GET_PROJECT = "clone the project and pip install -e . there: models and results are beside the package"
+"""How to get what a wheel does not hold."""
 MAX_LISTED = 100  # characters
 MAX_PLACES = 5  # of many mistakes are named
 NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")  # of torch, on a processor, on a GPU, and anywhere
@@ -82,11 +84,24 @@ class Stopped(Exception):
         return type(self), (self.exit_code, self.update)
 
 
-def known(error: Exception) -> Exception:
-    """Return what the machine refused as an error with a mend, and any other error as it is."""
+SMALLER_MODEL = "lower train.batch_tokens or the model's width"
+MEMORY_MENDS = {
+    "train": SMALLER_MODEL,
+    "run": f"use fewer --jobs, or {SMALLER_MODEL}",
+    "prune": f"use fewer --jobs, or {SMALLER_MODEL}",
+    "translate": "split long sentences, or use a smaller --beam",
+    "evaluate": "use a smaller --beam",
+    "compare": "use a smaller --beam",
+    "data": "split the corpus into smaller files, or use a machine with more",
+}
+"""Command -> what makes it need less memory."""
+
+
+def known(error: Exception, command: str = "") -> Exception:
+    """Return what the machine refused as an error with a mend for that command, and any other error as it is."""
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)):
-        mend = "in training, lower train.batch_tokens or the model's width; in translation, split long sentences"
-        return MachineError("memory", "there is not enough of it for this model and batch", mend)
+        what = "there is not enough of it" + f" for `repro {command}`" * bool(command)
+        return MachineError("memory", what, MEMORY_MENDS.get(command, "close other programs, or use a machine with more"))
     if isinstance(error, UnicodeEncodeError):
         letter = error.object[error.start]
         return MachineError("output", f"'{letter}' cannot be written in {error.encoding}", "set PYTHONIOENCODING=utf-8")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.data.corpora import load_corpus
-from repro.errors import InputError, check_kind, did_you_mean
+from repro.errors import GET_PROJECT, InputError, check_kind, did_you_mean
 from repro.files import check_hashes, sha256, write_atomic, write_json
 from repro.markdown import table
 from repro.runs import GALLERY, GET_GALLERY, Run, gallery_hashes
@@ -136,5 +136,4 @@ def _same_translations(run: Run, rounded: Run) -> dict[str, int]:
 def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
     if found := gallery_hashes(Path(folder)):
         return found
-    what = "there are no trained models here: they lie in the project's folder, beside the package"
-    raise InputError(f"{folder}/MANIFEST.json", what, "install with pip install -e from a copy of the project")
+    raise InputError(f"{folder}/MANIFEST.json", "there are no trained models here", GET_PROJECT)

@@ -14,6 +14,7 @@ from typing import Any
 
 from repro.config import RunConfig
 from repro.errors import InputError, MachineError, ReproError, Stopped, known
+from repro.log_lines import LogLines
 
 MAX_JOBS = 1000  # of one machine
 STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -29,7 +30,7 @@ def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]
     from repro.scoring import evaluate_run
     from repro.training import train
 
-    return evaluate_run(train(config, quiet=True), split)
+    return evaluate_run(train(config, quiet=True, log=LogLines(config)), split)
 
 
 def check_jobs(jobs: int) -> None:
@@ -139,7 +140,7 @@ def _do(work: Work, task: tuple[Any, ...]) -> Outcome:
 
 def outcome_of(error: Exception) -> ReproError:
     """Return an error that the user can mend, or the machine; any other is our bug, and raised."""
-    if isinstance(error := known(error), ReproError):
+    if isinstance(error := known(error, "run"), ReproError):
         return error
     raise error
 

@@ -3,7 +3,7 @@
 ROUGE and distinct-n read English: words are runs of letters a to z and digits, lower-cased, as the tokeniser of `rouge-score` cuts them.
 """
 
-import re
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -15,13 +15,12 @@ from sacrebleu.utils import sum_of_lists
 
 from repro.data.characters import spaced
 from repro.errors import InputError, check_kind, did_you_mean
+from repro.scripts import ALPHABETS, HAN, JAPANESE, disagreement, is_cut_into_words, unspaced_kind
 
-UNSPACED = dict.fromkeys(("ja", "jpn", "th", "tha", "lo", "lao", "km", "khm", "my", "mya"), "char") | dict.fromkeys(
-    ("zh", "zho", "cmn", "yue"), "zh"
-)
-"""Language written without blanks between words -> sacreBLEU's tokeniser for text of it that is not cut into words."""
-LONGEST_WORD = 7
-"""Characters that its words have at most on average, in a text of such a language that is cut into words."""
+TOKENIZERS = {HAN: "zh", JAPANESE: "char", ALPHABETS: "char"}
+"""Kind of text without blanks between words -> sacreBLEU's tokeniser for it."""
+MOSES_CODES = {HAN: "zh", JAPANESE: "ja"}
+"""Kind of text -> the code by which Moses knows its letters, whatever the files call the language."""
 
 TOKENISED = "tokenised lower-cased BLEU"
 VERSION = f"rouge-score-{version('rouge-score')}"
@@ -164,7 +163,7 @@ class MosesBLEU(CorpusMetric):
 
 
 def bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
-    """Return cased BLEU with the tokeniser that fits the language: sacreBLEU's default, or what `unspaced_tokenizer` says."""
+    """Return cased BLEU with the tokeniser that fits the references: sacreBLEU's default, or what `unspaced_tokenizer` says."""
     tokenizer = unspaced_tokenizer(target, refs) or "13a"
     # sacreBLEU warns of hypotheses cut into words and marks: a slip where the references are not, and as it should be where they are.
     is_cut = tokenizer == "none" or 2 * sum(ref.rstrip().endswith(" .") for ref in refs) > len(refs)
@@ -175,21 +174,19 @@ def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
     """Return tokenised lower-cased BLEU; Moses knows no words where none are marked, so there the tokeniser is that of `bleu_for`."""
     tokenizer = unspaced_tokenizer(target, refs) or "none"
     if tokenizer == "none":
-        return MosesBLEU(target)
+        kind = unspaced_kind(refs, target)
+        return MosesBLEU(MOSES_CODES.get(kind, target) if kind else target)
     return CorpusMetric(TOKENISED, sacrebleu.BLEU(tokenize=tokenizer, lowercase=True, smooth_method="none"))
 
 
 def unspaced_tokenizer(target: str, refs: Sequence[str]) -> str | None:
-    """Return sacreBLEU's tokeniser for a language of `UNSPACED`: `none` where most references are cut into words; else None.
+    """Return sacreBLEU's tokeniser for references in a script without blanks between words, else None.
 
-    A blank alone is no sign of that: Thai, Lao, Khmer and Burmese have it between phrases.
+    It is `none` where they were cut into words beforehand. The letters decide, not the name of the language: files call
+    Chinese `zh`, `cn`, `chs` or `lzh`.
     """
-    language = re.split("[-_]", target)[0]
-    if language not in UNSPACED:
-        return None
-    pieces = [len(piece) for ref in refs for piece in ref.split()]
-    most_are_cut = 2 * sum(" " in ref.strip() for ref in refs) > len(refs)
-    return "none" if most_are_cut and sum(pieces) <= LONGEST_WORD * len(pieces) else UNSPACED[language]
+    kind = unspaced_kind(refs, target)
+    return kind and ("none" if is_cut_into_words(refs, kind) else TOKENIZERS[kind])
 
 
 METRICS: dict[str, Callable[[str, Sequence[str]], list[CorpusMetric | Distinct]]] = {
@@ -211,6 +208,8 @@ def metrics_for(task: str, target: str, refs: tuple[str, ...]) -> list[CorpusMet
     if task not in METRICS:
         raise InputError("task", f"unknown task '{task}'", did_you_mean(task, METRICS))
     check_kind("target", target, "give the language code of the references, as in 'de'", str)
+    if task == "translation" and (doubt := disagreement(refs, target)):
+        print(f"scores: {doubt}; the tokeniser is chosen by the letters", file=sys.stderr)
     metrics = METRICS[task](target, refs)
     for metric in metrics:
         metric.read(list(refs))

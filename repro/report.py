@@ -12,7 +12,7 @@ from repro.data.catalogue import GENERATED
 from repro.data.corpora import task_of
 from repro.errors import InputError
 from repro.evaluation import Comparison, SystemComparison
-from repro.markdown import table
+from repro.markdown import escape, table, visible
 from repro.published import published_for
 from repro.records import compare_records, compare_seeds, pairs_of, score_of, search_of
 from repro.scales import conditions_of
@@ -32,7 +32,7 @@ def render(records: list[dict[str, Any]]) -> str:
     first = records[0]
     data = first["config"]["data"]
     sources, refs = pairs_of(first)
-    title = f"# {data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
+    title = "# " + escape(f"{data['corpus']}, {data['source']} to {data['target']}, {first['split']}")
     note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] in GENERATED else ""
     parts = [
         title,
@@ -107,7 +107,7 @@ def render_results(records: list[dict[str, Any]]) -> str:
             f"- published, {p.system}: {p.metric} {p.value:.2f}. {p.reference}; {p.setting}."
             for p in published_for(corpus, source, target, split)
         ]
-        title = f"{corpus}, {source} to {target}, {split}"
+        title = escape(f"{corpus}, {source} to {target}, {split}")
         anchor = re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
         links.append(f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, runs: {len(group)}")
         parts += [
@@ -130,7 +130,9 @@ def scores_table(records: list[dict[str, Any]]) -> str:
     That is of the best checkpoint, while the scores are those of the mean of the last ones.
     """
     names = [score["name"] for score in records[0]["scores"]]
-    rows = [[label_of(record), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in names)] for record in records]
+    rows = [
+        [escape(label_of(record)), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in names)] for record in records
+    ]
     if task_of(records[0]["config"]["data"]["corpus"]) != "translation":
         names.append("dev perplexity of the best checkpoint")
         rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
@@ -142,10 +144,10 @@ def in_train_note(record: dict[str, Any]) -> str:
     if "in_train" not in record:
         return ""
     data, found = record["config"]["data"], record["in_train"]
-    sides = " and ".join(f"the {language} side of {found[language]} others" for language in (data["source"], data["target"]))
+    sides = " and ".join(f"the {escape(language)} side of {found[language]} others" for language in (data["source"], data["target"]))
     held = f"holds {found['pairs']} of these {len(record['hypotheses']):,} pairs, {sides}"
     reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
-    return f"{reason}: the training text, {data['corpus']}, {held} (case, punctuation and spacing ignored)."
+    return f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and spacing ignored)."
 
 
 def means_table(records: list[dict[str, Any]]) -> str:
@@ -155,7 +157,7 @@ def means_table(records: list[dict[str, Any]]) -> str:
     for label, group in by_label(records).items():
         if len(group) > 1:
             values = ([score_of(record, name)["value"] for record in group] for name in names)
-            rows.append([label, str(len(group)), *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values)])
+            rows.append([escape(label), str(len(group)), *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values)])
     return table(["mean ± standard deviation over seeds", "seeds", *names], rows) if rows else ""
 
 
@@ -163,7 +165,7 @@ def costs_table(records: list[dict[str, Any]]) -> str:
     """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
     found = [(record["provenance"]["device"], f"{record['decoding']['sentences_per_second']:,}") for record in records]
     rows = [
-        [label_of(record), str(record["seed"]), *costs, device, speed]
+        [escape(label_of(record)), str(record["seed"]), *costs, escape(device), speed]
         for record, costs, (device, speed) in zip(records, training_costs(records), found, strict=True)
     ]
     return table(["system", "seed", *TRAINING_COSTS, "device", "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
@@ -174,8 +176,8 @@ def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
     systems = by_label(records)
     first, *others = systems
     if not others:
-        return f"Nothing to compare {first} with."
-    pairs = [f"{name} - {first}" for name in others]
+        return f"Nothing to compare {escape(first)} with."
+    pairs = [escape(f"{name} - {first}") for name in others]
     if len(systems) < len(records):
         return _differences_over_seeds(pairs, compare_seeds(list(systems.values()), refs))
     compared = [
@@ -222,7 +224,13 @@ def names_of(records: list[dict[str, Any]]) -> list[str]:
 
 def describe(comparison: Comparison) -> list[str]:
     """Return difference, interval and p-value as text."""
-    return [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}", f"{comparison.p:.3f}"]
+    return [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}", p_value(comparison).removeprefix("= ")]
+
+
+def p_value(comparison: Comparison) -> str:
+    """Return `= 0.123`, or `< 0.002` of 1,000 resamples where none is as far off: they tell no smaller probability."""
+    smallest = 1 / (comparison.num_samples + 1)
+    return f"= {comparison.p:.3f}" if comparison.p > 1.5 * smallest else f"< {2 * smallest:.3f}"
 
 
 def describe_over_seeds(difference: Estimate) -> list[str]:
@@ -232,7 +240,7 @@ def describe_over_seeds(difference: Estimate) -> list[str]:
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:
-    return "\n".join(f"- {score['name']}: `{score['signature']}`" for score in records[0]["scores"])
+    return "\n".join(f"- {escape(s['name'])}: `{visible(s['signature']).replace('`', chr(39))}`" for s in records[0]["scores"])
 
 
 def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]) -> str:
@@ -241,7 +249,7 @@ def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]
     width = max(map(len, names))
     for index in range(min(NUM_EXAMPLES, len(refs))):
         texts = [sources[index], refs[index], *(record["hypotheses"][index] for record in records)]
-        blocks.append("\n".join(f"    {name:<{width}} {text}" for name, text in zip(names, texts, strict=True)))
+        blocks.append("\n".join(f"    {visible(name):<{width}} {visible(text)}" for name, text in zip(names, texts, strict=True)))
     return "\n\n".join(blocks)
 
 
@@ -254,4 +262,4 @@ def _made_with(records: list[dict[str, Any]]) -> str:
         inexact = f"; not exact: {'; '.join(origin['inexact'])}" if origin.get("inexact") else ""
         machine = f"{origin['device']}, threads {origin['threads']}, {origin['processor']}"
         runs.setdefault(f"commit {origin['commit']}, {machine}, {versions}{inexact}", {})[record["run"]] = None
-    return "\n".join(f"- {', '.join(names)}: {origin}" for origin, names in runs.items())
+    return "\n".join(f"- {escape(', '.join(names))}: {escape(origin)}" for origin, names in runs.items())

@@ -17,14 +17,14 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.errors import BusyError, DamagedFileError, InputError, ReproError, check_kind
+from repro.errors import GET_PROJECT, BusyError, DamagedFileError, InputError, ReproError, check_kind
 from repro.files import MAKE_AGAIN, UNFINISHED, check_folder, check_hashes, read_plain, refusals, write_json
 from repro.provenance import IDENTITY, TOLD, now
 from repro.scales import file_name, name_of_seeds, run_name
@@ -45,6 +45,12 @@ def is_trained(config: RunConfig) -> bool:
     """Return whether the run of this configuration is below `runs_root()` and finished; makes nothing."""
     path = runs_root() / run_name(config)
     return (path / "config.json").is_file() and Run(path).is_finished
+
+
+def fitting(name: str, runs: Sequence[str]) -> list[str]:
+    """Return the names of runs that a name stands for: of the system of that name, else all that begin so."""
+    found = [run for run in runs if run.startswith((name, file_name(name), name_of_seeds(name)))] if name else []
+    return [run for run in found if run.startswith(name_of_seeds(name))] or found
 
 
 class Run:
@@ -92,7 +98,7 @@ class Run:
         Raises:
             InputError: nothing or more than one fits, or the name is no text.
         """
-        found = cls._fitting(name)
+        found = cls.find_all(name)
         if len(found) > 1:
             listed = ", ".join(run.path.name for run in found[:4])
             raise InputError(os.fspath(name), f"fits {len(found)} runs: {listed}", "write more of the name")
@@ -105,21 +111,25 @@ class Run:
         Raises:
             InputError: as `find`.
         """
-        found = cls._fitting(name)
+        found = cls.find_all(name)
         if len({replace(run.config, train=replace(run.config.train, seed=0)) for run in found}) > 1:
             return [cls.find(name)]
         return sorted(found, key=lambda run: run.config.train.seed)
 
     @classmethod
-    def _fitting(cls, name: str) -> "list[Run]":
-        """Return what `find` chooses from: one at least."""
+    def find_all(cls, name: str) -> "list[Run]":
+        """Return what `find` chooses from: one at least.
+
+        Raises:
+            InputError: nothing fits.
+        """
         check_kind("name", name, "give the name of a run, as in repro.Run.find('base')", str, os.PathLike)
         name = os.fspath(name)
         if os.path.isfile(Path(name) / "config.json"):  # which is False for what cannot be the name of a file
             return [cls(Path(name))]
         known = sorted(path.parent for path in runs_root().glob("*/config.json"))
-        found = [path for path in known if path.name.startswith((name, file_name(name), name_of_seeds(name)))] if name else []
-        found = [path for path in found if path.name.startswith(name_of_seeds(name))] or found
+        fits = fitting(name, [path.name for path in known])
+        found = [path for path in known if path.name in fits]
         if len(found) > 1:
             found = [path for path in found if _read_config(path).train.start_from is None] or found
         if found:
@@ -127,6 +137,8 @@ class Run:
         listed = f"known runs: {', '.join(path.name for path in known[:6])}" if known else "train one with `repro train`"
         if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
             listed = f"from here it is {GALLERY / Path(name).name}"
+        elif Path(name).parent.name == GALLERY.name and not GALLERY.is_dir():
+            listed = GET_PROJECT
         raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 from repro.attention.digests import file_digests
 from repro.checkpoints import changed_attention
+from repro.data.batches import EncodedPairs
 from repro.data.corpora import MOVED, check_at_hand, is_moved, load_once, load_pairs, may_change, own_folder, task_of
 from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
@@ -21,6 +22,7 @@ from repro.records import FORMAT, load_record, overlap_of, plain_name
 from repro.runs import Run
 from repro.scales import system_of
 from repro.tensors import load_state
+from repro.training import evaluate_nll
 
 
 def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
@@ -69,6 +71,22 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     except MachineError as error:  # a run in a folder that others share may be for reading only
         print(f"{error}. The scores are not kept beside the run", file=sys.stderr)
     return json.loads(json.dumps(record))
+
+
+def dev_loss(run: Run) -> float:
+    """Return the mean negative log-likelihood of the target tokens of dev by the final parameters of a run, in nats.
+
+    It is measured where these are the mean of several checkpoints; else the log has it, as the last one.
+    """
+    data, config = run.config.data, run.config
+    logged = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
+    if logged and config.train.average == 1:
+        return logged[-1]
+    translator = Translator.from_run(run)
+    sources, refs = load_pairs(data.corpus, data.source, data.target, "dev")
+    subwords = translator.subwords
+    pairs = EncodedPairs(subwords.encode(sources), subwords.encode(refs), config.model.source_end_mark)
+    return evaluate_nll(translator.model, pairs, config.train)
 
 
 def _check_version(run: Run) -> None:

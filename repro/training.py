@@ -9,7 +9,7 @@ import contextlib
 import math
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,21 @@ from repro.transformer import Transformer
 LOG_EVERY = 50  # updates between two lines of metrics
 
 
+Log = Callable[[dict[str, Any]], None]
+
+
 class DivergedError(ReproError):
     """Loss or gradient is no longer a finite number."""
 
 
-def train(config: RunConfig, root: Path | None = None, device: str | None = None, allow_inexact: bool = False, quiet: bool = False) -> Run:
+def train(
+    config: RunConfig,
+    root: Path | None = None,
+    device: str | None = None,
+    allow_inexact: bool = False,
+    quiet: bool = False,
+    log: Log | None = None,
+) -> Run:
     """Train the run of a configuration, or go on where it was left, and return it finished.
 
     Args:
@@ -48,6 +58,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         device: "cpu", "cuda" ...; default: the GPU if there is one.
         allow_inexact: resume even on another device or torch version, or with other data; noted in the provenance for good.
         quiet: no progress bar.
+        log: called with every line of metrics, such as `log_lines.LogLines`.
 
     Raises:
         ReproError: wrong input, a damaged or busy run, a device that is not there, or a loss that is no longer finite.
@@ -84,7 +95,7 @@ def train(config: RunConfig, root: Path | None = None, device: str | None = None
         check_lengths(model, pairs)
         optimizer = make_optimizer(model, config.train)
         progress = resume(run, model, optimizer)
-        progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], stop, quiet)
+        progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], stop, quiet, log)
         finish(run, model, progress)
     return run
 
@@ -98,6 +109,7 @@ def _loop(
     dev_pairs: EncodedPairs,
     stop: dict[str, int],
     quiet: bool,
+    log: Log | None,
 ) -> Progress:
     """Update until the run is done (`Progress.is_done`); log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
@@ -130,6 +142,8 @@ def _loop(
                     progress = progress.with_dev(line["dev_nll"])
                     bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
                 append_line(run.metrics_path, line)
+                if log:
+                    log(line)
             if is_evaluated or stop:
                 save_checkpoint(run, model, optimizer, progress)
             if is_logged:

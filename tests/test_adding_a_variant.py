@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
-    for part in ("repro", "tests"):
+    for part in ("repro", "tests", "results"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     section = (ROOT / "README.md").read_text().partition("## Adding a variant")[2]
@@ -23,7 +24,7 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
     registry.write_text(text.replace("VARIANTS = {\n", "VARIANTS = {\n" + line))
 
     def run(*arguments: str) -> str:
-        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        environment = os.environ | {"PYTHONPATH": str(tmp_path), "REPRO_RUNS": str(tmp_path / "runs"), "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
             [sys.executable, "-m", *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
@@ -35,6 +36,16 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
         assert report.count(f"nearness-{site}] PASSED") >= 10
     assert "nearness.py] PASSED" in report
     assert "Attention that fades with distance" in run("repro", "variants")
+    for line in re.findall("^    (repro .*)$", section, re.MULTILINE):
+        said = run(*shlex.split(line)).splitlines()
+    seeds = [path.name for path in sorted((tmp_path / "runs").iterdir())]
+    assert len(seeds) == 3 and all(name.startswith("encoder_self=nearness-seed") for name in seeds)
+    stored = sorted(path.name.partition(".")[0] for path in (ROOT / "results/minigerman.en-de").glob("base-seed?-*.test.json"))
+    assert said[0].startswith(", ".join(seeds) + " against base-seed1-")
+    named = said[1].removeprefix("records in results: ").split(", ")
+    assert len(named) == 5 and set(named) < set(stored)
+    assert said[2] == f"runs on this machine: {', '.join(seeds)}"
+    assert said[-1] == "means over 3 to 5 seeds; intervals over test sentences and training seeds"
 
 
 def test_the_lines_of_python_of_the_readme_do_what_they_say(capsys, tmp_path, monkeypatch):

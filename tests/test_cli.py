@@ -15,7 +15,7 @@ from command_line import refused, run
 
 from repro.__main__ import cli, main
 from repro.attention import VARIANTS
-from repro.errors import Stopped
+from repro.errors import GET_PROJECT, Stopped
 from repro.runs import Run
 from repro.scales import resolve
 
@@ -118,11 +118,14 @@ MISTAKES = [
     (["train", "--direction", "de-en", "data.source=en"], "error: --direction: is given beside data.source=en, and one of the two is"),
     (["train", "model.ffn_dim=10000000000000000000"], "error: model.ffn_dim: is a number of 20 digits. Fix: use a smaller number"),
     (["run", "base", "--seeds", "10"], "error: --seeds: must be from 1 to 9, found 10. Fix: "),
-    (["report"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
+    *(
+        ([command], f"error: results: is no folder of results. Fix: name the folder that `repro run` made, or {GET_PROJECT}")
+        for command in ("report", "claims", "verify", "results")
+    ),
+    (["verify", "--results", "mine"], "error: mine: is no folder of results. Fix: name the folder that `repro run` made"),
     (["results", "."], "error: .: holds no result record. Fix: name the folder that `repro run` made"),
     (["results", ".", "--update"], "error: .: holds no result record. Fix: name the folder that `repro run` made"),
     (["evaluate", "a\nb\x1b[2J"], "error: a\\u000ab\\u001b[2J: "),
-    (["claims"], "error: results: is no folder of results. Fix: name the folder that `repro run` made"),
 ]
 
 

@@ -70,12 +70,19 @@ def test_tokenised_bleu_is_not_smoothed_as_cased_bleu_is(target, hyp, ref):
     assert tokenised.value == 0 < cased.value and "smooth:none" in tokenised.signature
 
 
+CHINESE = ["我昨天在车站见到了朋友。", "她每天早上跑步。"], ["我昨天在车站见到了老师。", "她每天早上跑步。"]
+JAPANESE = ["私は昨日、駅で友達に会った。", "彼女は毎朝走る。"], ["私は昨日、駅で先生に会った。", "彼女は毎朝走る。"]
+KHMER = ["ខ្ញុំស្រឡាញ់ភាសាខ្មែរ។"], ["ខ្ញុំស្រឡាញ់ភាសាបារាំង។"]
+
+
 @pytest.mark.parametrize(
-    "target, tokenizer",
-    [("ja", "char"), ("zh", "zh"), ("zh-CN", "zh"), ("jpn", "char"), ("km", "char"), ("lo", "char"), ("my", "char"), ("cmn_Hans", "zh")],
+    "target, text, tokenizer",
+    [(code, CHINESE, "zh") for code in ("zh", "zh-CN", "cmn_Hans", "cn", "chs", "chi", "ZH", "lzh", "wuu", "ja", "km", "xx")]
+    + [(code, JAPANESE, "char") for code in ("ja", "jpn", "jp", "JA", "zh", "xx")]
+    + [(code, KHMER, "char") for code in ("km", "khm_Khmr", "lo", "my", "xx")],
 )
-def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(target, tokenizer):
-    refs, hyps = ["我昨天在车站见到了朋友。", "她每天早上跑步。"], ["我昨天在车站见到了老师。", "她每天早上跑步。"]
+def test_text_without_blanks_is_cut_by_a_tokeniser_unless_it_is_cut_already(target, text, tokenizer):
+    refs, hyps = text
     bleu, _, tokenised = score_all(hyps, refs, target)
     assert bleu.value == sacrebleu.corpus_bleu(hyps, [refs], tokenize=tokenizer).score > 50
     assert tokenised.value == bleu.value and f"case:lc|eff:no|tok:{tokenizer}|" in tokenised.signature

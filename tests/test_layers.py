@@ -8,10 +8,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "markdown", "metrics", "resampling", "statistics", "costs", "data.characters"},
+    {"errors", "markdown", "metrics", "scripts", "resampling", "statistics", "costs", "data.characters"},
     {"files", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
-    {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
+    {"scales", "log_lines", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
     {"attention", "attention.multihead"},
     {"layers"},
     {"transformer"},
@@ -20,7 +20,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"records", "catalogue"},
     {"scoring"},
     {"analysis.head_records"},
-    {"report", "jobs"},
+    {"report", "jobs", "comparing"},
     {"analysis.tables", "cluster"},
     {"pruning", "cutting", "pruning_sweep", "gallery"},
     {"papers", "widgets"},

@@ -7,7 +7,6 @@ import pytest
 from command_line import run
 from few_pairs import few_pairs
 
-from repro.commands.training import _line_chunks
 from repro.data.corpora import load_pairs
 from repro.decoding import Translator
 from repro.records import load_record, load_records, pairs_of, score_of
@@ -48,12 +47,6 @@ def test_eight_bits_are_used_if_asked_for(capsys, monkeypatch, asked):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"The dog sleeps.\n")))
     run(capsys, "translate", str(ROOT / "gallery" / "base"), *(["--int8"] if asked else []))
     assert bool(made) == asked
-
-
-@pytest.mark.parametrize("count", [4, 5])
-def test_long_input_is_read_in_pieces_without_loss(count):
-    parts = _line_chunks([f"{n}\n".encode() for n in range(count)], lambda line, _: line.decode().strip(), size=2)
-    assert [line for part in parts for line in part] == [str(n) for n in range(count)]
 
 
 def test_the_second_run_is_said_to_be_better_when_it_is(capsys, monkeypatch):

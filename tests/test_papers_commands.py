@@ -194,10 +194,10 @@ def test_settings_that_cannot_be_are_refused(capsys, results, arguments, message
 
 def test_a_report_of_nothing_is_not_written(capsys, results, tmp_path):
     out = tmp_path / "run.md"
-    out.write_text("an earlier one")
+    out.write_text("# 1 experiment at smoke")
     code, page, told = ended(capsys, "run", "base", "model.cross={foo}", "--jobs", "1", "--results", str(results), "--out", str(out))
     assert code != 0 and not page and told.splitlines()[-1].startswith("error: model.cross: unknown attention '{foo}'. Fix: ")
-    assert out.read_text() == "an earlier one"
+    assert out.read_text() == "# 1 experiment at smoke"
 
 
 def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):

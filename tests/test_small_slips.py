@@ -134,14 +134,6 @@ def test_a_closed_standard_error_stops_no_command(capsys, monkeypatch, runs):
     assert code == 0 and "BLEU" in printed
 
 
-def test_compressed_text_is_not_translated_as_if_it_were_latin(capsys, monkeypatch, tmp_path):
-    (tmp_path / "in.gz").write_bytes(b"\x1f\x8b\x08\x00rest\n")
-    with open(tmp_path / "in.gz") as stream:
-        monkeypatch.setattr(sys, "stdin", stream)
-        told = refused(capsys, "translate", str(gallery.load("base").path))
-    assert told == (2, "error: standard input:1: is compressed with gzip, not text. Fix: zcat it into the command")
-
-
 def test_a_folder_for_a_corpus_is_told_its_prefix(capsys, tmp_path):
     assert refused(capsys, "data", str(tmp_path))[1].endswith(f"Fix: for the files in this folder, write local:{tmp_path}")
 

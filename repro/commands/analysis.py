@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from repro.commands.options import WHOLE_NUMBER, check_split, no_progress
-from repro.errors import InputError
+from repro.errors import InputError, MachineError
 from repro.files import check_writable
 
 
@@ -42,7 +42,13 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
 
     if figures and set(layers_of(found.config.model)["encoder_self"]) == {"none"}:
         raise InputError("--figures", f"the encoder of {found.path.name} has no heads to draw", "leave it out, or choose another run")
-    described = describe_heads(found, split, limit, quiet=no_progress())
+    try:
+        described = describe_heads(found, split, limit, quiet=no_progress())
+    except MachineError as absent:  # of the parser, mostly; tables and claims want its parses, a first look does not
+        if record:
+            raise
+        described = describe_heads(found, split, limit, treebank=None, quiet=no_progress())
+        click.echo(f"without grammatical relations: {absent}", err=True)
     written = None
     try:
         if record:

@@ -11,17 +11,21 @@ from repro.commands.options import (
     SCALE,
     SPLIT,
     check_report,
+    check_results,
     check_split,
     check_translates,
     check_unused,
     damage_named,
     no_progress,
     search_options,
+    shown,
 )
 from repro.errors import InputError
 from repro.files import check_writable
+from repro.markdown import visible
 
 if TYPE_CHECKING:
+    from repro.comparing import Seed
     from repro.papers.evidence import Record
 
 
@@ -48,7 +52,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress())
     written = publish(result, record) if record else None  # whoever reads what is printed may stop, as `head` does
     for score in result["scores"]:
-        click.echo(f"{score['value']:7.2f}  {score['name']}  {score['signature']}")
+        click.echo(f"{shown(score['value']):>7}  {score['name']}  {score['signature']}")
     click.echo(f"{result['decoding']['sentences_per_second']:7.1f}  sentences/s")
     if note := in_train_note(result):
         click.echo(note)
@@ -59,43 +63,69 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
 @click.command(short_help="Tell whether two runs or systems differ by more than chance.")
 @click.argument("first")
 @click.argument("second")
+@click.option("--scale", help="Only runs and records of the corpus of this scale; default: of any, or smoke if nothing is trained here.")
+@RESULTS
 @SPLIT
 @search_options
-def compare(first: str, second: str, split: str, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
+def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap).
 
     Each is a run, or the beginning of the names of several that differ in their seeds alone, such as a system: then the difference is
-    that of the means over seeds, and its interval is over sentences and seeds.
+    that of the means over seeds, and its interval is over sentences and seeds. Seeds are taken from runs on this machine, and from the
+    records in the results where those have further ones.
     """
-    from repro.runs import Run
+    from repro.scales import resolve
 
-    systems = [Run.find_seeds(first), Run.find_seeds(second)]
-    runs = [run for seeds in systems for run in seeds]
-    for run in runs:  # before one of them translates, which may take minutes
-        run.check_finished()
-        check_split(run, split)
+    if first == second:
+        raise InputError(second, "is compared with itself", "name two systems or runs")
+    data = resolve(scale).data if scale else None
 
+    from repro.comparing import find_systems
     from repro.decoding import SearchConfig
     from repro.report import check_comparable, check_same_training_text
-    from repro.scoring import describe_run, evaluate_run
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
-    check_same_training_text([describe_run(run) for run in runs])
-    records = [[evaluate_run(run, split, search, quiet=no_progress()) for run in seeds] for seeds in systems]
-    check_comparable([record for seeds in records for record in seeds])
-    of_first, of_second = (", ".join(record["run"] for record in seeds) for seeds in records)
-    click.echo(f"{of_second} against {of_first}, {split}")
-    _compare_seeds(*records) if len(runs) > 2 else _compare_runs(*records[0], *records[1])
+    systems = find_systems((first, second), data, results, split, search)
+    seeds = [seed for system in systems for seed in system]
+    for seed in seeds:  # before one of them translates, which may take minutes
+        if seed.here:
+            seed.here.check_finished()
+            check_split(seed.here, split)
+    check_same_training_text([seed.described() for seed in seeds])
+    records = [[seed.evaluated(split, search, no_progress()) for seed in system] for system in systems]
+    together = [record for system in records for record in system]
+    check_comparable(together)
+    of_first, of_second = (", ".join(record["run"] for record in system) for system in records)
+    for note in (f"{of_second} against {of_first}, {split}", *_origins(seeds, together, results)):
+        click.echo(visible(note))
+    _compare_seeds(*records) if len(seeds) > 2 else _compare_runs(*records[0], *records[1])
+
+
+def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
+    """Say which seeds are runs and which are records, and what of their training differs besides the seed."""
+    places: dict[str, list[str]] = {}
+    for seed in seeds:
+        places.setdefault("runs on this machine" if seed.here else f"records in {results}", []).append(seed.name)
+    notes = [f"{place}: {', '.join(names)}" for place, names in places.items()] if len(places) > 1 or seeds[0].record else []
+    for seed, record in zip(seeds, records, strict=True):
+        if seed.here and seed.record and seed.record["scores"] != record["scores"]:
+            score = seed.record["scores"][0]
+            notes.append(f"{seed.name} in {results} is another training of it: {score['name']} {shown(score['value'])}")
+    threads = sorted({record["provenance"]["threads"] for record in records})
+    if len(threads) > 1:
+        counts = " and ".join(map(str, threads))
+        notes.append(f"trained by {counts} threads: another number makes another model, of the same seed as well")
+    return notes
 
 
 def _compare_runs(first: "Record", second: "Record") -> None:
     from repro.records import compare_records
-    from repro.report import references_of
+    from repro.report import p_value, references_of
 
     for result in compare_records(first, second, references_of(first)):
         click.echo(
-            f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {result.difference:+.2f}, "
-            f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"
+            f"{result.metric}: {shown(result.second)} - {shown(result.first)} = {result.difference:+.2f}, "
+            f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p {p_value(result)}  {result.signature}"
         )
     click.echo("over test sentences: one training run each says nothing about other seeds")
 
@@ -108,7 +138,7 @@ def _compare_seeds(first: "list[Record]", second: "list[Record]") -> None:
     for result in compared:
         difference, interval, _, detectable = describe_over_seeds(result.difference)
         click.echo(
-            f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {difference}, "
+            f"{result.metric}: {shown(result.second)} - {shown(result.first)} = {difference}, "
             f"95 % interval {interval}, detectable {detectable}  {result.signature}"
         )
     click.echo(f"means over {compared[0].difference.seeds}; intervals over test sentences and training seeds")
@@ -156,12 +186,13 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
 def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     check_report(out)
+    check_translates(scale)
+    check_results(results)
 
     from repro.papers.evidence import Evidence
     from repro.papers.report import sections, write
     from repro.records import load_records
 
-    check_translates(scale)
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
         for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
@@ -169,10 +200,12 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
 
 @click.command(short_help="Print the tables of the stored records.")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("results"))
 @click.option("--update", is_flag=True, help="Write FOLDER/README.md, and verdicts and coverage in the README beside FOLDER.")
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
+    check_results(folder)
+
     from repro.papers.summary import update_pages
     from repro.records import load_records
     from repro.report import render_results

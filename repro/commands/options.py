@@ -1,6 +1,7 @@
 """Options that several commands have."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from repro.errors import DamagedFileError, InputError
+from repro.errors import GET_PROJECT, DamagedFileError, InputError
 from repro.files import check_plain, check_writable
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ def search_options(command):
     return click.option(
         "--penalty", default="length", show_default=True, type=click.Choice(["length", "wu"]), help="length^alpha, or Wu et al. 2016."
     )(command)
+
+
+def shown(score: float) -> str:
+    """Return a score with two decimals, by way of the four that records have: the same number everywhere."""
+    return f"{round(score, 4):.2f}"
 
 
 def check_split(run: "Run", split: str) -> None:
@@ -88,6 +94,18 @@ def check_translates(scale: str) -> None:
         others = ", ".join(name for name, config in SCALES.items() if task_of(config.data.corpus) == "translation")
         what = f"is for {task}, and the papers' experiments and claims are on translation"
         raise InputError(f"--scale {scale}", what, f"use one of {others}")
+
+
+def check_results(folder: Path) -> None:
+    """Refuse a folder of results that there is not, in the same words for every command.
+
+    Raises:
+        InputError: it is not there; where that is the project's own, with how to get it.
+    """
+    if not folder.is_dir():
+        yours = "name the folder that `repro run` made"
+        mend = f"{yours}, or {GET_PROJECT}" if folder == Path("results") else yours
+        raise InputError(str(folder), "is no folder of results", mend)
 
 
 def check_unused(names: Sequence[str], why: str) -> None:
@@ -134,6 +152,28 @@ def damage_named(results: Path) -> Iterator[None]:
         raise DamagedFileError(str(results), f"cannot be read in full: {problems[0]}", mend) from error
 
 
+OUR_PAGES = re.compile(
+    rb"# (\d+ experiments? at |What five papers claim, at |.+, \S+ to \S+, )"
+    rb'|<!doctype html>[^<]*<html[^>]*><head>[^\n]*content="repro"'
+)
+"""What our reports begin with: one of their headings, or the head of their page of HTML."""
+
+
+def check_ours(path: Path) -> None:
+    """Refuse to write a report over what is not one, such as a text that was named by mistake.
+
+    Raises:
+        InputError: the file is there and begins otherwise.
+    """
+    try:
+        with open(path, "rb") as file:
+            head = file.read(1000)
+    except FileNotFoundError:
+        return
+    if head and not OUR_PAGES.match(head):
+        raise InputError(str(path), "is there, and was not written by this command", "name another file, or move that one away")
+
+
 def check_report(out: Path) -> None:
     """Refuse a place where no report in Markdown can be written with its page of HTML beside, before the work that it is about.
 
@@ -147,4 +187,5 @@ def check_report(out: Path) -> None:
         raise InputError("--out", f"{out} is a folder", f"name a file in it: {out / 'report.md'}")
     for path in (out, out.with_suffix(".html")):
         check_plain(path)
+        check_ours(path)
     check_writable(out.parent)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repro.commands.options import RESULTS, SCALE, WHOLE_NUMBER, check_report, check_translates, damage_named, given_once
+from repro.commands.options import RESULTS, SCALE, WHOLE_NUMBER, check_report, check_results, check_translates, damage_named, given_once
 from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
 from repro.files import check_writable
 
@@ -84,7 +84,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     _check_models(missing, settings)
     if not dry_run and (missing.trainings or missing.num_measurements()):
         check_writable(results)
-    _announce(missing, known, jobs)
+    _announce(missing, known, jobs, results)
     if dry_run:
         return _list_trainings(missing)
     _check_parser(missing)
@@ -168,14 +168,18 @@ def _check_parser(missing: "Plan") -> None:
         find_treebank(parsed[0], "dev", ())
 
 
-def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int) -> None:
+def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:
     """Say on standard error how much there is to do, and how long that will take if runs like these are known."""
     from repro.papers.runner import estimate_minutes
 
     minutes, again = estimate_minutes(missing, known, jobs), len(missing.trained_again())
     counts = f"{len(missing.trainings)} run{'' if len(missing.trainings) == 1 else 's'} to train, "
     counts += f"{again} to train again, " * bool(again) + f"{missing.num_measurements()} to measure"
-    click.echo(f"{counts}; training about {minutes:.0f} minutes" if minutes is not None else f"{counts}; time not known yet", err=True)
+    if not missing.trainings and not missing.num_measurements():
+        ending = f"{results} has it all; --results with a folder of your own trains it here"
+    else:
+        ending = f"training about {minutes:.0f} minutes" if minutes is not None else "time not known yet"
+    click.echo(f"{counts}; {ending}", err=True)
 
 
 def _list_trainings(missing: "Plan") -> None:
@@ -230,6 +234,7 @@ def claims(name, scale, results, discard, splits) -> None:
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
     check_translates(scale)
+    check_results(results)
     if split != TEST:
         _check_splits(scale, (), splits)
         judged = of_scores(judged)
@@ -254,6 +259,8 @@ def claims(name, scale, results, discard, splits) -> None:
 @click.option("--claims/--no-claims", "judge", default=True, help="Also compute the verdicts again.")
 def verify(results: Path, judge: bool) -> None:
     """Derive stored numbers and verdicts again from the translations and counts behind them; any difference is an error."""
+    check_results(results)
+
     from repro.papers.verify import verify_claims, verify_records
 
     unchecked: list[str] = []

@@ -1,18 +1,17 @@
-"""See what there is, train, translate."""
+"""See what there is, and train."""
 
-import sys
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from repro.commands.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress, search_options
+from repro.commands.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress
 from repro.errors import InputError
 from repro.files import check_plain, check_writable
+from repro.scripts import is_cut_into_words, unspaced_kind
 
 if TYPE_CHECKING:
-    from repro.decoding import Translator
+    from repro.data.parallel import ParallelCorpus
 
 
 @click.command(short_help="List systems, attention variants and scales.")
@@ -63,7 +62,11 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
         click.echo(f"  {split:<18} {'none':>9}{': ' * bool(mend)}{mend}")
     for split in corpus.splits:
         click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
-    click.echo(f"  mean length        {statistics.source_length:>9.1f} {source} words, {statistics.target_length:.1f} {target} words")
+    (first, unit), (second, other) = (
+        _mean_length(corpus, language, words)
+        for language, words in ((source, statistics.source_length), (target, statistics.target_length))
+    )
+    click.echo(f"  mean length        {first:>9.1f} {source} {unit}, {second:.1f} {target} {other}")
     for reason, count in sorted(corpus.dropped.items()):
         click.echo(f"  left out           {count:>9,} pairs: {reason}")
     for leak in corpus.leaks:
@@ -74,6 +77,15 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     if skipped:
         click.echo(f"  left out, in full  {skipped}")
     check_leaks(corpus)
+
+
+def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
+    """Return the mean length of the sentences of a language and its unit: characters where no blanks tell words."""
+    lines = [line for split in ("train", "test") if split in corpus.splits for line in corpus[split].columns[language]]
+    kind = unspaced_kind(lines[:1000], language)
+    if kind is None or is_cut_into_words(lines[:1000], kind):
+        return words, "words"
+    return sum(map(len, lines)) / len(lines), "characters"
 
 
 @click.command(short_help="Train a run, or go on where it was left.")
@@ -103,79 +115,19 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     layers_of(config.model)  # which refuses what is no variant
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
+    from repro.errors import MachineError
+    from repro.log_lines import LogLines
+    from repro.scoring import dev_loss
     from repro.tensors import load_state
     from repro.training import train as train_run
 
-    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=no_progress())
+    log = LogLines(config) if no_progress() else None
+    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log)
     state = load_state(run.path / "final")
-    click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, dev loss {state['best_dev_nll']:.3f} nats per token")
-    click.echo(run.path)
-
-
-@click.command(short_help="Translate sentences from standard input.")
-@click.argument("run")
-@click.option(
-    "--int8",
-    is_flag=True,
-    help="Multiply in 8-bit integers: faster for wide models; a word changes here and there, also with the lines beside it.",
-)
-@search_options
-def translate(run: str, int8: bool, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
-    """Translate standard input to standard output, a sentence a line, with the model of RUN."""
-    from repro.runs import Run
-
-    found = Run.find(run)
-
-    from repro.decoding import SearchConfig, Translator
-
-    search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
-    translator = Translator.from_run(found, "cpu").quantized() if int8 else Translator.from_run(found)
-    if sys.stdin is None:
-        raise InputError("standard input", "is closed", "pipe sentences into the command, a sentence a line")
-    total = cut = 0
-    for lines in _line_chunks(sys.stdin.buffer, partial(_read_line, found.config.data.corpus, translator)):
-        hypotheses = translator.search(lines, search)
-        click.echo("\n".join(translator.texts(hypotheses)))
-        total, cut = total + len(lines), cut + sum(hypothesis.cut for hypothesis in hypotheses)
-    if cut:
-        click.echo(f"{cut:,} of {total:,} translations would have gone on; they were cut at the limit of their length", err=True)
-
-
-def _line_chunks(stream, read, size: int = 1000):
-    """Yield lists of lines as `read` returns them; one that it refuses ends the text, after the lines before it were yielded.
-
-    Only a line feed ends a line, and one at the very end starts no empty line.
-    """
-    lines, refused = [], None
-    for number, raw in enumerate(stream, start=1):
-        try:
-            lines.append(read(raw, number))
-        except InputError as error:
-            refused = error
-            break
-        if len(lines) == size:
-            yield lines
-            lines = []
-    if lines:
-        yield lines
-    if refused:
-        raise refused
-
-
-def _read_line(corpus: str, translator: "Translator", raw: bytes, number: int) -> str:
-    """Return a line of standard input as the models of a corpus read text."""
-    from repro.data.corpora import prepare_lines
-    from repro.data.text import GZIP_SIGNATURE, utf16_of
-
-    where = f"standard input:{number}"
-    if number == 1 and (utf16 := utf16_of(raw)):  # some of it can be read as UTF-8, with a zero after each letter
-        raise InputError(where, f"byte 0x{raw[0]:02X} starts {utf16}, not UTF-8", f"iconv -f {utf16} -t UTF-8")
-    if number == 1 and raw.startswith(GZIP_SIGNATURE):
-        raise InputError(where, "is compressed with gzip, not text", "zcat it into the command")
+    best = f"{state['best_dev_nll']:.3f} at its best"
     try:
-        (line,) = prepare_lines(corpus, [raw.removesuffix(b"\n").removesuffix(b"\r").decode()])
-    except UnicodeDecodeError as error:
-        what = f"byte 0x{raw[error.start]:02X} is not UTF-8"
-        raise InputError(where, what, "convert the text, for example: iconv -f latin1 -t utf8") from error
-    translator.check_length(line, where)
-    return line
+        loss = f"dev loss {dev_loss(run):.3f} nats per token, {best}"
+    except MachineError:  # a finished run needs no corpus
+        loss = f"dev loss {best}"
+    click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, {loss}")
+    click.echo(run.path)

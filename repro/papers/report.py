@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from plotly.io import to_html
 from plotly.offline import get_plotlyjs
 
+from repro import markdown
 from repro.costs import TRAINING_COSTS, costs_note, training_costs
 from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
@@ -138,14 +139,14 @@ def as_markdown(parts: Iterable[Section]) -> str:
 
 def as_html(parts: Sequence[Section], title: str) -> str:
     """Return the report as one page that asks nothing of the network, with a table of contents."""
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    contents = f"</h1>\n<nav>{markdown.render(_contents(parts[1:]))}</nav>"
+    renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    contents = f"</h1>\n<nav>{renderer.render(_contents(parts[1:]))}</nav>"
     body = []
     for part in parts:
-        body.append(f'<section id="{part.name}">{markdown.render(part.text)}')
+        body.append(f'<section id="{part.name}">{renderer.render(part.text)}')
         for name, figure in part.figures.items():
             drawn = to_html(figure, include_plotlyjs=False, full_html=False, config={"displaylogo": False, "responsive": True})
-            body.append(f"<figure><figcaption>{markdown.renderInline(name)}</figcaption>{drawn}</figure>")
+            body.append(f"<figure><figcaption>{renderer.renderInline(name)}</figcaption>{drawn}</figure>")
         body.append("</section>")
     return _PAGE.format(title=escape(title), plotly=get_plotlyjs(), body="\n".join(body).replace("</h1>", contents, 1))
 
@@ -196,7 +197,8 @@ def _how_to_read(scale: str) -> str:
 
 def inexact_note(evidence: Evidence) -> str:
     """Return which of the runs behind tables and verdicts are not exactly what their configuration says, and why; nothing if none is."""
-    found = "; ".join(f"{run} ({', '.join(notes)})" for run, notes in sorted(evidence.inexact().items()))
+    runs = sorted(evidence.inexact().items())
+    found = "; ".join(markdown.escape(f"{run} ({', '.join(notes)})") for run, notes in runs)
     return found and f"Not exact, and counted all the same: {found}."
 
 
@@ -208,10 +210,10 @@ def _costs(evidence: Evidence) -> str:
     for record, costs in zip(records, training_costs(records), strict=True):
         origin = record["provenance"]
         machine = f"{origin['device']}, {origin['processor']}"
-        rows.append([record["run"], str(record["seed"]), *costs, str(machines.setdefault(machine, len(machines) + 1))])
+        rows.append([markdown.escape(record["run"]), str(record["seed"]), *costs, str(machines.setdefault(machine, len(machines) + 1))])
     if not rows:
         return "No run."
-    listed = "\n".join(f"- machine {number}: {name}" for name, number in machines.items())
+    listed = "\n".join(f"- machine {number}: {markdown.escape(name)}" for name, number in machines.items())
     return f"{table(['run', 'seed', *TRAINING_COSTS, 'machine'], sorted(rows))}\n\n{listed}\n\n{costs_note(records)}"
 
 
@@ -225,7 +227,8 @@ def write(parts: list[Section], title: str, path: Path) -> list[Path]:
 
 
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="repro">
+<meta name="viewport" content="width=device-width"><title>{title}</title>
 <link rel="icon" href="data:,">
 <style>
 :root {{ color-scheme: light dark; }}

@@ -13,6 +13,7 @@ import torch
 from repro.config import RunConfig, from_dict
 from repro.errors import ReproError
 from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_evaluate
+from repro.log_lines import LogLines
 from repro.papers import Experiment
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, Record
@@ -167,7 +168,7 @@ def measure(config: RunConfig, kind: str) -> dict[str, Any]:
     """Train a run, or find it finished, and return a record of that kind about it."""
     from repro.training import train
 
-    run = train(config, quiet=True)
+    run = train(config, quiet=True, log=LogLines(config))
     return describe_run(run) | {"kind": kind} | MEASURES[kind](run)
 
 
@@ -175,7 +176,7 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
     """Return the records of one sitting, in a process of their own that has all threads of the machine."""
     from repro.training import train
 
-    runs = [train(config, quiet=True) for config in configs]
+    runs = [train(config, quiet=True, log=LogLines(config)) for config in configs]
     numbers = JOINT_MEASURES[kind](runs)
     scores = [record for found in numbers for record in found.pop("records", [])]
     return {"records": [*scores, *(describe_run(run) | {"kind": kind} | found for run, found in zip(runs, numbers, strict=True))]}
