@@ -1,10 +1,11 @@
 """One figure of each kind, with markup wherever text goes in."""
 
 import numpy as np
+import plotly.io
 import pytest
 
 from repro import plots
-from repro.plots import Difference, Measured, attention_grid, attention_maps, curves, head_values
+from repro.plots import Difference, Measured, attention_grid, attention_maps, curves, export, head_values
 
 MARKUP = "<img src=x onerror=alert(1)>"
 
@@ -47,5 +48,16 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     "speed_by_length": lambda: plots.speed_by_length({MARKUP: ([16, 32], [900.0, 500.0])}, MARKUP),
     "published_beside_reproduced": lambda: plots.published_beside_reproduced([Difference(MARKUP, NAN, -0.2, -0.5, 0.1)]),
 }
+
+
+def shown(figure) -> list[tuple[dict, dict]]:
+    """Return what a notebook gets of a figure: data by MIME type and metadata, an output each."""
+    outputs = []
+    with pytest.MonkeyPatch.context() as patched:
+        keep = lambda data, metadata=None, raw=False: outputs.append((data, metadata or {}))  # noqa: E731
+        patched.setattr(export, "display", keep)
+        plotly.io.renderers["repro"].render(figure.to_dict())
+    return outputs
+
 
 every_figure = pytest.mark.parametrize("make", FIGURES.values(), ids=FIGURES)

@@ -3,6 +3,7 @@
 import base64
 import io
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -15,6 +16,7 @@ from repro.errors import InputError
 from repro.transformer import Transformer
 from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning
 from repro.widgets.heads import factors_at_test_time, ones
+from repro.widgets.stills import overview
 
 SENTENCE = "The old man sees a dog."
 
@@ -101,10 +103,9 @@ def test_markup_stays_text(translator, make):
     widget = make(translator, HOSTILE, SEARCH)
     if make is Explorer:
         assert "".join(widget.maps.source[:-1]).replace("▁", " ").strip() == HOSTILE
-    bundle = widget._repr_mimebundle_()
-    assert "onerror" not in bundle["text/html"].replace("&lt;img src=x onerror=alert(1)&gt;", "").replace("onerror=alert(1)&gt;", "")
-    assert "<img src=x" not in bundle["text/html"] and "<script" not in bundle["text/html"]
-    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+    page = widget.static()
+    assert "onerror" not in page.replace("&lt;img src=x onerror=alert(1)&gt;", "").replace("onerror=alert(1)&gt;", "")
+    assert "<img src=x" not in page and "<script" not in page
 
 
 def test_the_static_page_has_translation_heads_and_picture(translator, gated):
@@ -119,3 +120,47 @@ def test_the_static_page_has_translation_heads_and_picture(translator, gated):
     size = len(translator.subwords.encode([SENTENCE])[0]) + 1
     scale = 320 // (4 * (size + 1))
     assert image.size == (4 * (size + 1) * scale, 2 * (size + 1) * scale)
+
+
+def pictures(page: str) -> list[Image.Image]:
+    """Return the pictures within HTML."""
+    return [Image.open(io.BytesIO(base64.b64decode(part.split('"')[0]))) for part in page.split("base64,")[1:]]
+
+
+def test_a_widget_and_its_stand_in_are_two_outputs(translator, monkeypatch):
+    """Of one output an exported page would choose the widget, and show nothing."""
+    for widget in (Explorer(translator, SENTENCE, SEARCH), Comparison({"a": translator}, SENTENCE, SEARCH), ClaimsTable([CLAIM])):
+        outputs = []
+        monkeypatch.setattr("repro.widgets.parts.display", lambda data, raw, outputs=outputs: outputs.append(data))
+        widget._ipython_display_()
+        live, still = outputs
+        assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+        assert set(still) == {"text/html", "text/plain"} and live["text/plain"] == still["text/plain"] == ""
+        assert "text/html" not in live and widget.static() in still["text/html"]
+        assert "not live: run the cell in JupyterLab" in still["text/html"]
+
+
+def test_every_picture_of_the_static_page_has_a_text_and_a_width(translator):
+    page = Explorer(translator, SENTENCE, SEARCH).static()
+    assert 'alt="Cross attention: the weights of all heads, 4 in layer 0, 4 in layer 1"' in page
+    *maps, detail = pictures(page)
+    assert [f'width="{image.width}"' in page for image in maps] == [True] * 3
+    assert f'width="{detail.width // 2}"' in page  # two pixels for one of the page
+
+
+def test_still_pictures_of_a_long_sentence_are_bounded(translator):
+    explorer = Explorer(translator, "dog " * 90, SEARCH)
+    page = explorer.static()
+    assert len(page) < 100_000 and all(max(image.size) < 2000 for image in pictures(page))
+    assert "Drawn: the first 32 of 91 queries and the first 32 of 91 keys." in page
+    assert "Drawn" not in Explorer(translator, SENTENCE, SEARCH).static()
+
+
+def test_an_overview_keeps_the_largest_weights_and_brightens_dim_maps():
+    peaked, dim = np.zeros((96, 10), np.float32), np.full((96, 10), 0.25, np.float32)
+    peaked[95, 9] = 1
+    (image,) = pictures(overview([[peaked, dim]], "site", width=22))
+    shades = np.array(image)  # of fifteen, and one for no weight
+    assert shades.shape == (49, 22) and (shades[:48, :10].max(), shades[47, 9], (shades[:48, :10] > 0).sum()) == (14, 14, 1)
+    assert (shades[:48, 11:21] == 7).all()  # the root of a quarter is a half
+    assert (shades[48] == 15).all() and (shades[:, 10] == 15).all()

@@ -3,10 +3,9 @@
 import json
 
 import numpy as np
-import plotly.io
 import pytest
 import torch
-from each_figure import COUNTS, FIGURES, NAN, ROLES, VALUES, every_figure
+from each_figure import COUNTS, FIGURES, NAN, ROLES, VALUES, every_figure, shown
 
 from repro import plots
 from repro.errors import InputError
@@ -45,6 +44,17 @@ def contrast(a: str, b: str) -> float:
         ("\x00", "⟨U+0000⟩"),
         ("$x$", "&#36;x&#36;"),
         ("Häuser ▁日本", "Häuser ▁日本"),
+        ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),  # one family
+        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
+        ("👩🏽\u200d💻", "👩🏽\u200d💻"),
+        ("می\u200cروم", "می\u200cروم"),  # Persian: I go
+        ("क्\u200dष", "क्\u200dष"),
+        ("a\u200db", "a⟨U+200D⟩b"),
+        ("a\u200cb", "a⟨U+200C⟩b"),
+        ("👨\u200d", "👨⟨U+200D⟩"),
+        ("\u200d👩", "⟨U+200D⟩👩"),
+        ("👨\u200c👩", "👨⟨U+200C⟩👩"),
+        ("م\u200d", "م⟨U+200D⟩"),
     ],
 )
 def test_text_is_never_markup(typed, shown):
@@ -106,6 +116,21 @@ def test_maps_hold_the_weights_and_the_tokens():
     assert figure.layout.xaxis.ticktext == ("a", "a", "b") and figure.layout.yaxis.ticktext == ("q", "&lt;s&gt;")
     assert figure.layout.annotations[0].text == "&lt;b&gt;one"
     assert all((trace.zmin, trace.zmax) == (0, 1) for trace in figure.data)
+
+
+def test_a_dim_map_has_a_scale_up_to_its_largest_weight_and_others_one_up_to_1():
+    for weights, top in (([[0.25, 0.2]], 0.25), ([[0.3, 0.2]], 1), ([[0.0, 0.0]], 1), ([[np.nan, 0.1]], 0.1)):
+        (trace,) = attention_maps([np.array(weights)], ["a"], ["q"], ["k", "l"]).data
+        assert (trace.zmin, trace.zmax) == (0, top)
+    both = attention_maps([np.full((1, 1), 0.2), np.full((1, 1), 0.9)], ["a", "b"], ["q"], ["k"])
+    assert [trace.zmax for trace in both.data] == [1, 1]  # one scale for all panels
+
+
+def test_a_map_of_a_long_sentence_is_no_taller_than_a_page():
+    tokens = [f"token{i}" for i in range(300)]
+    figure = attention_maps([np.eye(300)], ["head"], tokens, tokens)
+    assert figure.layout.height < 1000 and not figure.layout.yaxis.showticklabels
+    assert attention_maps([np.eye(40)], ["head"], tokens[:40], tokens[:40]).layout.yaxis.showticklabels
 
 
 def test_maps_hold_the_very_float_of_the_model():
@@ -197,8 +222,7 @@ def test_three_grids_of_six_layers_eight_heads_and_forty_tokens_stay_under_half_
     tokens = [f"▁token{i}" for i in range(40)]
     layers = [np.random.default_rng(i).dirichlet(np.ones(40), (8, 40)) for i in range(6)]
     figure = attention_grid(layers, tokens, tokens, "encoder self-attention")
-    saved = json.dumps(plotly.io.renderers["repro"].to_mimebundle(figure.to_dict()), indent=1)
-    assert 3 * len(saved) < 500_000
+    assert 3 * len(json.dumps(shown(figure), indent=1)) < 500_000
     assert len(figure.data) == 48
 
 

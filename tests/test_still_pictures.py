@@ -1,19 +1,22 @@
 """Figures as pictures and pages: they hold the numbers of the figure, text as it was typed, and need no network."""
 
 import base64
+import io
 import re
 
 import numpy as np
 import plotly.graph_objects as go
 import plotly.io
 import pytest
-from each_figure import FIGURES, MARKUP, every_figure
+from each_figure import FIGURES, MARKUP, every_figure, shown
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from PIL import Image
 from plotly.basedatatypes import BaseTraceType
 
 from repro.errors import InputError
-from repro.plots import COLORS, attention_by_sublayer, attention_maps, escape, head_values, save
+from repro.plots import COLORS, attention_by_sublayer, attention_maps, curves, escape, head_values, save
+from repro.plots.description import describe, plain_text
 from repro.plots.diagrams import ON_PALE
 from repro.plots.still import draw
 from repro.plots.style import INK
@@ -99,7 +102,7 @@ def test_the_two_colors_of_losses_and_gains_stand_at_the_ends_of_the_scale():
     ],
 )
 def test_a_figure_of_ones_own_is_shown_by_plotly_alone(make, tmp_path):
-    bundle = plotly.io.renderers["repro"].to_mimebundle(make().to_dict())
+    ((bundle, _),) = shown(make())
     assert list(bundle) == ["application/vnd.plotly.v1+json"]
     with pytest.raises(InputError, match="the figure holds more than `repro.plots` draws.* Fix: write .html"):
         save(make(), tmp_path / "own.png")
@@ -120,11 +123,40 @@ def test_the_still_picture_writes_notes_in_their_color():
     assert (written["4 learned"], written["no sublayer"]) == (ON_PALE, INK)
 
 
-def test_a_notebook_holds_the_figure_and_its_picture():
-    bundle = plotly.io.renderers["repro"].to_mimebundle(FIGURES["curves"]().to_dict())
-    assert set(bundle) == {"application/vnd.plotly.v1+json", "image/png"}
-    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+@every_figure
+def test_a_notebook_holds_a_sharp_picture_and_its_description(make):
+    (picture, metadata), (words, _) = shown(make())
+    assert list(picture) == ["image/png"] and list(words) == ["text/plain"]  # nothing that another view could take the place of
+    found, (width, alt) = Image.open(io.BytesIO(base64.b64decode(picture["image/png"]))), metadata["image/png"].values()
+    assert found.width // 2 == width  # two pixels for one of the page
+    assert alt == words["text/plain"]
+
+
+def test_figures_are_shown_so_by_default():
     assert plotly.io.renderers.default == "repro"
+
+
+def test_a_description_says_what_a_figure_shows():
+    def described(name: str) -> str:
+        return describe(FIGURES[name]().to_dict()).replace(MARKUP, "<m>")
+
+    assert described("attention_maps") == "Heat map. Panels: <m>. Across: key. Up: query. Colour: weight, from 0 to 1."
+    assert described("attention_grid").startswith("Heat map: <m>. Panels: layer 0, head 0. Colour: weight, %, from 0 to 100.")
+    assert described("training_curves") == (
+        "Lines and lines with points. Of: <m>, training, <m>, dev. Across: updates, from 1 to 2. "
+        "Up: negative log-likelihood, nats per token, from 2 to 3."
+    )
+    assert described("head_bars") == "Bars. Across: layer. Up: <m>, from 0.1 to 0.3."
+    many = describe(curves({f"s{i}": ([1], [i]) for i in range(12)}, "x", "y").to_dict())
+    assert "Of: s0, s1, s2, s3, s4, s5, s6, s7 and 4 more." in many
+
+
+@every_figure
+def test_every_figure_is_described_by_its_axes(make):
+    figure = make()
+    words = describe(figure.to_dict())
+    titles = [axis.title.text for axis in (*figure.select_xaxes(), *figure.select_yaxes()) if axis.title.text]
+    assert all(plain_text(title) in words for title in titles) and len(words) < 600
 
 
 def test_a_page_needs_no_network(tmp_path):

@@ -1,6 +1,9 @@
 """Widgets without a browser: state set in Python changes what is shown, numbers are the model's, and text stays text."""
 
 import json
+import re
+import subprocess
+import sys
 import threading
 import zlib
 
@@ -41,7 +44,7 @@ def saved_bytes(widget: ipywidgets.Widget) -> int:
         todo += [value for value in (getattr(one, name, None) for name in ("layout", "style")) if isinstance(value, ipywidgets.Widget)]
         todo += getattr(one, "children", ())
     state = ipywidgets.Widget.get_manager_state(widgets=[w for i, w in ipywidgets.widgets.widget._instances.items() if i in ids])
-    return len(json.dumps(state)) + len(json.dumps(widget._repr_mimebundle_()))
+    return len(json.dumps(state)) + len(json.dumps(widget.static()))
 
 
 # Explorer
@@ -119,6 +122,46 @@ def test_a_large_explorer_stays_small_in_a_notebook(translator, monkeypatch):
     assert len(explorer.maps.weights) == 3 * 6 * 8 * 40 * 40
     assert 0.2 < np.mean([head[0] for site in explorer.maps.sites for layer in site["statistics"] for head in layer]) < 0.8
     assert saved_bytes(explorer) < 500_000
+
+
+PEAK = """
+import resource
+import sys
+from repro import gallery
+from repro.decoding import SearchConfig, Translator
+from repro.widgets import Explorer
+explorer = Explorer(Translator.from_run(gallery.load("base")), "dog " * 400, SearchConfig(beam=2))
+assert len(explorer.maps.source) == 401, explorer.maps.source
+explorer.static()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 1 << 20))
+"""
+
+
+def test_a_sentence_of_400_tokens_is_explored_in_600_megabytes():
+    shown = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    assert int(shown.stdout) < 600
+
+
+def test_a_longer_sentence_or_translation_is_refused_in_one_line(translator, monkeypatch):
+    explorer = Explorer(translator, SENTENCE, SEARCH)
+    explorer.sentence.value = "dog " * 501
+    limit = "and the explorer draws at most 500. Fix: type a shorter one"
+    assert explorer.maps.message == f"sentence: has 501 tokens, {limit}" and explorer.maps.version == 1
+    with pytest.raises(InputError, match=re.escape(limit)):
+        Explorer(translator, "dog " * 2000, SEARCH)
+    monkeypatch.setattr("repro.widgets.explorer.MAX_TOKENS", len(explorer.maps.source))
+    monkeypatch.setattr("repro.widgets.explorer.read", lambda *_: Reading([], ["a"] * 20, [], torch.ones(1, 1), torch.ones(1, 1)))
+    explorer.sentence.value = SENTENCE
+    assert explorer.maps.message.startswith("sentence: has a translation of 20 tokens, and the explorer draws at most")
+
+
+def test_what_is_shown_is_marked_as_old_after_a_mistake_and_as_busy_meanwhile(translator, monkeypatch):
+    for widget in (Explorer(translator, SENTENCE, SEARCH), Ablation(translator, SENTENCE, SEARCH)):
+        states = []
+        widget.notice.observe(lambda change, states=states: states.append(change["new"]), "state")
+        widget.sentence.value = " "
+        widget.sentence.value = OTHER
+        assert states == ["busy", "stale", "busy", "ready"]
 
 
 # Ablation

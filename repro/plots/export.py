@@ -1,35 +1,48 @@
 """Figures into notebooks and files."""
 
 import base64
+import io
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io
-from plotly.io.base_renderers import MimetypeRenderer, PlotlyRenderer
+from IPython.display import display
+from PIL import Image
+from plotly.io.base_renderers import ExternalRenderer, PlotlyRenderer
 
 from repro.errors import InputError, did_you_mean
 from repro.files import write_atomic
-from repro.plots.still import picture
+from repro.plots.description import describe
+from repro.plots.still import SHARPNESS, picture
 
 ENDINGS = ("html", "png", "svg", "pdf")
 NOT_OURS = (AttributeError, LookupError, TypeError, ValueError)  # how a still of something else than our figures ends
 CONFIG = {"displaylogo": False}  # plotly's own is a link to another machine
 
 
-class FigureAndPicture(MimetypeRenderer):
-    """Puts a figure into a notebook twice: for plotly, where that runs, and as a picture for GitHub and other still pages."""
+class Still(ExternalRenderer):
+    """Shows a figure in a notebook as a picture with its description below.
 
-    def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, Any]:
-        """Return both, by MIME type; of a figure that holds what those of this package never do, the first alone."""
-        shown = PlotlyRenderer(CONFIG).to_mimebundle(fig_dict)
+    The picture is the same in JupyterLab, on exported pages and on GitHub. Plotly's own view is none of that: it has
+    another size and other fonts, and takes the place of the picture as soon as the mouse touches it.
+    GitHub drops pictures within HTML and colours within SVG, so the picture is a PNG, and its description is an output of its own.
+    """
+
+    def render(self, fig_dict: dict[str, Any]) -> None:
+        """Display the figure; one that holds what those of this package never do is left to plotly."""
         try:
-            return {**shown, "image/png": base64.b64encode(picture(fig_dict)).decode()}
+            png, words = picture(fig_dict), describe(fig_dict)
         except NOT_OURS:
-            return shown
+            display(PlotlyRenderer(CONFIG).to_mimebundle(fig_dict), raw=True)
+            return
+        width = Image.open(io.BytesIO(png)).width // SHARPNESS
+        drawn = {"image/png": base64.b64encode(png).decode()}
+        display(drawn, metadata={"image/png": {"width": width, "alt": words}}, raw=True)
+        display({"text/plain": words}, raw=True)
 
 
-plotly.io.renderers["repro"] = FigureAndPicture()
+plotly.io.renderers["repro"] = Still()
 plotly.io.renderers.default = "repro"  # plotly's own would put all of its code into every saved notebook
 
 

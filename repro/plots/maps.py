@@ -25,7 +25,9 @@ from repro.plots.style import (
 )
 
 CELL, CELL_WITH_TEXT = 20, 26  # pixels: a row of a matrix
-MIN_HEIGHT = 150  # pixels of a panel: the title of the color bar stands beside it
+MIN_HEIGHT, MAX_HEIGHT = 150, 800  # pixels of a panel: the title of the color bar stands beside it; a long text has lower rows
+LEGIBLE = 9  # pixels of a row with a label
+DIM = 0.3  # where no weight is larger, a scale up to 1 would leave a map dark
 PERCENT = 255  # at most, in a byte
 
 
@@ -74,7 +76,8 @@ def heatmaps(
         check_labels(f"'{matrix.title}'", matrix.column_labels, matrix.values.shape[1], "column")
     columns = min(num_columns, len(matrices))
     longest = max(len(label) for matrix in matrices for label in matrix.column_labels)
-    height = max(MIN_HEIGHT, (CELL_WITH_TEXT if text_format else CELL) * max(len(matrix.values) for matrix in matrices))
+    num_rows = max(len(matrix.values) for matrix in matrices)
+    height = min(MAX_HEIGHT, max(MIN_HEIGHT, (CELL_WITH_TEXT if text_format else CELL) * num_rows))
     bar = {"title": {"text": "<br>".join(map(escape, wrap(quantity, 22))), "side": "right"}, "thickness": 12, "outlinewidth": 0}
     alike = all(list(matrix.row_labels) == list(matrices[0].row_labels) for matrix in matrices)
     figure = panels([matrix.title for matrix in matrices], columns, height, gap=75 + (min(6 * longest, 100) if angle else 0))
@@ -94,21 +97,24 @@ def heatmaps(
         figure.add_trace(heatmap, **place_of(panel, columns))
         first, last = panel % columns == 0, panel + columns >= len(matrices)
         x, y = (ticks([escape(label) for label in labels]) for labels in (matrix.column_labels, matrix.row_labels))
-        num_rows, width = matrix.values.shape
+        size, width = matrix.values.shape
         crowded = columns > 1 and columns * width * (17 if angle else 6 * longest + 8) > (WIDTH if angle else 0.55 * WIDTH)
         slant = {"tickangle": -90 if angle and crowded else -angle} | ({"tickfont_size": 9} if crowded else {})  # or labels would collide
         across = {"range": [-0.5, width - 0.5], **slant, "title_text": escape(column_title) if last else None}
-        down = {"range": [num_rows - 0.5, -0.5], "title_text": escape(row_title) if first else None}
+        down = {"range": [size - 0.5, -0.5], "title_text": escape(row_title) if first else None}
         fits = not angle or columns * width * 9 <= WIDTH  # smaller labels would lie on each other; the mouse still finds them
         figure.update_xaxes(**x, **across, showticklabels=fits, showgrid=False, **place_of(panel, columns))
-        figure.update_yaxes(**y, **down, showticklabels=first or not alike, showgrid=False, **place_of(panel, columns))
+        labelled = (first or not alike) and height >= LEGIBLE * num_rows
+        figure.update_yaxes(**y, **down, showticklabels=labelled, showgrid=False, **place_of(panel, columns))
     return figure
 
 
 def attention_maps(
     maps: Sequence[np.ndarray], titles: Sequence[str], query_labels: Sequence[str], key_labels: Sequence[str], num_columns: int = 4
 ) -> go.Figure:
-    """Draw weight matrices side by side on one colour scale from 0 to 1, to four digits under the mouse.
+    """Draw weight matrices side by side on one colour scale, to four digits under the mouse.
+
+    The scale ends at 1, or at the largest weight where that is below `DIM`.
 
     Args:
         maps: `(query_len, key_len)` each: one head.
@@ -122,7 +128,8 @@ def attention_maps(
     """
     check_labels("titles", titles, len(maps), "map")
     matrices = [Matrix(title, weights, query_labels, key_labels) for title, weights in zip(titles, maps, strict=True)]
-    return heatmaps(matrices, "query", "key", "weight", (0, 1), num_columns, angle=60)
+    largest = max((float(np.nanmax(_array(weights), initial=0)) for weights in maps), default=1)
+    return heatmaps(matrices, "query", "key", "weight", (0, largest if 0 < largest < DIM else 1), num_columns, angle=60)
 
 
 def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) -> go.Figure:

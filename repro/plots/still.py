@@ -23,7 +23,8 @@ from PIL import Image
 
 from repro.plots.style import INK, WIDTH
 
-DPI = 100  # a pixel of plotly is a pixel of the picture
+DPI = 100  # a pixel of plotly is a hundredth of an inch
+SHARPNESS = 2  # pixels of a PNG to one of plotly: screens of phones and new laptops show them all
 COLOR_BAR = 80  # pixels at the right
 GRID_STEPS = 20  # colors of the many small maps of `attention_grid`: fewer make a much smaller file
 _DASHES: dict[str, Any] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
@@ -47,7 +48,8 @@ def picture(figure: go.Figure | dict[str, Any], file_format: str = "png") -> byt
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # drawn as a box where no font has it
         drawn = draw(figure)
-        drawn.savefig(buffer, format=file_format, transparent=True, bbox_inches="tight", metadata=_UNDATED[file_format])
+        look: Any = {"transparent": True, "bbox_inches": "tight", "dpi": SHARPNESS * DPI}
+        drawn.savefig(buffer, format=file_format, metadata=_UNDATED[file_format], **look)
     return _with_palette(buffer) if file_format == "png" else buffer.getvalue()
 
 
@@ -58,15 +60,19 @@ def draw(figure: go.Figure | dict[str, Any]) -> Figure:
 
 def _with_palette(png: io.BytesIO) -> bytes:
     """Return a picture with the 256 most frequent of its colors, half the size or less; the others are edges of letters and lines."""
-    pixels = np.array(Image.open(png).convert("RGBA")).astype(float)  # (height, width, 4)
-    steps = (5, 5, 5, 51)  # of red, green and blue too small to see; fewer of opacity
-    pixels = (np.rint(pixels / steps) * steps).astype(np.uint8)
+    pixels = np.array(Image.open(png).convert("RGBA"))  # (height, width, 4)
+    for channel, step in enumerate((5, 5, 5, 51)):  # of red, green and blue too small to see; fewer of opacity
+        rounded = np.rint(np.arange(256) / step) * step
+        pixels[..., channel] = rounded.astype(np.uint8)[pixels[..., channel]]
     pixels[pixels[..., 3] == 0] = 0
-    packed, places, counts = np.unique(pixels.view(np.uint32), return_inverse=True, return_counts=True)
-    colors = packed.view(np.uint8).reshape(-1, 4).astype(int)
+    numbers = pixels.view(np.uint32)[..., 0]
+    packed, counts = np.unique(numbers, return_counts=True)
+    colors = packed.view(np.uint8).reshape(-1, 4).astype(np.int16)
     palette = colors[np.argsort(-counts, kind="stable")[:256]]
-    nearest = np.abs(colors[:, None] - palette).sum(axis=2).argmin(axis=1).astype(np.uint8)
-    indexed = Image.fromarray(nearest[places].reshape(pixels.shape[:2])).convert("P")
+    distances = np.abs(colors[:, None] - palette).sum(axis=2, dtype=np.int16)
+    nearest = distances.argmin(axis=1).astype(np.uint8)
+    rows = [nearest[np.searchsorted(packed, row)] for row in numbers]  # one by one: a large picture has millions of pixels
+    indexed = Image.fromarray(np.stack(rows)).convert("P")
     indexed.putpalette(palette[:, :3].astype(np.uint8).tobytes())
     smaller = io.BytesIO()
     indexed.save(smaller, format="png", optimize=True, transparency=palette[:, 3].astype(np.uint8).tobytes())
@@ -79,7 +85,7 @@ def _fonts() -> list[str]:
     return ["DejaVu Sans", *(name for name in _EAST_ASIAN if name in installed)]
 
 
-def _array(value: Any) -> Any:
+def numbers_of(value: Any) -> Any:
     """Return what plotly packed for JSON as the array it was."""
     if not isinstance(value, dict) or "bdata" not in value:
         return value
@@ -106,7 +112,7 @@ class _Still:
         self.legend: dict[str, Any] = {}
         for trace in spec["data"]:
             ax = self._axes_of(trace.get("xaxis", "x"), trace.get("yaxis", "y"))
-            getattr(self, f"_{trace['type']}")(ax, {name: _array(value) for name, value in trace.items()})
+            getattr(self, f"_{trace['type']}")(ax, {name: numbers_of(value) for name, value in trace.items()})
         for name, ax in self.axes.items():
             self._finish_axis(ax, name[0], self._axis(name))
         for note in layout.get("annotations", []):
@@ -164,7 +170,7 @@ class _Still:
         self._name(trace, ax.plot(trace["x"], trace["y"], **look)[0])
         for which in "xy":
             if interval := trace.get(f"error_{which}"):
-                ends: dict[str, Any] = {f"{which}err": [_array(interval["arrayminus"]), _array(interval["array"])]}
+                ends: dict[str, Any] = {f"{which}err": [numbers_of(interval["arrayminus"]), numbers_of(interval["array"])]}
                 ax.errorbar(trace["x"], trace["y"], **ends, fmt="none", ecolor=color, elinewidth=1.2, capsize=2)
         if "text" in mode:
             for x, y, text, position in zip(trace["x"], trace["y"], trace["text"], trace["textposition"], strict=True):
@@ -187,7 +193,7 @@ class _Still:
             low, high = min(low, 0), max(high, 0)
         shown = spec.get("showticklabels", True)
         if "tickvals" in spec:
-            axis.set_ticks(_array(spec["tickvals"]) if shown else [], [_text(label) for label in spec["ticktext"]] if shown else [])
+            axis.set_ticks(numbers_of(spec["tickvals"]) if shown else [], [_text(label) for label in spec["ticktext"]] if shown else [])
             axis.set_ticks([], minor=True)
         elif spec.get("type") == "log":
             axis.set_major_formatter("{x:g}")

@@ -5,6 +5,7 @@ the two contrasts is that of white with #111, 18.9. Ours has 4.54 on white, on s
 """
 
 import html
+import unicodedata
 from collections.abc import Iterable, Sequence, Sized
 
 import numpy as np
@@ -42,13 +43,36 @@ TEMPLATE = go.layout.Template(
 )
 
 
+ZWNJ, ZWJ, EMOJI_STYLE = "\u200c", "\u200d", "\ufe0f"
+VIRAMA = 9  # the combining class of the signs that take a vowel away
+
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # go with the colours of lines without marks
 
 
 def escape(text: str) -> str:
     """Return text that a figure shows as typed: markup as characters, control and direction marks as code points, `$` never as TeX."""
-    visible = (f"⟨U+{ord(c):04X}⟩" if not c.isprintable() and c != " " else c for c in text)
-    return html.escape("".join(visible), quote=False).replace("$", "&#36;")
+    shown = (
+        c if c.isprintable() or c == " " or _joins(text[:place], c, text[place + 1 :]) else f"⟨U+{ord(c):04X}⟩"
+        for place, c in enumerate(text)
+    )
+    return html.escape("".join(shown), quote=False).replace("$", "&#36;")
+
+
+def _joins(before: str, c: str, after: str) -> bool:
+    """Return whether a joiner has a meaning where it is: between emoji, after a virama, between Arabic letters.
+
+    The last two are the contexts of RFC 5892, appendix A. Anywhere else a joiner would only hide.
+    """
+    if c not in (ZWJ, ZWNJ) or not before or not after:
+        return False
+    symbols = before.rstrip(EMOJI_STYLE)[-1:] + after[0]
+    if c == ZWJ and len(symbols) == 2 and all(unicodedata.category(symbol) in ("So", "Sk") for symbol in symbols):
+        return True
+    return unicodedata.combining(before[-1]) == VIRAMA or all(map(_is_arabic, (before[-1], after[0])))
+
+
+def _is_arabic(letter: str) -> bool:
+    return unicodedata.bidirectional(letter) == "AL"
 
 
 def rounded(values: Iterable[float]) -> np.ndarray:

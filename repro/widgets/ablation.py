@@ -12,7 +12,8 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.widgets.heads import HeadGrid, factors_at_test_time, first_head, ones, static_heads
-from repro.widgets.parts import FITS, Touchable, Words, apart, sentence_field, static_words, words_row
+from repro.widgets.parts import FITS, WRAPS, Touchable, Words, apart, sentence_field, words_row
+from repro.widgets.stills import static_words
 
 
 class Ablation(Touchable):
@@ -32,7 +33,8 @@ class Ablation(Touchable):
         self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model))
         self.factor = ipywidgets.FloatSlider(1.0, min=0, max=2, step=0.05, description="factor", readout_format=".2f")
         self.reset = ipywidgets.Button(description="all heads on", icon="undo", layout=FITS)
-        super().__init__([self.sentence, self.heads, ipywidgets.HBox([self.factor, self.reset]), self.words], notice=self.words)
+        controls = ipywidgets.HBox([self.factor, self.reset], layout=WRAPS)
+        super().__init__([self.sentence, self.heads, controls, self.words], notice=self.words)
         self.reset.on_click(lambda _: self.heads.set_trait("factors", ones(translator.model)))
         self.sentence.observe(self.guarded(self._read_whole), "value")
         self.factor.observe(self.guarded(self._rescale), "value")

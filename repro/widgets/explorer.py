@@ -1,6 +1,8 @@
 """The explorer: encoder, decoder and cross attention side by side, from a grid of heads to a single number."""
 
+import math
 import zlib
+from collections.abc import Sequence
 
 import anywidget
 import numpy as np
@@ -10,10 +12,13 @@ from repro.analysis.heads import measure_heads
 from repro.analysis.reading import read, weights_of
 from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
+from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head
-from repro.widgets.parts import ONE_AT_A_TIME, TITLES, Touchable, apart, labelled_picture, module, picture, sentence_field, style
+from repro.widgets.parts import ONE_AT_A_TIME, READY, STATES, TITLES, Touchable, apart, module, sentence_field, style
+from repro.widgets.stills import labelled_picture, overview
 
+MAX_TOKENS = 500  # of a sentence or its translation: the number of weights grows with the square
 SIDES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
 
 
@@ -26,7 +31,7 @@ class Maps(anywidget.AnyWidget):
 
     Traits: `source` and `target` tokens; `sites`: per site its title, the number of heads of each layer, which tokens are queries and
     keys, and per head its mean largest weight, entropy and distance on this sentence; `chosen`: [site, layer, head]; `token`:
-    {"side": "source" or "target", "index": number}, or {}; `version` grows with every sentence.
+    {"side": "source" or "target", "index": number}, or {}; `message` and `state` as in `Words`; `version` grows with every sentence.
     """
 
     _esm, _css = module("matrix", "maps"), style("matrix", "maps")
@@ -37,6 +42,7 @@ class Maps(anywidget.AnyWidget):
     chosen = traitlets.List().tag(sync=True)
     token = traitlets.Dict().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Enum(STATES, READY).tag(sync=True)
     version = traitlets.Int(0).tag(sync=True)
 
     @traitlets.validate("chosen")
@@ -62,6 +68,8 @@ class Explorer(Touchable):
         sentence: the first one; type another into the field.
         search: how to translate.
 
+    A sentence and its translation may have `MAX_TOKENS` tokens each.
+
     `maps.chosen` is the head in detail as [site, layer, head], `maps.token` the selected token; both may be set.
     """
 
@@ -73,9 +81,12 @@ class Explorer(Touchable):
         self._update()
 
     def _update(self) -> None:
+        (pieces,) = self.translator.subwords.encode([self.sentence.value])
+        _check_size("has", pieces)
         reading = read(self.translator, self.sentence.value, self.search)
-        weights = weights_of(self.translator, reading)
+        _check_size("has a translation of", reading.target)
         statistics = measure_heads(self.translator.model, [(reading.src, reading.tgt_in)])
+        weights = weights_of(self.translator, reading)
         sites, flat = [], []
         for site in SITES:
             layers = [None if found is None else found[0].float().cpu() for found in getattr(weights, site)]
@@ -87,7 +98,10 @@ class Explorer(Touchable):
             queries, keys = SIDES[site]
             sites.append({"title": TITLES[site], "layers": counts, "queries": queries, "keys": keys, "statistics": rows})
         self.maps.weights = np.concatenate(flat)
-        shades = (np.clip(self.maps.weights, 0, 1) * 255).round().astype(np.uint8)
+        del weights, layers, flat  # of a long sentence they are large, and so is what comes next
+        shades = np.clip(self.maps.weights, 0, 1)
+        shades *= 255
+        shades = np.rint(shades, out=shades).astype(np.uint8)
         with self.maps.hold_sync():
             self.maps.source, self.maps.target, self.maps.sites = reading.source, reading.target, sites
             self.maps.shades = zlib.compress(shades.tobytes(), 9)
@@ -96,20 +110,25 @@ class Explorer(Touchable):
 
     def static(self) -> str:
         """Return a picture of all heads of each site, layers downwards and heads to the right, and the chosen head with its tokens."""
-        start, cells, detail = 0, [], ""
+        start, sites, detail = 0, "", ""
         for number, site in enumerate(self.maps.sites):
             queries, keys = (getattr(self.maps, site[side]) for side in ("queries", "keys"))
-            rows, columns = len(queries), len(keys)
-            most = max([*site["layers"], 1])
-            grid = np.full((len(site["layers"]) * (rows + 1), most * (columns + 1)), np.nan, np.float32)
-            for layer, heads in enumerate(site["layers"]):
-                for head in range(heads):
-                    matrix = self.maps.weights[start : start + rows * columns].reshape(rows, columns)
-                    y, x = layer * (rows + 1), head * (columns + 1)
-                    grid[y : y + rows, x : x + columns] = matrix
-                    start += rows * columns
-                    if self.maps.chosen == [number, layer, head]:
-                        detail = labelled_picture(matrix, f"{site['title']}, layer {layer}, head {head}", queries, keys)
-            cells.append(f"<td>{site['title']}, a layer a line<br>{picture(grid, 320)}</td>")
-        tokens = "".join(f"<p>{side}: {escape(' '.join(getattr(self.maps, side)))}</p>" for side in ("source", "target"))
-        return f"{tokens}<table><tr>{''.join(cells)}</tr></table>{detail}"
+            layers: list[np.ndarray] = []
+            for num_heads in site["layers"]:
+                shape = num_heads, len(queries), len(keys)
+                layers.append(self.maps.weights[start : start + math.prod(shape)].reshape(shape))
+                start += math.prod(shape)
+            sites += f"<div>{site['title']}, a layer a line<br>{overview(layers, site['title'])}</div>"
+            at, layer, head = self.maps.chosen
+            if at == number:
+                title = f"{site['title']}, layer {layer}, head {head}"
+                detail = labelled_picture(layers[layer][head], title, queries, keys)
+        sides = ("source", "target")
+        tokens = "".join(f"<p>{side}: {escape(' '.join(getattr(self.maps, side)))}</p>" for side in sides)
+        return f'{tokens}<div style="display: flex; flex-wrap: wrap; gap: 16px">{sites}</div>{detail}'
+
+
+def _check_size(what: str, tokens: Sequence[object]) -> None:
+    if len(tokens) > MAX_TOKENS:
+        found = f"{what} {len(tokens)} tokens, and the explorer draws at most {MAX_TOKENS}"
+        raise InputError("sentence", found, "type a shorter one")

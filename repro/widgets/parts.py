@@ -1,9 +1,6 @@
-"""What the widgets are put together from: views drawn by the modules beside this file, and their static stand-ins."""
+"""What the widgets are put together from: views drawn by the modules beside this file, controls, and callbacks."""
 
-import base64
 import copy
-import html
-import io
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -12,22 +9,18 @@ from typing import Any
 
 import anywidget
 import ipywidgets
-import numpy as np
-import plotly.colors
 import traitlets
-from PIL import Image
+from IPython.display import display
 
 from repro.analysis.reading import Reading, changed_words
 from repro.decoding import Translator
 from repro.errors import ReproError, check_kind
-from repro.plots import attention_maps, escape
-from repro.plots import picture as still
+from repro.plots.maps import DIM
+from repro.widgets.stills import NOT_LIVE, PALETTE
 
 TITLES = {"encoder_self": "Encoder self-attention", "decoder_self": "Decoder self-attention", "cross": "Cross attention"}
-PALETTE = np.array([plotly.colors.unlabel_rgb(c) for c in plotly.colors.sample_colorscale("Cividis", 256)]).round().astype(np.uint8)
-"""The colours of weights from 0 to 1, `(256, 3)`; those of `plots.attention_maps`."""
-
-FITS = {"width": "auto"}  # the layout of a button as wide as its text
+FITS = {"width": "auto", "flex": "0 0 auto"}  # the layout of a button as wide as its text
+WRAPS = {"flex_flow": "row wrap"}  # of a row whose parts go into the next line where there is no room
 FRONT = Path(__file__).parent / "front"
 
 ONE_AT_A_TIME = threading.RLock()
@@ -40,7 +33,7 @@ def module(*names: str) -> str:
     A saved notebook holds it once a view, so lines of comment and indentation are left out.
     """
     text = "\n".join((FRONT / f"{name}.js").read_text(encoding="utf-8") for name in ("common", *names))
-    palette = f"const PALETTE = {PALETTE.flatten().tolist()};\n" if "matrix" in names else ""
+    palette = f"const [PALETTE, DIM] = [{PALETTE.flatten().tolist()}, {DIM}];\n" if "matrix" in names else ""
     return palette + re.sub(r"^ +|^ *//.*\n", "", text, flags=re.MULTILINE)
 
 
@@ -49,12 +42,20 @@ def style(*names: str) -> str:
     return "".join((FRONT / f"{name}.css").read_text(encoding="utf-8") for name in ("common", *names))
 
 
+READY, BUSY, STALE = STATES = ("ready", "busy", "stale")
+"""What a view shows is of the controls as they are; is about to change; is of an earlier state, for the new one is a mistake."""
+
+
 class Words(anywidget.AnyWidget):
-    """Translations word by word, with probabilities. `rows` are made by `words_row`; `message` is a line below them."""
+    """Translations word by word, with probabilities.
+
+    Traits: `rows` are made by `words_row`; `message` is a line below them; `state` is one of `STATES`.
+    """
 
     _esm, _css = module("words"), style("words")
     rows = traitlets.List().tag(sync=True)
     message = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Enum(STATES, READY).tag(sync=True)
 
 
 class Touchable(ipywidgets.VBox):
@@ -62,11 +63,13 @@ class Touchable(ipywidgets.VBox):
 
     Args:
         rows: what it is put together from.
-        notice: the view whose `message` tells the user's mistakes; None where none can be made.
+        notice: the view whose `message` tells the user's mistakes, and whose `state` says whether it is up to date; None where
+            no mistake can be made.
     """
 
     def __init__(self, rows: Sequence[ipywidgets.Widget], notice: Any = None) -> None:
         super().__init__(list(rows))
+        self.add_class("rp-widget").add_class(f"rp-of-{self.model_id}")  # by which views find their widget and its stand-in
         self.notice = notice
 
     def guarded(self, action: Callable[[], None]) -> Callable[[Any], None]:
@@ -76,11 +79,15 @@ class Touchable(ipywidgets.VBox):
         """
 
         def run(_: Any) -> None:
-            try:
-                with ONE_AT_A_TIME:
+            with ONE_AT_A_TIME:
+                self.notice.state, state = BUSY, STALE
+                try:
                     action()
-            except ReproError as error:
-                self.notice.message = str(error)
+                    state = READY
+                except ReproError as error:
+                    self.notice.message = str(error)
+                finally:
+                    self.notice.state = state
 
         return run
 
@@ -88,8 +95,14 @@ class Touchable(ipywidgets.VBox):
         """Return the state as HTML without scripts; all text in it has gone through `escape`."""
         raise NotImplementedError
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super()._repr_mimebundle_(**kwargs), "text/html": self.static()}
+    def _ipython_display_(self) -> None:
+        """Show the widget, and below it its stand-in: `common.js` hides one of them.
+
+        They are two outputs, since exported pages prefer the widget of one output to its HTML, and then show nothing.
+        """
+        still = f'<div class="rp-still rp-still-{self.model_id}">{NOT_LIVE}{self.static()}</div>'
+        display({**self._repr_mimebundle_(), "text/plain": ""}, raw=True)
+        display({"text/html": still, "text/plain": ""}, raw=True)
 
 
 def apart(translator: Translator) -> Translator:
@@ -115,39 +128,3 @@ def words_row(label: str, reading: Reading, other: Reading) -> dict[str, Any]:
     texts, others = ([word.text for word in words] for words in (reading.words, other.words))
     marks = zip(reading.words, changed_words(others, texts), strict=True)
     return {"label": label, "words": [{"text": word.text, "probability": word.probability, "changed": changed} for word, changed in marks]}
-
-
-def static_words(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows of `Words` as an HTML table."""
-
-    def word(entry: dict[str, Any]) -> str:
-        text = escape(entry["text"])
-        return f"{f'<b><u>{text}</u></b>' if entry['changed'] else text} <sub>{entry['probability']:.2f}</sub>"
-
-    lines = (f"<tr><th>{escape(row['label'])}</th><td>{' '.join(map(word, row['words']))}</td></tr>" for row in rows)
-    return f"<table>{''.join(lines)}</table>"
-
-
-def picture(weights: np.ndarray, width: int) -> str:
-    """Return weights `(rows, columns)` from 0 to 1 as an HTML picture of about that many pixels across; NaN is transparent.
-
-    Sixteen shades keep a saved notebook small. The numbers themselves are in the widget.
-    """
-    shades = np.where(np.isnan(weights), 15, np.clip(np.nan_to_num(weights), 0, 1) * 14).round().astype(np.uint8)
-    scale = max(1, width // shades.shape[1])  # whole pixels a weight: a browser would blur them
-    image = Image.fromarray(shades.repeat(scale, axis=0).repeat(scale, axis=1), "P")
-    image.putpalette(PALETTE[np.linspace(0, 255, 15).round().astype(int)].tobytes() + bytes(3))
-    buffer = io.BytesIO()
-    image.save(buffer, "png", bits=4, transparency=15, optimize=True)
-    return _image(buffer.getvalue(), "attention weights")
-
-
-def labelled_picture(weights: np.ndarray, title: str, queries: Sequence[str], keys: Sequence[str]) -> str:
-    """Return the weights of one head `(len(queries), len(keys))` with their tokens, as an HTML picture."""
-    figure = attention_maps([weights], [title], queries, keys)
-    figure.update_layout(width=max(420, 170 + 20 * len(keys)))
-    return _image(still(figure), title)
-
-
-def _image(png: bytes, what: str) -> str:
-    return f'<img alt="{html.escape(what)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'

@@ -22,19 +22,8 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
-from repro.widgets.parts import (
-    FITS,
-    TITLES,
-    Touchable,
-    Words,
-    apart,
-    labelled_picture,
-    module,
-    sentence_field,
-    static_words,
-    style,
-    words_row,
-)
+from repro.widgets.parts import FITS, TITLES, WRAPS, Touchable, Words, apart, module, sentence_field, style, words_row
+from repro.widgets.stills import labelled_picture, static_words
 
 OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
 SAID = {OWN: "its own choice", GAUSSIAN: "what a bell curve covers", UNIFORM: "all tokens alike"}  # after `looks at`
@@ -126,9 +115,10 @@ class Playground(Touchable):
         self.paint = ipywidgets.ToggleButton(False, description="paint blocked pairs", icon="paint-brush", layout=FITS)
         self.clear = ipywidgets.Button(description="this head as it was", icon="undo", layout=FITS)
         self.reset = ipywidgets.Button(description="all heads as they were", icon="undo", layout=FITS)
-        buttons = ipywidgets.HBox([self.paint, self.clear, self.reset])
-        self.gaussian_controls = ipywidgets.HBox([self.center, self.std, self.sums_to_one])
-        rows = [self.sentence, self.heads, ipywidgets.HBox([self.pattern, buttons]), self.gaussian_controls, self.matrix, self.words]
+        buttons = ipywidgets.HBox([self.paint, self.clear, self.reset], layout=WRAPS)
+        self.gaussian_controls = ipywidgets.HBox([self.center, self.std, self.sums_to_one], layout=WRAPS)
+        choices = ipywidgets.HBox([self.pattern, buttons], layout=WRAPS)
+        rows = [self.sentence, self.heads, choices, self.gaussian_controls, self.matrix, self.words]
         super().__init__(rows, notice=self.words)
         self._is_showing = False
         self._connect()

@@ -8,6 +8,7 @@ import nbclient
 import numpy as np
 import pytest
 from conftest import desk, notebook_of
+from nbconvert import HTMLExporter
 from nbformat.sign import NotebookNotary
 from steps import check_quiet, text_of, type_sentence, until, until_still
 
@@ -16,8 +17,9 @@ from repro.analysis.ablation import attention_at, heads_of
 from repro.analysis.reading import read
 from repro.analysis.replacement import replaced_head
 from repro.decoding import SearchConfig, Translator
-from repro.widgets.parts import PALETTE, TITLES
+from repro.widgets.parts import TITLES
 from repro.widgets.playground import CENTER, GAUSSIAN, Setting
+from repro.widgets.stills import PALETTE
 
 pytestmark = pytest.mark.browser
 
@@ -53,6 +55,14 @@ np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].nump
     "claims": """
 verdicts = ["reproduced", "partly", "not reproduced", "reproduced"]
 ClaimsTable([dict(id=str(i), paper="P", statement="<i>s</i>", verdict=verdict, evidence="e\\nf") for i, verdict in enumerate(verdicts)])
+""",
+    "touch": "touched = Playground(base, SENTENCE, SEARCH)\ntouched.pattern.value = 'gaussian'\ntouched",
+    "long": "Explorer(base, ' '.join([LONG] * 3), SEARCH)",
+    "joiners": r"""
+typed = ["👨\u200d👩\u200d👧", "می\u200cروم", "a\u200db", "क्\u200dष"]
+joined = Comparison({'base': base}, SENTENCE, SEARCH)
+joined.words.rows = [{"label": "typed", "words": [{"text": word, "probability": 1.0, "changed": False} for word in typed]}]
+joined
 """,
     "large": """
 large = Translator(Transformer(ModelConfig(encoder_layers=6, decoder_layers=6, num_heads=8), len(base.subwords), 0), base.subwords)
@@ -236,7 +246,7 @@ def test_a_label_is_text_and_changed_words_are_marked(lab):
 
 
 def test_claims_are_sorted_and_filtered(lab):
-    table = cell(lab, "claims")
+    table = cell(lab, "claims").locator(".rp-widget")  # not its hidden stand-in
     assert table.locator("tbody .rp-verdict").all_text_contents() == ["not reproduced", "partly", "reproduced", "reproduced"]
     table.get_by_role("button", name="id", exact=True).press("Enter")
     assert table.locator("tbody td:nth-child(2)").all_text_contents() == ["0", "1", "2", "3"]
@@ -260,12 +270,89 @@ def test_a_large_model_is_painted_within_a_second(lab):
     check_quiet(lab)
 
 
+def test_only_the_live_widget_is_seen_and_all_sliders_have_names(lab):
+    for name in ("explorer", "playground", "ablation", "pruning", "comparison", "claims"):
+        until(lab, lambda name=name: cell(lab, name).locator(".rp-still").is_hidden(), f"the stand-in of {name} to go")
+        assert cell(lab, name).locator(".rp").first.is_visible()
+    sliders = lab.page.get_by_role("slider")
+    assert all(label for label in sliders.evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label'))"))
+    assert cell(lab, "ablation").get_by_role("slider", name="factor").count() == 1
+    assert cell(lab, "touch").get_by_role("slider", name="width (std)", exact=True).count() == 1
+
+
+def test_a_finger_drags_the_bell(lab):
+    play = cell(lab, "touch")
+    handle = play.locator("[data-handle='center']")
+    handle.scroll_into_view_if_needed()
+    before, box = float(handle.get_attribute("aria-valuenow")), handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    session = lab.page.context.new_cdp_session(lab.page)  # a browser's own gestures, unlike events made up by a script
+    touch = lambda kind, *points: session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})  # noqa: E731
+    touch("touchStart", {"x": x, "y": y})
+    for step in range(1, 13):
+        touch("touchMove", {"x": x + 5.5 * step, "y": y})
+    touch("touchEnd")
+    moved = 66 / (play.locator(".rp-curve svg").bounding_box()["width"] / 17)  # tokens
+    until(lab, lambda: abs(float(handle.get_attribute("aria-valuenow")) - before - moved) <= 0.25, "the center under the finger")
+
+
+def test_a_long_sentence_keeps_its_numbers_in_sight_and_its_dim_maps_are_brightened(lab):
+    explorer = cell(lab, "long")
+    explorer.locator("[data-exact='1']").wait_for(timeout=120_000)
+    assert explorer.locator(".rp-bright").get_attribute("aria-pressed") == "true"  # no weight of the first head reaches 0.3
+    detail = explorer.get_by_label("Encoder self-attention, layer 0, head 0;")
+    detail.focus()
+    for _ in range(60):
+        detail.press("ArrowDown")
+    until(lab, lambda: "(59)" in text_of(explorer, ".rp-spot"), "the sixtieth query")
+    matrix, words = (explorer.locator(name).bounding_box() for name in (".rp-scroll", ".rp-readout"))
+    assert matrix["height"] <= 0.8 * 1100 and abs(matrix["y"] - words["y"]) < 30  # of the page; beside each other
+    explorer.locator(".rp-bright").click()
+    until(lab, lambda: explorer.locator(".rp-bright").get_attribute("aria-pressed") == "false", "the plain scale")
+    for width in (800, 400):
+        lab.page.set_viewport_size({"width": width, "height": 1100})
+        page = "node => node.closest('.jp-OutputArea-output').scrollWidth - node.closest('.jp-OutputArea-output').clientWidth"
+        until(lab, lambda page=page: explorer.locator(".rp-widget").first.evaluate(page) <= 0, f"all of it in {width} pixels")
+    lab.shoot("long-400", explorer)
+    lab.page.set_viewport_size({"width": 1500, "height": 1100})
+    check_quiet(lab)
+
+
+def test_joiners_are_shown_where_they_join(lab):
+    tokens = cell(lab, "joiners").locator(".rp-word .rp-text")
+    until(lab, lambda: tokens.count() == 4, "the words")
+    assert tokens.all_text_contents() == ["👨\u200d👩\u200d👧", "می\u200cروم", "a⟨U+200D⟩b", "क्\u200dष"]
+
+
+def test_a_mistake_fades_what_is_shown_until_it_is_mended(lab):
+    comparison = cell(lab, "comparison")
+    view = comparison.locator(".rp").first
+    type_sentence(comparison, " ")
+    until(lab, lambda: view.get_attribute("data-state") == "stale", "the old words to fade")
+    type_sentence(comparison, LONG)
+    until(lab, lambda: view.get_attribute("data-state") == "ready", "the new words")
+
+
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Return a notebook as it is saved with widgets in it."""
     notebook = notebook_of([CELLS["load"], "Explorer(base, SENTENCE, SEARCH)", "Ablation(base, SENTENCE, SEARCH)"])
     nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path_factory.mktemp("saved")}}).execute()
     return notebook
+
+
+def test_an_exported_page_shows_the_stand_ins_without_a_network(browser, saved, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(HTMLExporter().from_notebook_node(saved)[0])
+    view = browser.new_page(viewport={"width": 800, "height": 1000})
+    view.context.set_offline(True)
+    view.goto(page.as_uri())
+    assert view.locator(".rp-still").count() == 2 and view.get_by_text("not live: run the cell in JupyterLab").count() == 2
+    assert all(view.locator(".rp-still").nth(place).is_visible() for place in range(2))
+    pictures = view.locator(".rp-still img")
+    assert pictures.count() == 4 and all(pictures.evaluate_all("nodes => nodes.map(node => node.alt && node.naturalWidth > 0)"))
+    assert view.evaluate("document.documentElement.scrollWidth") <= 800
+    view.close()
 
 
 def weight_below_the_mouse(lab, explorer) -> str:
@@ -292,8 +379,10 @@ def test_a_saved_notebook_shows_everything_before_anything_runs(open_notebook, s
         explorer.locator("[data-painted-ms]").wait_for(timeout=120_000)
         until(lab, lambda: ablation.locator(".rp-word").count() > 5, "the translations")
         until(lab, lambda: weight_below_the_mouse(lab, explorer).startswith("about 0."), "the weight below the mouse")
+        assert "not live" not in explorer.inner_text()
     else:
         until(lab, lambda: explorer.locator("img[src^='data:image/png']").count() == 4, "the pictures")
+        assert "not live: run the cell" in explorer.inner_text()
         until(lab, lambda: "whole model" in text_of(ablation, "th") and "■ ■ ■ ■" in ablation.inner_text(), "the heads as text")
     assert (server.folder / f"saved-{trusted}.ipynb").stat().st_size < 400_000
     lab.shoot(f"saved-{trusted}")

@@ -53,10 +53,15 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
     tokens = cell_with(lab, "explorer = Explorer(").get_by_role("toolbar", name="source tokens").locator("button")
     assert "".join(tokens.all_text_contents()).replace("▁", " ").strip() == f"{HOSTILE}(end)"
 
-    figures = lab.page.locator("img.plot-img")  # a still picture, until the mouse comes
-    assert figures.count() == 4
-    figures.first.dispatch_event("mouseenter")
-    lab.page.locator(".js-plotly-plot .modebar").wait_for(state="attached", timeout=120_000)
-    assert lab.page.locator(".modebar-btn--logo, .js-plotly-plot a[href]").count() == 0
+    figures = lab.page.locator(".jp-RenderedImage img")
+    assert figures.count() == 4 and lab.page.locator(".js-plotly-plot, .plot-img").count() == 0
+    figures.first.scroll_into_view_if_needed()
+    before = figures.first.bounding_box()
+    figures.first.hover()
+    lab.page.wait_for_timeout(500)
+    assert figures.first.bounding_box() == before  # nothing takes its place under the mouse
+    assert figures.first.evaluate("node => node.naturalWidth / 2 === node.width")  # two pixels for one of the page
+    lab.page.set_viewport_size({"width": 800, "height": 1100})
+    assert figures.first.evaluate("node => node.width <= node.closest('.jp-OutputArea-output').clientWidth")
     lab.shoot("hostile")
     check_quiet(lab)

@@ -80,6 +80,7 @@ function render({ model, el }) {
   model.on("change:claims", drawFilters);
   model.on("change:verdicts", draw);
   drawFilters();
+  return hideStandIn(el);
 }
 
 export default { render };

@@ -6,14 +6,13 @@ function render({ model, el }) {
   const strips = { source: add(el, "div", "rp-tokens"), target: add(el, "div", "rp-tokens") };
   const panels = add(el, "div", "rp-panels");
   const lower = add(el, "div", "rp-detail");
-  const detail = add(lower, "canvas", "rp-canvas");
+  const detail = add(add(lower, "div", "rp-scroll"), "canvas", "rp-canvas");
   const readout = add(lower, "div", "rp-readout");
-  const spot = add(readout, "div"); // read out when it changes; what is below it is long, and changes with the head only
+  const spot = add(readout, "div", "rp-spot"); // read out when it changes; what is below it is long, and changes with the head only
   spot.setAttribute("aria-live", "polite");
   spot.setAttribute("aria-atomic", "true");
   const summary = add(readout, "div");
-  let bright = false;
-  drawScale();
+  let bright = null; // as the reader has chosen; before that, wherever all weights are small
   detail.tabIndex = 0;
   detail.setAttribute("role", "application");
 
@@ -24,14 +23,18 @@ function render({ model, el }) {
   let place = null; // of the detail
   let cursor = null; // [query, key] of the detail
 
+  const isBright = (matrix) => bright ?? largestOf(matrix) < DIM;
+
   function drawScale() {
-    const button = add(addScale(el, bright), "button", "rp-bright", "show small weights brighter");
-    button.setAttribute("aria-pressed", bright);
+    const isNow = isBright(headAt(...chosen()));
+    const old = el.querySelector(".rp-bright");
+    if (old && old.getAttribute("aria-pressed") === String(isNow)) return;
+    const button = add(addScale(el, isNow), "button", "rp-bright", "show small weights brighter");
+    button.setAttribute("aria-pressed", isNow);
     button.addEventListener("click", () => {
-      bright = !bright;
-      drawScale();
-      el.querySelector(".rp-bright").focus();
+      bright = !isNow;
       draw();
+      el.querySelector(".rp-bright").focus();
     });
   }
 
@@ -190,7 +193,8 @@ function render({ model, el }) {
         if (!heads) context.fillText("no attention", left, y + height / 2);
         for (let head = 0; head < heads; head++) {
           const x = left + head * (width + 4);
-          context.drawImage(picture(headAt(s, layer, head), rows, columns, bright), x, y, width, height);
+          const matrix = headAt(s, layer, head);
+          context.drawImage(picture(matrix, rows, columns, isBright(matrix)), x, y, width, height);
           context.strokeStyle = "#e69f00";
           context.lineWidth = 1.5;
           if (row !== undefined) context.strokeRect(x, y + (row * height) / rows, width, height / rows);
@@ -206,6 +210,7 @@ function render({ model, el }) {
       });
     }
     drawDetail();
+    drawScale();
     shadeTokens();
     report(...chosen(), ...(cursor || []));
   }
@@ -215,8 +220,9 @@ function render({ model, el }) {
     const site = sites()[s];
     const [queries, keys] = [tokensOf(site.queries), tokensOf(site.keys)];
     const [row, column] = rowAndColumn(site);
-    const size = clamp(Math.floor(560 / Math.max(queries.length, keys.length)), 11, 42);
-    place = drawMatrix(detail, { weights: headAt(s, layer, head), queries, keys, size, row, column, cursor, bright });
+    const size = cellSize(Math.max(queries.length, keys.length), 560, 42);
+    const matrix = headAt(s, layer, head);
+    place = drawMatrix(detail, { weights: matrix, queries, keys, size, row, column, cursor, bright: isBright(matrix) });
     detail.setAttribute("aria-label", `${site.title}, layer ${layer}, head ${head}; arrow keys move over the weights`);
   }
 
@@ -283,6 +289,7 @@ function render({ model, el }) {
     const [q, k] = cursor || [0, 0];
     cursor = [clamp(q + down, 0, tokensOf(site.queries).length - 1), clamp(k + right, 0, tokensOf(site.keys).length - 1)];
     drawDetail();
+    place.reveal(cursor);
     report(...chosen(), ...cursor);
   });
 
@@ -292,9 +299,9 @@ function render({ model, el }) {
     cursor = null;
     draw();
   });
-  const stop = keepDrawn(el, draw);
+  const ends = [keepDrawn(el, draw), hideStandIn(el)];
   receive();
-  return stop;
+  return () => ends.forEach((end) => end());
 }
 
 export default { render };

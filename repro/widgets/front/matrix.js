@@ -50,6 +50,15 @@ function picture(weights, rows, columns, bright) {
   return small;
 }
 
+// Return the side of a cell, in pixels, of a matrix of so many: to be read in a short sentence, bounded in a long one.
+const cellSize = (count, room, largest) => clamp(Math.floor(room / count), clamp(Math.floor(1400 / count), 2, 11), largest);
+
+function largestOf(weights) {
+  let largest = 0;
+  for (const weight of weights) if (weight > largest) largest = weight;
+  return largest;
+}
+
 const clipped = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
 
 // Draw a matrix with its tokens: queries down the left, keys along the top. Return where its cells are.
@@ -100,9 +109,13 @@ function drawMatrix(canvas, { weights, queries, keys, size, row, column, cursor,
   if (cursor) mark(left + cursor[1] * size, top + cursor[0] * size, size, size, "#ffffff");
   context.fillStyle = style.color;
   context.textAlign = "right";
-  queries.forEach((label, q) => context.fillText(clipped(shown(label)), left - 6, top + (q + 0.5) * size));
+  const step = Math.ceil(10 / size); // labels of small cells would lie on each other
+  queries.forEach((label, q) => {
+    if (q % step === 0) context.fillText(clipped(shown(label)), left - 6, top + (q + 0.5) * size);
+  });
   context.textAlign = "left";
   keys.forEach((label, k) => {
+    if (k % step) return;
     context.save();
     context.translate(left + (k + 0.5) * size, top - 6);
     context.rotate(-Math.PI / 3.4);
@@ -111,6 +124,12 @@ function drawMatrix(canvas, { weights, queries, keys, size, row, column, cursor,
   });
   return {
     size,
+    reveal([q, k]) {
+      const box = canvas.parentElement;
+      const [x, y] = [left + k * size, top + q * size];
+      box.scrollLeft = clamp(box.scrollLeft, x + size - box.clientWidth, x);
+      box.scrollTop = clamp(box.scrollTop, y + size - box.clientHeight, y);
+    },
     cellAt(event) {
       const box = canvas.getBoundingClientRect();
       const k = Math.floor((event.clientX - box.left - left) / size);

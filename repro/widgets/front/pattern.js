@@ -5,7 +5,7 @@ function render({ model, el }) {
   const body = add(el, "div", "rp-detail");
   const left = add(body, "div");
   const title = add(left, "div", "rp-title");
-  const canvas = add(left, "canvas", "rp-canvas");
+  const canvas = add(add(left, "div", "rp-scroll"), "canvas", "rp-canvas");
   const readout = add(left, "div", "rp-hint");
   readout.setAttribute("aria-live", "polite");
   const curve = add(body, "div", "rp-curve");
@@ -75,7 +75,7 @@ function render({ model, el }) {
     const weights = asFloats(model.get("weights"));
     const inside = (cell) => cell && [clamp(cell[0], 0, queries.length - 1), clamp(cell[1], 0, keys.length - 1)];
     [cursor, pointed] = [inside(cursor), inside(pointed)]; // another translation may have fewer tokens
-    const size = clamp(Math.floor(480 / Math.max(queries.length, keys.length)), 12, 40);
+    const size = cellSize(Math.max(queries.length, keys.length), 480, 40);
     place = drawMatrix(canvas, { weights, queries, keys, size, cursor, blocked: model.get("blocked") });
     canvas.classList.toggle("rp-paints", model.get("painting"));
     canvas.classList.toggle("rp-moves", !model.get("painting") && model.get("movable"));
@@ -168,6 +168,7 @@ function render({ model, el }) {
     else return;
     event.preventDefault();
     draw();
+    place.reveal(cursor);
   });
 
   const drawn = ["title", "query_tokens", "key_tokens", "weights", "blocked", "painting", "movable"]; // fixed weights are those of any words
