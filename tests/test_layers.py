@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "markdown", "metrics", "resampling", "statistics", "costs"},
+    {"errors", "stops", "markdown", "metrics", "resampling", "statistics", "costs"},
     {"files", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},

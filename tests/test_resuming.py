@@ -177,6 +177,7 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monk
     damaged = bytearray((newest / "model.safetensors").read_bytes())
     damaged[-5] ^= 1
     (newest / "model.safetensors").write_bytes(damaged)
+    capfd.readouterr()
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
     what = "is damaged, or one before it that the final mean needs; training goes on after update 12"
     assert capfd.readouterr().err == f"{newest}: {what}\n"
