@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from repro.errors import DamagedFileError, MachineError
-from repro.files import check_folder, write_folder, write_json
+from repro.files import MAKE_AGAIN, check_folder, write_folder, write_json
+from repro.reading import read_plain
 
 
 def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
@@ -43,8 +44,8 @@ def load_tensors(path: Path, name: str) -> dict[str, Any]:
 
     check_folder(path)
     try:
-        return load((path / f"{name}.safetensors").read_bytes())  # the library opens no path that is not UTF-8
-    except (SafetensorError, OSError) as error:
+        return load(read_plain(path / f"{name}.safetensors"))  # the library opens no path that is not UTF-8
+    except (SafetensorError, FileNotFoundError) as error:
         raise DamagedFileError(str(path / name), "is not a safetensors file", "train the run again; nothing else is ever loaded") from error
 
 
@@ -55,4 +56,10 @@ def load_state(path: Path) -> dict[str, Any]:
         DamagedFileError: the file is not what was written.
     """
     check_folder(path)
-    return json.loads((path / "state.json").read_bytes())
+    try:
+        state = json.loads(read_plain(path / "state.json"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        state = None
+    if not isinstance(state, dict):
+        raise DamagedFileError(str(path / "state.json"), "holds no counters", MAKE_AGAIN)
+    return state

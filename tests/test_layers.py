@@ -8,8 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "stops", "markdown", "metrics", "resampling", "statistics", "costs"},
-    {"files", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
+    {"errors", "reading", "stops", "markdown", "metrics", "resampling", "statistics", "costs"},
+    {"files", "locks", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
     {"attention", "attention.multihead"},

@@ -40,7 +40,7 @@ def test_a_run_that_another_process_took_away_is_no_ones(tmp_path, monkeypatch):
         shutil.rmtree(run.path)
         flock(*arguments)
 
-    monkeypatch.setattr("repro.runs.fcntl.flock", removed_meanwhile)
+    monkeypatch.setattr("repro.locks.fcntl.flock", removed_meanwhile)
     for _ in ("between opening and locking", "before opening"):
         with pytest.raises(BusyError, match="was removed by another process just now. Fix: start the same command again"), run.lock():
             pytest.fail("owned what is gone")
