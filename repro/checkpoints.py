@@ -19,7 +19,7 @@ from repro.errors import DamagedFileError, InputError
 from repro.files import write_atomic
 from repro.reading import exists, is_file
 from repro.runs import Run
-from repro.tensors import load_state, load_tensors, save_tensors
+from repro.tensors import load_state, load_tensors
 from repro.transformer import Transformer, count_parameters
 
 GATE = "gate.log_alpha"  # how the names of the parameters of head gates end
@@ -229,7 +229,7 @@ def finish(run: Run, model: Transformer, progress: Progress) -> None:
     mean = {n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n] for n in last[-1]}
     parameters = count_parameters(new_model(run)[0])  # of a model as it is built: while training, some of it may have been frozen
     summary = _finite(progress) | {"parameters": parameters, "averaged": len(last)}
-    save_tensors(run.path / "final", {"model": mean}, summary)
+    run.save_final(mean, summary)
     run.remove_checkpoints()
 
 

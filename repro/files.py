@@ -8,7 +8,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from repro.errors import NO_ROOM, DamagedFileError, MachineError
 from repro.reading import is_file, names_in, read_plain, sha256
 
 MANIFEST = "MANIFEST.json"
+BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
 MAKE_AGAIN = "delete the folder and make it again"  # what else a run holds, such as checkpoints, stays
 ABANDONED = 3600  # seconds after the last change of an unfinished file: to write and sync one takes a few
@@ -117,8 +118,10 @@ def append_line(path: Path, record: dict[str, Any]) -> None:
             os.close(descriptor)
 
 
-def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
+def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str] = ()) -> None:
     """Let ``fill`` write files into a fresh folder, add a manifest of sizes and hashes, and rename it into place whole.
+
+    The manifest also holds the hashes of files `beside` the folder that will not change any more; see `hashes_beside`.
 
     An existing folder, or whatever else has that name, is replaced. Whoever may read a file that is made here in the usual way may read
     what is in it, however ``fill`` made it.
@@ -133,7 +136,8 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         try:
             fill(temporary)
             files = sorted(p for p in temporary.iterdir())
-            manifest = {p.name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for p in files}
+            listed = {p.name: p for p in files} | {f"{BESIDE}{name}": path.parent / name for name in beside}
+            manifest = {name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for name, p in listed.items()}
             write_json(temporary / MANIFEST, manifest)
             _open_to_others(temporary)
             for file in files:
@@ -167,7 +171,7 @@ def check_folder(path: Path, mend: str = MAKE_AGAIN) -> None:
         DamagedFileError: a file is missing, cut or changed; it names `mend`.
     """
     path = Path(path)
-    expected = _read_manifest(path, mend)
+    expected = {name: entry for name, entry in _read_manifest(path, mend).items() if not name.startswith(BESIDE)}
     present = {name for name in names_in(path) if not name.startswith(".")}  # not what Finder or JupyterLab leave in a folder
     if unlisted := present ^ {MANIFEST, *expected}:
         raise DamagedFileError(str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend)
@@ -177,6 +181,16 @@ def check_folder(path: Path, mend: str = MAKE_AGAIN) -> None:
             raise DamagedFileError(str(file), "is not a plain file", mend)
         if sha256(file) != digest or file.stat().st_size != num_bytes:
             raise DamagedFileError(str(file), f"differs from its hash in the {MANIFEST}", mend)
+
+
+def hashes_beside(path: Path, mend: str = MAKE_AGAIN) -> dict[str, str]:
+    """Return the hashes that a folder made by `write_folder` has noted of files beside it, by name; older ones have none.
+
+    Raises:
+        DamagedFileError: its manifest is missing or damaged; it names `mend`.
+    """
+    found = _read_manifest(Path(path), mend)
+    return {name.removeprefix(BESIDE): digest for name, (_, digest) in found.items() if name.startswith(BESIDE)}
 
 
 def _read_manifest(path: Path, mend: str) -> dict[str, tuple[int, str]]:

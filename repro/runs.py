@@ -23,7 +23,7 @@ from typing import Any
 
 from repro.config import RunConfig, from_dict
 from repro.errors import DamagedFileError, InputError, check_kind
-from repro.files import MAKE_AGAIN, UNFINISHED, check_folder, check_hashes, refusals, write_json
+from repro.files import MAKE_AGAIN, UNFINISHED, check_folder, check_hashes, hashes_beside, refusals, write_json
 from repro.locks import owned
 from repro.provenance import IDENTITY, TOLD
 from repro.reading import exists, is_file, is_folder, names_in, read_plain
@@ -33,6 +33,8 @@ from repro.tensors import save_tensors
 DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
 GALLERY = Path(__file__).resolve().parents[1] / "gallery"
+FINAL = ("config.json", "provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")
+"""Files of a run that do not change once it is finished; older runs have no lengths."""
 GET_GALLERY = "get the gallery folder again"
 MEND = "restore it, or delete the run's folder and train the run again"
 
@@ -187,10 +189,11 @@ class Run:
         """Return the logged lines, in order; a last one that a crash tore is left out.
 
         Raises:
-            DamagedFileError: another line is not JSON, or not of an update.
+            DamagedFileError: another line is not JSON, or not of an update; or the log is no longer that of the finished run.
         """
         if not is_file(self.metrics_path):
             return []
+        self._check_final()
         lines = [line for line in read_plain(self.metrics_path).split(b"\n") if line]
         values = []
         for number, line in enumerate(lines, start=1):
@@ -214,8 +217,9 @@ class Run:
         """Return where and from what the run was made; see `provenance`.
 
         Raises:
-            DamagedFileError: the file is missing or cut.
+            DamagedFileError: the file is missing or cut, or is no longer that of the finished run.
         """
+        self._check_final()
         try:
             found = json.loads(read_plain(self.provenance_path))
             threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list}
@@ -228,9 +232,10 @@ class Run:
         return found
 
     def check_files(self) -> None:
-        """Check the final parameters, that subwords and lengths are those that the provenance names, and all files of a gallery's model.
+        """Check the final parameters and what was final with them, that subwords and lengths are those that the provenance names, and
+        all files of a gallery's model.
 
-        Runs made before provenance named any are believed.
+        Runs made before anything was noted of a file are believed.
 
         Raises:
             DamagedFileError: a file is missing or changed.
@@ -241,6 +246,22 @@ class Run:
         check_hashes(self.path, noted, "provenance.json", MEND)
         if self.is_finished:
             check_folder(self.path / "final", GET_GALLERY if pinned else MAKE_AGAIN)
+            self._check_final()
+
+    def _check_final(self) -> None:
+        """Check the files of a finished run whose hashes were noted with the final parameters, whatever its folder is named."""
+        if self.is_finished:
+            check_hashes(self.path, hashes_beside(self.path / "final"), "final/MANIFEST.json", MEND)
+
+    def save_final(self, parameters: dict[str, Any], state: dict[str, Any]) -> None:
+        """Write the final parameters, with the hashes of what is final with them, and read them back: from then on the run is finished.
+
+        Args:
+            parameters: tensors by name.
+            state: counters, as JSON.
+        """
+        beside = [name for name in FINAL if is_file(self.path / name)]
+        save_tensors(self.path / "final", {"model": parameters}, state, beside)
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
         """Own the run while the block lasts; see `locks.owned`."""

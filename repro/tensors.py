@@ -4,6 +4,7 @@ Nothing is ever unpickled. torch is imported where tensors are read: who asks fo
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from repro.files import MAKE_AGAIN, check_folder, write_folder, write_json
 from repro.reading import read_plain
 
 
-def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
+def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any], beside: Iterable[str] = ()) -> None:
     """Write safetensors files and a `state.json` as one folder, whole or not at all, and check what was written.
+
+    Files `beside` it whose hashes it holds: see `write_folder`.
 
     Raises:
         MachineError: the disk refuses.
@@ -29,7 +32,7 @@ def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str
                 raise MachineError(str(path), f"cannot be written ({error})", "free some space or choose another folder") from error
         write_json(folder / "state.json", state)
 
-    write_folder(path, fill)
+    write_folder(path, fill, beside)
     check_folder(path)
 
 
