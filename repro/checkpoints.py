@@ -17,8 +17,9 @@ from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_atomic
+from repro.reading import exists, is_file
 from repro.runs import Run
-from repro.tensors import load_state, load_tensors, save_tensors
+from repro.tensors import load_state, load_tensors
 from repro.transformer import Transformer, count_parameters
 
 GATE = "gate.log_alpha"  # how the names of the parameters of head gates end
@@ -86,7 +87,7 @@ def warn_of_changed_attention(run: Run) -> None:
 
 def changed_attention(run: Run) -> list[str]:
     """Return the variants in a run's model and what they import, as far as it is noted, of which a file has changed since it was made."""
-    noted = run.provenance().get("variants", {}) if run.provenance_path.exists() else {}
+    noted = run.provenance().get("variants", {}) if exists(run.provenance_path) else {}
     return [name for name, digest in file_digests(run.config.model).items() if noted.get(name, digest) != digest]
 
 
@@ -106,7 +107,7 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
         raise InputError(str(run.path), "is not trained, but cut out of another run", mend)
     if name is None:
         return None
-    if Path(name).name != name or not (run.path.parent / name / "config.json").is_file():
+    if Path(name).name != name or not is_file(run.path.parent / name / "config.json"):
         raise InputError(where, f"there is no run '{name}' in {run.path.parent}", "give the whole folder name of a finished run there")
     start = Run(run.path.parent / name)
     if not start.is_finished:
@@ -175,13 +176,21 @@ def _read_progress(checkpoint: Path) -> Progress:
 
 
 def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
-    """Load the newest checkpoint that training can go on from, if there is one, and cut the log back to it; say if newer ones are lost."""
+    """Load the newest checkpoint that training can go on from, if there is one, and cut the log back to it.
+
+    If newer ones are lost, that is said, and they are set aside.
+
+    Raises:
+        MachineError: one cannot be read, which may pass.
+    """
     newest = _newest(run)
-    lost = [path.name for path in run.checkpoint_folders() if newest is None or path > newest]
+    lost = [path for path in run.checkpoint_folders() if newest is None or path > newest]
     if lost:
         place = f"after update {int(newest.name)}" if newest else "from the beginning"
         what = "is damaged, or one before it that the final mean needs"
-        print(f"{run.path / 'checkpoints' / lost[-1]}: {what}; training goes on {place}", file=sys.stderr)
+        print(f"{lost[-1]}: {what}; training goes on {place}", file=sys.stderr)
+        for path in lost:
+            run.set_aside(path)
     if newest is None:
         write_atomic(run.metrics_path, b"")
         return Progress()
@@ -220,7 +229,7 @@ def finish(run: Run, model: Transformer, progress: Progress) -> None:
     mean = {n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n] for n in last[-1]}
     parameters = count_parameters(new_model(run)[0])  # of a model as it is built: while training, some of it may have been frozen
     summary = _finite(progress) | {"parameters": parameters, "averaged": len(last)}
-    save_tensors(run.path / "final", {"model": mean}, summary)
+    run.save_final(mean, summary)
     run.remove_checkpoints()
 
 

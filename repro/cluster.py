@@ -18,9 +18,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from repro.errors import InputError, MachineError, Stopped
-from repro.jobs import STOPS, Outcome, Work, check_jobs, outcome_of
+from repro.errors import InputError, MachineError, ReproError, Stopped, known
+from repro.jobs import Outcome, Work, check_jobs
 from repro.runs import runs_root
+from repro.stops import STOPS
 
 HERE = "local"  # the address of a cluster of this machine alone, which lasts as long as the command
 PATIENCE = 10  # seconds that a cluster has to answer
@@ -241,7 +242,9 @@ def do_piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str,
     except Stopped:
         raise
     except Exception as error:
-        return outcome_of(error)
+        if isinstance(error := known(error), ReproError):
+            return error
+        raise error
 
 
 def _result(ray: Any, done: Any) -> Outcome:

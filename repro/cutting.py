@@ -24,7 +24,7 @@ from repro.errors import InputError
 from repro.files import write_atomic
 from repro.pruning import GateRule, gates_at_test_time
 from repro.runs import Run
-from repro.tensors import load_state, save_tensors
+from repro.tensors import load_state
 from repro.transformer import Transformer, count_parameters
 
 PLACES = {
@@ -160,7 +160,7 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
                 if source.exists():  # older runs have no lengths
                     write_atomic(pruned.path / source.name, source.read_bytes())
             state = load_state(run.path / "final") | {"parameters": count_parameters(smaller)}
-            save_tensors(pruned.path / "final", {"model": tensors_of(smaller)}, state)
+            pruned.save_final(tensors_of(smaller), state)
     return pruned
 
 

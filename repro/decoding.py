@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from repro import stops
 from repro.allocator import keep_freed_memory
 from repro.checkpoints import load_parameters, new_model
 from repro.config import READERS, check_types
@@ -293,6 +294,7 @@ class Translator:
         batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
         with tqdm(batches, desc="translating", unit="batch", disable=quiet) as bar:
             for indices in bar:
+                stops.heed()
                 hypotheses = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
                 for index, hypothesis in zip(indices, hypotheses, strict=True):
                     found[index] = hypothesis

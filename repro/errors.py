@@ -5,6 +5,7 @@ is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or un
 """
 
 import difflib
+import errno
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,6 +15,10 @@ GET_PROJECT = "clone the project and pip install -e . there: models and results 
 MAX_LISTED = 100  # characters
 MAX_PLACES = 5  # of many mistakes are named
 NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")  # of torch, on a processor, on a GPU, and anywhere
+
+
+CHECK = "check permissions or the disk, then start again"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)  # a disk, or one's share of it, has no space left
 
 
 class ReproError(Exception):
@@ -107,7 +112,8 @@ def known(error: Exception, command: str = "") -> Exception:
         return MachineError("output", f"'{letter}' cannot be written in {error.encoding}", "set PYTHONIOENCODING=utf-8")
     if isinstance(error, OSError):
         what = f"cannot be read or written ({error.strerror or error})"
-        return MachineError(str(error.filename or "output"), what, "name another place, or make room there")
+        mend = "name another place, or make room there" if error.errno in NO_ROOM else CHECK
+        return MachineError(str(error.filename or "output"), what, mend)
     return error
 
 

@@ -1,36 +1,30 @@
 """The one writer: every file of a run, a cache or a result appears whole or not at all."""
 
 import errno
-import fcntl
-import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from repro.errors import DamagedFileError, MachineError
+from repro.errors import NO_ROOM, DamagedFileError, MachineError
+from repro.reading import is_file, names_in, read_plain, sha256
 
 MANIFEST = "MANIFEST.json"
+BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
 MAKE_AGAIN = "delete the folder and make it again"  # what else a run holds, such as checkpoints, stays
-FULL = (errno.ENOSPC, errno.EDQUOT)  # a disk, or one's share of it, has no space left
 ABANDONED = 3600  # seconds after the last change of an unfinished file: to write and sync one takes a few
-_TEMPORARY = re.compile(r"\..+\.\d+\.part")  # as `write_atomic` names files
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]+\.part")  # as `write_atomic` names files
 _LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')  # in indented JSON, whose strings hold no line breaks
 # Of lists of one number each, when each of these stands on a line already.
 _LIST_OF_SINGLES = re.compile(r"\[\n +((?:\[[^,\[\]\n]+\],\n +)+\[[^,\[\]\n]+\])\n *\]")
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes as hex digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -42,11 +36,12 @@ def write_atomic(path: Path, data: bytes) -> None:
     """
     path = Path(path)
     check_plain(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
+    # Not the number of the process: two in containers, or on machines that share a disk, may have the same.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{UNFINISHED}")
     with refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with open(temporary, "wb") as file:
+            with open(temporary, "xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -62,19 +57,8 @@ def check_plain(path: Path) -> None:
     Raises:
         MachineError: something else than a file has the name, or it is none.
     """
-    if not path.name or (os.path.lexists(path) and not path.is_file()):
+    if not path.name or (os.path.lexists(path) and not is_file(path)):
         raise MachineError(f"'{path}'", "is no name of a plain file", "name another place")
-
-
-def read_plain(path: Path) -> bytes:
-    """Return the bytes of a file, and of nothing else: a pipe by that name, which nobody fills, would be waited for without end.
-
-    Raises:
-        OSError: it cannot be read, or is no file.
-    """
-    if not path.is_file():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    return path.read_bytes()
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -115,21 +99,6 @@ def remove_abandoned(folder: Path) -> None:
                 path.unlink()
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Own a folder while the block lasts, for reading a file, changing it and writing it; another process waits that long.
-
-    Raises:
-        MachineError: the disk refuses.
-    """
-    with refusals(Path(folder) / ".lock"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        file = open(Path(folder) / ".lock", "w")
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # the kernel frees it when the process dies
-        yield
-
-
 def append_line(path: Path, record: dict[str, Any]) -> None:
     """Append one JSON line in a single write, so that parallel writers never tear each other's rows.
 
@@ -149,8 +118,10 @@ def append_line(path: Path, record: dict[str, Any]) -> None:
             os.close(descriptor)
 
 
-def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
+def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str] = ()) -> None:
     """Let ``fill`` write files into a fresh folder, add a manifest of sizes and hashes, and rename it into place whole.
+
+    The manifest also holds the hashes of files `beside` the folder that will not change any more; see `hashes_beside`.
 
     An existing folder, or whatever else has that name, is replaced. Whoever may read a file that is made here in the usual way may read
     what is in it, however ``fill`` made it.
@@ -165,7 +136,8 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         try:
             fill(temporary)
             files = sorted(p for p in temporary.iterdir())
-            manifest = {p.name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for p in files}
+            listed = {p.name: p for p in files} | {f"{BESIDE}{name}": path.parent / name for name in beside}
+            manifest = {name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for name, p in listed.items()}
             write_json(temporary / MANIFEST, manifest)
             _open_to_others(temporary)
             for file in files:
@@ -199,20 +171,34 @@ def check_folder(path: Path, mend: str = MAKE_AGAIN) -> None:
         DamagedFileError: a file is missing, cut or changed; it names `mend`.
     """
     path = Path(path)
-    try:
-        manifest = json.loads(read_plain(path / MANIFEST))
-        expected = {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
-    present = {file.name for file in path.iterdir() if not file.name.startswith(".")}  # not what Finder or JupyterLab leave in a folder
+    expected = {name: entry for name, entry in _read_manifest(path, mend).items() if not name.startswith(BESIDE)}
+    present = {name for name in names_in(path) if not name.startswith(".")}  # not what Finder or JupyterLab leave in a folder
     if unlisted := present ^ {MANIFEST, *expected}:
         raise DamagedFileError(str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend)
     for name, (num_bytes, digest) in expected.items():
         file = path / name
-        if not file.is_file() or file.is_symlink():
+        if not is_file(file) or file.is_symlink():
             raise DamagedFileError(str(file), "is not a plain file", mend)
-        if file.stat().st_size != num_bytes or sha256(file) != digest:
+        if sha256(file) != digest or file.stat().st_size != num_bytes:
             raise DamagedFileError(str(file), f"differs from its hash in the {MANIFEST}", mend)
+
+
+def hashes_beside(path: Path, mend: str = MAKE_AGAIN) -> dict[str, str]:
+    """Return the hashes that a folder made by `write_folder` has noted of files beside it, by name; older ones have none.
+
+    Raises:
+        DamagedFileError: its manifest is missing or damaged; it names `mend`.
+    """
+    found = _read_manifest(Path(path), mend)
+    return {name.removeprefix(BESIDE): digest for name, (_, digest) in found.items() if name.startswith(BESIDE)}
+
+
+def _read_manifest(path: Path, mend: str) -> dict[str, tuple[int, str]]:
+    try:
+        manifest = json.loads(read_plain(path / MANIFEST))
+        return {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
 
 
 def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, mend: str) -> None:
@@ -223,8 +209,10 @@ def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, mend: s
     """
     for name, digest in hashes.items():
         path = Path(folder) / name
-        if not path.is_file() or sha256(path) != digest:
-            raise DamagedFileError(str(path), f"differs from its hash in {noted_in}" if path.is_file() else "is missing", mend)
+        if not is_file(path):
+            raise DamagedFileError(str(path), "is missing", mend)
+        if sha256(path) != digest:
+            raise DamagedFileError(str(path), f"differs from its hash in {noted_in}", mend)
 
 
 @contextmanager
@@ -237,7 +225,7 @@ def refusals(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise MachineError(str(path), "cannot be written: its folder is gone", "start the command again, which makes it anew") from error
     except OSError as error:
-        mend = "free some space or choose another folder" if error.errno in FULL else "choose another folder"
+        mend = "free some space or choose another folder" if error.errno in NO_ROOM else "choose another folder"
         raise MachineError(str(path), f"cannot be written ({error.strerror})", mend) from error
 
 

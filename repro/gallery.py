@@ -18,7 +18,7 @@ from repro.files import check_hashes, sha256, write_atomic, write_json
 from repro.markdown import table
 from repro.runs import GALLERY, GET_GALLERY, Run, gallery_hashes
 from repro.scales import run_name, system_of
-from repro.tensors import load_state, load_tensors, save_tensors
+from repro.tensors import load_state, load_tensors
 
 FOLDER = GALLERY
 COPIED = ("provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")  # lengths.json is missing in older runs
@@ -80,9 +80,10 @@ def add(run: Run, name: str, folder: Path = FOLDER, half: bool = False) -> Run:
     tensors, state = load_tensors(run.path / "final", "model"), load_state(run.path / "final")
     if half:
         tensors = {key: value.half() for key, value in tensors.items()}
-    save_tensors(path / "final", {"model": tensors}, state)
+    added = Run(path)
+    added.save_final(tensors, state)
     if half:
-        save_tensors(path / "final", {"model": tensors}, state | {"half_precision": _same_translations(run, Run(path))})
+        added.save_final(tensors, state | {"half_precision": _same_translations(run, added)})
     pinned = [file for file in files(path) if file.parent == path or file.name == "MANIFEST.json"]
     hashes = {str(file.relative_to(path)): sha256(file) for file in pinned}
     write_json(pinned_in, dict(sorted((others | {name: hashes}).items())))

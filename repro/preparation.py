@@ -20,6 +20,7 @@ from repro.data.subwords import Subwords
 from repro.errors import InputError, MachineError, check_kind
 from repro.files import sha256, write_atomic, write_json
 from repro.provenance import identity_changes, provenance
+from repro.reading import exists, names_in
 from repro.runs import Run
 from repro.transformer import Transformer
 
@@ -84,7 +85,7 @@ def removed_if_empty(run: Run) -> Iterator[None]:
     try:
         yield
     except Exception:
-        if not run.checkpoint_folders() and not run.is_finished and not run.metrics():
+        if not names_in(run.path / "checkpoints") and not run.is_finished and not run.metrics():
             shutil.rmtree(run.path, ignore_errors=True)  # it may be gone already, and the error that ended the block says more
         raise
 
@@ -93,7 +94,7 @@ def removed_if_empty(run: Run) -> Iterator[None]:
 def threads_of(run: Run) -> Iterator[None]:
     """Go on with as many threads as a run began with, whatever this process has: other sums end in other bits."""
     before = torch.get_num_threads()
-    if run.provenance_path.exists():
+    if exists(run.provenance_path):
         torch.set_num_threads(run.provenance()["threads"])
     try:
         yield

@@ -10,28 +10,31 @@
 """
 
 import contextlib
-import fcntl
 import json
 import math
 import os
-import platform
 import re
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from repro.config import RunConfig, from_dict
-from repro.errors import GET_PROJECT, BusyError, DamagedFileError, InputError, ReproError, check_kind
-from repro.files import MAKE_AGAIN, UNFINISHED, check_folder, check_hashes, read_plain, refusals, write_json
-from repro.provenance import IDENTITY, TOLD, now
+from repro.errors import GET_PROJECT, DamagedFileError, InputError, check_kind
+from repro.files import MAKE_AGAIN, UNFINISHED, check_folder, check_hashes, hashes_beside, refusals, write_json
+from repro.locks import owned
+from repro.provenance import IDENTITY, TOLD
+from repro.reading import exists, is_file, is_folder, names_in, read_plain
 from repro.scales import file_name, name_of_seeds, run_name
 from repro.tensors import save_tensors
 
+DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
 GALLERY = Path(__file__).resolve().parents[1] / "gallery"
+FINAL = ("config.json", "provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")
+"""Files of a run that do not change once it is finished; older runs have no lengths."""
 GET_GALLERY = "get the gallery folder again"
 MEND = "restore it, or delete the run's folder and train the run again"
 
@@ -44,7 +47,7 @@ def runs_root() -> Path:
 def is_trained(config: RunConfig) -> bool:
     """Return whether the run of this configuration is below `runs_root()` and finished; makes nothing."""
     path = runs_root() / run_name(config)
-    return (path / "config.json").is_file() and Run(path).is_finished
+    return is_file(path / "config.json") and Run(path).is_finished
 
 
 def fitting(name: str, runs: Sequence[str]) -> list[str]:
@@ -82,7 +85,7 @@ class Run:
         """
         check_kind("root", root, "give the folder of all runs, or leave it out", str, os.PathLike, NoneType)
         path = Path(root or runs_root()) / run_name(config)
-        if not (path / "config.json").exists():
+        if not exists(path / "config.json"):
             write_json(path / "config.json", asdict(config))
         if changes := _changes(asdict(_read_config(path)), asdict(config)):
             raise DamagedFileError(str(path / "config.json"), f"was changed: {'; '.join(changes)}", MEND)
@@ -125,16 +128,17 @@ class Run:
         """
         check_kind("name", name, "give the name of a run, as in repro.Run.find('base')", str, os.PathLike)
         name = os.fspath(name)
-        if os.path.isfile(Path(name) / "config.json"):  # which is False for what cannot be the name of a file
+        if is_file(Path(name) / "config.json"):
             return [cls(Path(name))]
-        known = sorted(path.parent for path in runs_root().glob("*/config.json"))
-        fits = fitting(name, [path.name for path in known])
-        found = [path for path in known if path.name in fits]
+        folders = [runs_root() / folder for folder in names_in(runs_root())]
+        fits = fitting(name, [path.name for path in folders])
+        found = [path for path in folders if path.name in fits and exists(path / "config.json")]
         if len(found) > 1:
             found = [path for path in found if _read_config(path).train.start_from is None] or found
         if found:
             return [cls(path) for path in found]
-        listed = f"known runs: {', '.join(path.name for path in known[:6])}" if known else "train one with `repro train`"
+        known = [path.name for path in folders if os.path.exists(path / "config.json")]
+        listed = f"known runs: {', '.join(known[:6])}" if known else "train one with `repro train`"
         if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
             listed = f"from here it is {GALLERY / Path(name).name}"
         elif Path(name).parent.name == GALLERY.name and not GALLERY.is_dir():
@@ -149,7 +153,7 @@ class Run:
     @property
     def is_finished(self) -> bool:
         """Whether training ended and the final parameters are there."""
-        return (self.path / "final").is_dir()
+        return is_folder(self.path / "final")
 
     def check_finished(self) -> None:
         """Refuse a run without final parameters.
@@ -176,14 +180,14 @@ class Run:
         Raises:
             DamagedFileError: the file is not what was written.
         """
-        if not self.lengths_path.exists():
+        if not exists(self.lengths_path):
             return None
         try:
-            lengths = json.loads(self.lengths_path.read_bytes())
+            lengths = json.loads(read_plain(self.lengths_path))
             ratio = lengths["source_tokens"] / lengths["target_tokens"]
             if not 0 < ratio < math.inf:  # NaN is neither
                 raise ValueError("no ratio of numbers of tokens")
-        except (OSError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
+        except (FileNotFoundError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
             raise DamagedFileError(str(self.lengths_path), "holds no two numbers of tokens", MEND) from error
         return ratio
 
@@ -196,11 +200,12 @@ class Run:
         """Return the logged lines, in order; a last one that a crash tore is left out.
 
         Raises:
-            DamagedFileError: another line is not JSON, or not of an update.
+            DamagedFileError: another line is not JSON, or not of an update; or the log is no longer that of the finished run.
         """
-        if not self.metrics_path.exists():
+        if not is_file(self.metrics_path):
             return []
-        lines = [line for line in self.metrics_path.read_bytes().split(b"\n") if line]
+        self._check_final()
+        lines = [line for line in read_plain(self.metrics_path).split(b"\n") if line]
         values = []
         for number, line in enumerate(lines, start=1):
             try:
@@ -223,8 +228,9 @@ class Run:
         """Return where and from what the run was made; see `provenance`.
 
         Raises:
-            DamagedFileError: the file is missing or cut.
+            DamagedFileError: the file is missing or cut, or is no longer that of the finished run.
         """
+        self._check_final()
         try:
             found = json.loads(read_plain(self.provenance_path))
             threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list}
@@ -232,53 +238,45 @@ class Run:
             is_whole = type(threads) is int and 0 < threads < 10_000 and all(isinstance(text, str) for text in texts)
             if not is_whole or any(not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()):
                 raise ValueError("not a provenance")
-        except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        except (FileNotFoundError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise DamagedFileError(str(self.provenance_path), "does not say from what the run was made", MEND) from error
         return found
 
     def check_files(self) -> None:
-        """Check the final parameters, that subwords and lengths are those that the provenance names, and all files of a gallery's model.
+        """Check the final parameters and what was final with them, that subwords and lengths are those that the provenance names, and
+        all files of a gallery's model.
 
-        Runs made before provenance named any are believed.
+        Runs made before anything was noted of a file are believed.
 
         Raises:
             DamagedFileError: a file is missing or changed.
         """
-        noted = self.provenance().get("files", {}) if self.provenance_path.exists() else {}
         pinned = gallery_hashes(self.path.parent).get(self.path.name, {})
         check_hashes(self.path, pinned, "the gallery's MANIFEST.json", GET_GALLERY)
+        noted = self.provenance().get("files", {}) if exists(self.provenance_path) else {}
         check_hashes(self.path, noted, "provenance.json", MEND)
         if self.is_finished:
             check_folder(self.path / "final", GET_GALLERY if pinned else MAKE_AGAIN)
+            self._check_final()
 
-    @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
-        """Own the run while the block lasts; the kernel frees the lock when the process dies.
+    def _check_final(self) -> None:
+        """Check the files of a finished run whose hashes were noted with the final parameters, whatever its folder is named."""
+        if self.is_finished:
+            check_hashes(self.path, hashes_beside(self.path / "final"), "final/MANIFEST.json", MEND)
 
-        Raises:
-            BusyError: another process owns it, or has just taken its folder away, since it could not start it.
-            MachineError: the disk refuses.
+    def save_final(self, parameters: dict[str, Any], state: dict[str, Any]) -> None:
+        """Write the final parameters, with the hashes of what is final with them, and read them back: from then on the run is finished.
+
+        Args:
+            parameters: tensors by name.
+            state: counters, as JSON.
         """
-        path = self.path / ".lock"
-        removed = BusyError(str(self.path), "was removed by another process just now", "start the same command again")
-        with refusals(path):
-            try:
-                file = open(path, "ab+", buffering=0)  # what a full disk does not take must not be tried again when the file is closed
-            except FileNotFoundError as error:
-                raise removed from error
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                file.seek(0)
-                owner = file.read().decode(errors="replace") or "another process"
-                raise BusyError(str(self.path), f"is in use by {owner}", "wait for it or stop it") from error
-            if not os.fstat(file.fileno()).st_nlink:  # removed since it was opened: whoever makes the folder anew has another lock
-                raise removed
-            with refusals(path):
-                file.truncate(0)
-                file.write(f"process {os.getpid()} on {platform.node()} since {now()}".encode())
-            yield
+        beside = [name for name in FINAL if is_file(self.path / name)]
+        save_tensors(self.path / "final", {"model": parameters}, state, beside)
+
+    def lock(self) -> contextlib.AbstractContextManager[None]:
+        """Own the run while the block lasts; see `locks.owned`."""
+        return owned(self.path)
 
     def save_checkpoint(self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
         """Write the checkpoint after that many updates, and read it back.
@@ -295,9 +293,21 @@ class Run:
         return [path for path in self.checkpoint_folders() if _is_sound(path)]
 
     def checkpoint_folders(self) -> list[Path]:
-        """Return all checkpoints, damaged ones as well, oldest first."""
+        """Return all checkpoints, damaged ones as well, oldest first.
+
+        Raises:
+            MachineError: they cannot be read.
+        """
         folder = self.path / "checkpoints"
-        return sorted(path for path in folder.iterdir() if path.name.isdecimal() and path.is_dir()) if folder.is_dir() else []
+        return [folder / name for name in names_in(folder) if name.isdecimal() and is_folder(folder / name)]
+
+    def set_aside(self, checkpoint: Path) -> None:
+        """Keep a damaged checkpoint by another name, for whoever can mend it, until the run has passed it; see `remove_checkpoints`."""
+        aside = checkpoint.with_name(checkpoint.name + DAMAGED)
+        with refusals(checkpoint):
+            if exists(aside):  # the same update was damaged before
+                shutil.rmtree(aside)
+            os.replace(checkpoint, aside)
 
     def remove_leftovers(self) -> None:
         """Remove what a killed process had begun to write; only for the owner of the lock."""
@@ -306,10 +316,17 @@ class Run:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def remove_checkpoints(self, keep: Collection[int] = ()) -> None:
-        """Drop the checkpoints but those after `keep` updates: old ones once newer ones are safe, all once the run is finished."""
+        """Drop the checkpoints but those after `keep` updates: old ones once newer ones are safe, all once the run is finished.
+
+        What was set aside goes once a checkpoint of as many updates is kept.
+        """
         for path in self.checkpoint_folders():
             if int(path.name) not in keep:
                 _remove(path)
+        for name in names_in(self.path / "checkpoints"):
+            update = name.removesuffix(DAMAGED)
+            if update != name and update.isdecimal() and (not keep or int(update) <= max(keep)):
+                _remove(self.path / "checkpoints" / name)
 
 
 def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
@@ -319,21 +336,21 @@ def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
         DamagedFileError: its list of hashes is not JSON, or a model has none in it.
     """
     path = folder / "MANIFEST.json"
+    if not exists(path):
+        return {}
     try:
-        found = {model: dict(hashes) for model, hashes in json.loads(path.read_bytes()).items()}
+        found = {model: dict(hashes) for model, hashes in json.loads(read_plain(path)).items()}
         if not all(found.values()):
             raise ValueError("a model without hashes")
         return found
-    except OSError:
-        return {}
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (FileNotFoundError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedFileError(str(path), "holds no hashes of models", GET_GALLERY) from error
 
 
 def _read_config(path: Path) -> RunConfig:
     try:
         values = json.loads(read_plain(path / "config.json"))
-    except OSError as error:
+    except FileNotFoundError as error:
         raise InputError(str(path), "is not a run folder (no readable config.json)", "name a folder made by `repro train`") from error
     except (ValueError, RecursionError) as error:
         raise DamagedFileError(str(path / "config.json"), "is not JSON", MEND) from error
@@ -349,7 +366,7 @@ def _changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
 def _is_sound(path: Path) -> bool:
     try:
         check_folder(path)
-    except ReproError:
+    except DamagedFileError:  # what cannot be read is not that
         return False
     return True
 

@@ -4,15 +4,19 @@ Nothing is ever unpickled. torch is imported where tensors are read: who asks fo
 """
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from repro.errors import DamagedFileError, MachineError
-from repro.files import check_folder, write_folder, write_json
+from repro.files import MAKE_AGAIN, check_folder, write_folder, write_json
+from repro.reading import read_plain
 
 
-def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
+def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any], beside: Iterable[str] = ()) -> None:
     """Write safetensors files and a `state.json` as one folder, whole or not at all, and check what was written.
+
+    Files `beside` it whose hashes it holds: see `write_folder`.
 
     Raises:
         MachineError: the disk refuses.
@@ -28,7 +32,7 @@ def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str
                 raise MachineError(str(path), f"cannot be written ({error})", "free some space or choose another folder") from error
         write_json(folder / "state.json", state)
 
-    write_folder(path, fill)
+    write_folder(path, fill, beside)
     check_folder(path)
 
 
@@ -43,8 +47,8 @@ def load_tensors(path: Path, name: str) -> dict[str, Any]:
 
     check_folder(path)
     try:
-        return load((path / f"{name}.safetensors").read_bytes())  # the library opens no path that is not UTF-8
-    except (SafetensorError, OSError) as error:
+        return load(read_plain(path / f"{name}.safetensors"))  # the library opens no path that is not UTF-8
+    except (SafetensorError, FileNotFoundError) as error:
         raise DamagedFileError(str(path / name), "is not a safetensors file", "train the run again; nothing else is ever loaded") from error
 
 
@@ -55,4 +59,10 @@ def load_state(path: Path) -> dict[str, Any]:
         DamagedFileError: the file is not what was written.
     """
     check_folder(path)
-    return json.loads((path / "state.json").read_bytes())
+    try:
+        state = json.loads(read_plain(path / "state.json"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        state = None
+    if not isinstance(state, dict):
+        raise DamagedFileError(str(path / "state.json"), "holds no counters", MAKE_AGAIN)
+    return state

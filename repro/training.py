@@ -7,7 +7,6 @@ parameters, optimiser, random state and counters.
 
 import contextlib
 import math
-import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,6 +17,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from repro import stops
 from repro.allocator import keep_freed_memory
 from repro.checkpoints import GATE, Progress, find_start, finish, load_start, new_model, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig
@@ -74,28 +74,27 @@ def train(
             with contextlib.suppress(BusyError), run.lock():
                 run.remove_checkpoints()
         return run
-    with run.lock(), threads_of(run), removed_if_empty(run), _stop_requests() as stop:
+    with run.lock(), threads_of(run), removed_if_empty(run), stops.noted():
         if run.is_finished:  # since another process trained it before this one got the lock
             return run
-        run.remove_leftovers()
-        keep_freed_memory()
-        device = find_device(device)
-        warn_of_emulated_precision(run, device)
-        corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
-        _heed(stop, run)
-        start = find_start(run, corpus.fingerprint)
-        pairs = prepare(run, corpus, start, device, allow_inexact)
-        _heed(stop, run)
-        torch.manual_seed(config.train.seed)
-        model = new_model(run)[0].to(device)
-        if start is not None:
-            load_start(model, start)
-        if config.train.freeze_decoder:
-            freeze_decoder(model)
-        check_lengths(model, pairs)
-        optimizer = make_optimizer(model, config.train)
-        progress = resume(run, model, optimizer)
-        progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], stop, quiet, log)
+        with stops.at_once(_saved(run)):
+            run.remove_leftovers()
+            keep_freed_memory()
+            device = find_device(device)
+            warn_of_emulated_precision(run, device)
+            corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
+            start = find_start(run, corpus.fingerprint)
+            pairs = prepare(run, corpus, start, device, allow_inexact)
+            torch.manual_seed(config.train.seed)
+            model = new_model(run)[0].to(device)
+            if start is not None:
+                load_start(model, start)
+            if config.train.freeze_decoder:
+                freeze_decoder(model)
+            check_lengths(model, pairs)
+            optimizer = make_optimizer(model, config.train)
+            progress = resume(run, model, optimizer)
+        progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], quiet, log)
         finish(run, model, progress)
     return run
 
@@ -107,7 +106,6 @@ def _loop(
     progress: Progress,
     train_pairs: EncodedPairs,
     dev_pairs: EncodedPairs,
-    stop: dict[str, int],
     quiet: bool,
     log: Log | None,
 ) -> Progress:
@@ -126,6 +124,7 @@ def _loop(
             progress = progress.after(epoch, used, tokens, now - clock).with_loss(loss * tokens, nll * tokens, tokens)
             clock = now
             bar.update()
+            stop = stops.asked()  # once: what is not saved below must not end the run
             is_evaluated = progress.update % config.eval_every == 0 or progress.update == config.max_updates
             is_logged = is_evaluated or progress.update % LOG_EVERY == 0
             if is_logged or stop:
@@ -149,14 +148,13 @@ def _loop(
             if is_logged:
                 began, before = time.perf_counter(), progress.tokens
             if stop:
-                raise Stopped(stop["exit_code"], progress.update)
+                raise Stopped(stop, progress.update)
     return progress
 
 
-def _heed(stop: dict[str, int], run: Run) -> None:
-    """End if a stop was asked for while there is nothing new to save."""
-    if stop:
-        raise Stopped(stop["exit_code"], max((int(path.name) for path in run.checkpoint_folders()), default=0))
+def _saved(run: Run) -> int:
+    """Return the number of updates that a run goes on from."""
+    return max((int(path.name) for path in run.checkpoint_folders()), default=0)
 
 
 def _order(pairs: EncodedPairs, config: TrainConfig, progress: Progress) -> Iterator[tuple[int, int, list[int]]]:
@@ -251,29 +249,6 @@ def _line(progress: Progress, lr: float) -> dict[str, Any]:
     loss, nll, tokens = progress.unlogged
     line = {"update": progress.update, "epoch": progress.epoch, "loss": loss / tokens, "nll": nll / tokens, "learning_rate": lr}
     return line | {"seconds": round(progress.seconds, 1)}
-
-
-@contextlib.contextmanager
-def _stop_requests() -> Iterator[dict[str, int]]:
-    """Turn SIGINT and SIGTERM into an entry that the loop looks at after each update: a handler itself must not save."""
-    request: dict[str, int] = {}
-
-    def ask(number: int, _frame: Any) -> None:
-        request.setdefault("exit_code", 128 + number)
-
-    try:
-        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not in the main thread: signals go elsewhere
-        before = {}
-    unheard = False
-    try:
-        yield request
-        unheard = bool(request)  # it came after the last update: the run is finished, and the request is for whoever called
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if unheard:
-            signal.raise_signal(request["exit_code"] - 128)
 
 
 def _calmer(config: TrainConfig) -> str:

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import torch
 
@@ -22,3 +23,21 @@ def trouble(kind: str) -> dict[str, str]:
         os.kill(os.getppid(), signal.SIGTERM)
         time.sleep(1)
     return {"kind": kind}
+
+
+def killed(folder: Path, name: str, times: int) -> dict[str, str]:
+    """Work whose worker is killed the first times that it is tried; a file keeps count."""
+    tries = folder / name
+    tries.write_text(f"{tries.read_text() if tries.exists() else ''}x")
+    if len(tries.read_text()) <= times:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"kind": name}
+
+
+def hard_to_send(kind: str) -> dict[str, str]:
+    """Work that fails with an error which no other process can make again."""
+
+    class Own(Exception):
+        pass
+
+    raise Own(f"{kind} of a kind")

@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,6 +58,24 @@ def test_a_write_that_fails_keeps_the_old_file_and_leaves_nothing(tmp_path, monk
         write_atomic(path, b"new")
     monkeypatch.undo()
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]
+
+
+def test_writers_of_one_file_in_one_process_tear_nothing(tmp_path):
+    """Like two with the same number: the first processes of two containers, or two on machines that share a disk."""
+    path, whole = tmp_path / "file", [bytes([letter]) * 100_000 for letter in b"abcd"]
+    write_atomic(path, whole[0])
+
+    def write(data: bytes) -> None:
+        for _ in range(50):
+            write_atomic(path, data)
+
+    reads = []
+    with ThreadPoolExecutor(len(whole)) as pool:
+        writers = [pool.submit(write, data) for data in whole]
+        while not all(writer.done() for writer in writers):
+            reads.append(path.read_bytes())
+    assert [writer.exception() for writer in writers] == [None] * len(whole)
+    assert all(read in whole for read in reads) and os.listdir(tmp_path) == ["file"]
 
 
 def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
@@ -259,7 +278,7 @@ def test_a_config_with_a_foreign_key_is_refused(tmp_path):
 def test_a_folder_is_owned_by_one_process_at_a_time(tmp_path):
     """Two processes add to a file that they read first: nothing is lost."""
     program = (
-        "import json, sys, time; from pathlib import Path; from repro.files import locked, write_json\n"
+        "import json, sys, time; from pathlib import Path; from repro.files import write_json; from repro.locks import locked\n"
         "path = Path(sys.argv[1]) / 'sum.json'\n"
         "for _ in range(20):\n"
         "    with locked(path.parent):\n"

@@ -5,19 +5,23 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import torch
-from pieces_of_work import threads_here, trouble
-from tiny_runs import tiny
+from few_pairs import few_pairs
+from pieces_of_work import hard_to_send, killed, threads_here, trouble
+from stopped_work import endless, held_before_training, leave, measure_three
+from tiny_runs import TINY, tiny
 
 from repro.errors import InputError, MachineError, Stopped
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
 from repro.papers.runner import Plan, carry_out
 from repro.runs import Run
 from repro.scales import run_name
+from repro.training import train
 
 
 @pytest.fixture
@@ -89,6 +93,63 @@ def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():
     assert isinstance(memory, MachineError) and "not enough of it" in str(memory) and good == {"kind": "good"}
 
 
+def test_a_killed_worker_costs_its_piece_one_more_try_and_nothing_else(tmp_path, capfd):
+    ends = []
+    tasks = [(tmp_path, "twice", 2), (tmp_path, "once", 1), (tmp_path, "never", 0)]
+    twice, once, never = run_all(tasks, killed, 2, lambda *end: ends.append(end[:2]))
+    assert (once, never, ends) == ({"kind": "once"}, {"kind": "never"}, [(1, 3), (2, 3), (3, 3)])
+    assert isinstance(twice, MachineError) and "twice, 2: its worker process was killed 2 times. Fix: use fewer jobs" in str(twice)
+    assert (tmp_path / "twice").read_text() == "xx"
+    said = capfd.readouterr().err.splitlines()
+    assert sorted(line.partition(": ")[2] for line in said) == ["its worker process was killed; it is tried once more"] * 2
+
+
+def test_a_worker_that_is_told_to_end_by_others_ends_nothing_else(capfd):
+    refused, threads = run_all([()], leave, 1, lambda *end: None)[0], run_all([()], threads_here, 1, lambda *end: None)[0]
+    assert isinstance(refused, MachineError) and "killed 2 times" in str(refused) and "threads" in threads
+
+
+def test_an_error_that_no_process_can_make_again_is_told_in_its_words():
+    with pytest.raises(RuntimeError, match="Own: odd of a kind") as told:
+        run_all([("odd",)], hard_to_send, 1, lambda *end: None)
+    assert "in hard_to_send" in told.value.__notes__[0]
+
+
+def test_a_stop_that_comes_before_training_is_heeded_before_any_update(root):
+    with pytest.raises(Stopped) as stopped:
+        run_all([(tiny(),)], held_before_training, 1, lambda *end: pytest.fail("trained"))
+    assert stopped.value.exit_code == 128 + signal.SIGTERM and list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["translation", "contrastive", "relevance"])
+def test_a_stop_while_something_is_measured_is_heeded_before_the_next_batch(tmp_path, what, capfd):
+    with pytest.raises(Stopped):
+        run_all([(what, tmp_path / "told")], measure_three, 1, lambda *end: pytest.fail("measured"))
+    assert (tmp_path / "told").read_text() == "x"
+    assert capfd.readouterr().err == "stopping after this batch; a second request ends at once\n"
+
+
+def test_a_second_request_ends_workers_that_heed_none(tmp_path, monkeypatch):
+    """The request is one that came twice if both come at once, as from timeout(1)."""
+    monkeypatch.setattr("repro.stops.SAME", 0.2)
+
+    def ask() -> None:
+        while len(list(tmp_path.iterdir())) < 2:
+            time.sleep(0.05)
+        for pause in (0, 0, 0.5):
+            time.sleep(pause)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask)
+        with pytest.raises(Stopped) as stopped:
+            run_all([(tmp_path,)] * 3, endless, 2, lambda *end: None)
+        asked.result()
+    assert stopped.value.exit_code == 128 + signal.SIGTERM and signal.getsignal(signal.SIGTERM) == before
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_a_stop_that_comes_with_the_last_piece_is_no_success():
     ends = []
     with pytest.raises(Stopped) as stopped:
@@ -137,6 +198,7 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, n
     """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the first."""
     assert stop_three_runs(root, tmp_path_factory.mktemp("results"), number=number, send=send).splitlines() == [
         "3 runs to train, 0 to measure; time not known yet",
+        "stopping after this batch; a second request ends at once",
         "stopped; the same command goes on where the runs were",
     ]
 
@@ -149,4 +211,46 @@ def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     _, message = process.communicate(timeout=120)
     assert process.returncode == 128 + signal.SIGINT, message
-    assert message.splitlines() == ["stopped; the same command goes on where the runs were"]
+    assert message.splitlines() == [
+        "stopping after this batch; a second request ends at once",
+        "stopped; the same command goes on where the runs were",
+    ]
+
+
+def kill_once(begun: Callable[[], bool], command: list[str], root: Path) -> None:
+    """Kill a command when something has begun; its workers, which have the same standard error, must end by themselves."""
+    process = subprocess.Popen([sys.executable, "-m", "repro", *command], stderr=subprocess.PIPE, cwd=root)
+    deadline = time.monotonic() + 240
+    while process.poll() is None and not begun() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert begun()
+    process.kill()
+    process.communicate(timeout=120)
+
+
+def test_workers_of_a_killed_command_save_and_end(root, tmp_path_factory):
+    endless = [option for option in TINY if "max_updates" not in option] + ["train.max_updates=99999", "train.patience=99999"]
+    command = ["run", "base", "hc-sa", f"data.corpus={few_pairs()}", *endless, "--results", str(tmp_path_factory.mktemp("results"))]
+    kill_once(lambda: len(list(root.glob("*/checkpoints/*"))) > 1, command, root)
+    for run in map(Run, root.iterdir()):
+        with run.lock():  # which nobody has
+            assert not run.is_finished and run.checkpoints()
+
+
+def test_workers_of_a_killed_pruning_end(root):
+    base = train(tiny(), root, quiet=True)
+    kill_once(lambda: len(list(root.glob("*/.lock"))) > 1, ["prune", base.path.name, "--heads", "4"], root)
+    for run in map(Run, root.iterdir()):
+        with run.lock():
+            assert run.config
+
+
+def test_a_worker_that_does_not_heed_its_parents_death_is_ended(tmp_path):
+    code = f"import stopped_work, repro.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], stopped_work.endless, 1, print)"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, env=environment)
+    while process.poll() is None and not list(tmp_path.iterdir()):
+        time.sleep(0.1)
+    process.kill()
+    process.communicate(timeout=120)
+    assert list(tmp_path.iterdir())

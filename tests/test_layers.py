@@ -8,8 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"errors", "markdown", "metrics", "scripts", "resampling", "statistics", "costs", "data.characters"},
-    {"files", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
+    {"errors", "reading", "stops", "markdown", "metrics", "scripts", "resampling", "statistics", "costs", "data.characters"},
+    {"files", "locks", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
     {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
     {"scales", "log_lines", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
     {"attention", "attention.multihead"},

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from few_pairs import SIZES, few_pairs
-from tiny_runs import assert_same, parameters_of, stop_after, tiny
+from tiny_runs import assert_same, forget_hashes, parameters_of, stop_after, tiny
 
 from repro import pruning_sweep
 from repro.checkpoints import find_start, load_start, new_model
@@ -187,6 +187,7 @@ def test_a_start_outside_the_folder_of_runs_is_refused(base):
 def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_path):
     config = pruning_config(base, 0.1, **SHORT)
     other = Run(shutil.copytree(base.path, tmp_path / base.path.name))
+    forget_hashes(other)
     write_json(other.path / "provenance.json", other.provenance() | {"data_fingerprint": "0" * 64})
     with pytest.raises(InputError, match=f"was trained on another version of {few_pairs()}"):
         train(config, tmp_path, quiet=True)

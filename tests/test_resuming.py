@@ -13,7 +13,7 @@ import time
 import pytest
 import torch
 from few_pairs import few_pairs
-from tiny_runs import TINY, assert_same, cut_short, parameters_of, stop_after, timeless, tiny
+from tiny_runs import TINY, assert_same, cut_short, forget_hashes, parameters_of, stop_after, timeless, tiny
 
 import repro.training
 from repro.checkpoints import finish
@@ -40,7 +40,7 @@ def test_a_run_that_another_process_took_away_is_no_ones(tmp_path, monkeypatch):
         shutil.rmtree(run.path)
         flock(*arguments)
 
-    monkeypatch.setattr("repro.runs.fcntl.flock", removed_meanwhile)
+    monkeypatch.setattr("repro.locks.fcntl.flock", removed_meanwhile)
     for _ in ("between opening and locking", "before opening"):
         with pytest.raises(BusyError, match="was removed by another process just now. Fix: start the same command again"), run.lock():
             pytest.fail("owned what is gone")
@@ -177,6 +177,7 @@ def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monk
     damaged = bytearray((newest / "model.safetensors").read_bytes())
     damaged[-5] ^= 1
     (newest / "model.safetensors").write_bytes(damaged)
+    capfd.readouterr()
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
     what = "is damaged, or one before it that the final mean needs; training goes on after update 12"
     assert capfd.readouterr().err == f"{newest}: {what}\n"
@@ -213,6 +214,7 @@ def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_
         file.write('{"update": 16, "epo')
     (run.path / "checkpoints" / "0000016").write_text("")
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
+    forget_hashes(run)
     lines = run.metrics_path.read_text().split("\n")
     run.metrics_path.write_text("\n".join([lines[0][:9], *lines[1:]]))
     with pytest.raises(DamagedFileError, match=r"metrics.jsonl:1: is not JSON of an update. Fix: restore it, or delete that line"):

@@ -1,5 +1,6 @@
 """Runs of seconds: trained, stopped on purpose, and compared bit by bit."""
 
+import json
 import os
 import signal
 
@@ -11,6 +12,7 @@ from safetensors.torch import load_file
 import repro.training
 from repro.config import RunConfig
 from repro.errors import Stopped
+from repro.files import BESIDE, MANIFEST, write_json
 from repro.runs import Run
 from repro.scales import resolve
 from repro.training import train
@@ -48,6 +50,12 @@ def cut_short(tmp_path, monkeypatch, update: int = 14, *options: str) -> Run:
         train(tiny(*options), tmp_path, quiet=True)
     monkeypatch.undo()
     return Run.create(tiny(*options), tmp_path)
+
+
+def forget_hashes(run: Run) -> None:
+    """Let a finished run be one of before hashes were noted of what is beside its final parameters."""
+    manifest = run.path / "final" / MANIFEST
+    write_json(manifest, {name: entry for name, entry in json.loads(manifest.read_bytes()).items() if not name.startswith(BESIDE)})
 
 
 def timeless(run: Run) -> list[dict]:

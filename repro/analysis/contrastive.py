@@ -27,6 +27,7 @@ from scipy.stats import binomtest
 from torch import Tensor
 from tqdm import tqdm
 
+from repro import stops
 from repro.config import READERS
 from repro.data.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.data.contrastive import ContrastiveSuite
@@ -91,6 +92,7 @@ def cross_entropies(
     device = next(model.parameters()).device
     with tqdm(cut_by_tokens(ordered, pairs.lengths, batch_tokens), desc="scoring", unit="batch", disable=quiet) as bar:
         for indices in bar:
+            stops.heed()
             batch = pairs.batch(indices).to(device)
             means = token_means(model(batch.src, batch.tgt_in), batch.tgt_out)
             found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)

@@ -28,6 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from repro import stops
 from repro.analysis.weights import collect_weights
 from repro.data.batches import mark_source, pad
 from repro.data.subwords import BOS_ID, Subwords
@@ -164,6 +165,7 @@ def measure_syntax(
     sums = SyntaxSums(model.num_heads()["encoder_self"], merge)
     parses = iter(parses)
     for start in range(0, len(sentences), batch_size):
+        stops.heed()
         batch = sentences[start : start + batch_size]
         src = pad([mark_source(ids, model.config.source_end_mark) for ids in subwords.encode(batch)]).to(device)
         layers = collect_weights(model, src, torch.full((len(batch), 1), BOS_ID, device=device)).encoder_self

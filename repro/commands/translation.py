@@ -114,7 +114,8 @@ class _Work:
 
     def _read(self, line: bytes | None, number: int) -> str:
         """Return the text of a line; nothing if it is not text, which is told."""
-        from repro.data.text import BOM, remove_faults
+        from repro.data.characters import find_faults
+        from repro.data.text import BOM
 
         where = f"standard input:{number}"
         if line is None:
@@ -129,9 +130,8 @@ class _Work:
             what = f"byte 0x{line[error.start]:02X} is not UTF-8"
             self._refuse(InputError(where, what, "convert the text, for example: iconv -f latin1 -t utf8"))
             return ""
-        clean = remove_faults(text)
-        self.cleaned += clean != text
-        return clean
+        self.cleaned += bool(find_faults(text))
+        return text
 
     def _too_long(self, count: int, number: int) -> InputError | None:
         try:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from repro import stops
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID
 from repro.errors import InputError
 
@@ -97,9 +98,11 @@ def at_least_one(batches: Iterable[Any]) -> Iterator[Any]:
 
     Raises:
         InputError: there was none.
+        Stopped: a stop was asked for.
     """
     is_read = False
     for batch in batches:
+        stops.heed()
         is_read = True
         yield batch
     if not is_read:

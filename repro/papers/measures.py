@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from repro import stops
 from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
 from repro.analysis.head_records import describe_heads
 from repro.analysis.rows import off_diagonal
@@ -85,6 +86,7 @@ def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
     pairs = EncodedPairs(src, tgt, run.config.model.source_end_mark)
     shares: dict[str, list[float]] = {"encoder_self": [], "decoder_self": []}
     for start in range(0, len(pairs), BATCH):
+        stops.heed()
         batch = pairs.batch(range(start, min(start + BATCH, len(pairs))))
         weights = collect_weights(translator.model, batch.src, batch.tgt_in)
         for site, ids in (("encoder_self", batch.src), ("decoder_self", batch.tgt_in)):

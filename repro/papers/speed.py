@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from repro import stops
 from repro.data.batches import mark_source, pad
 from repro.data.corpora import load_corpus
 from repro.data.subwords import BOS_ID
@@ -62,6 +63,7 @@ def _sentences_per_second(translator: Translator, sources: list[str]) -> float:
     encoded.sort(key=len)
     start = time.perf_counter()
     for first in range(0, len(encoded), BATCH):
+        stops.heed()
         state = model.start(pad(encoded[first : first + BATCH]))
         tokens = torch.full((len(state.source_blocked), 1), BOS_ID)
         for _ in range(STEPS):

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from repro.errors import DamagedFileError, InputError, did_you_mean
-from repro.files import locked, write_json
+from repro.files import write_json
+from repro.locks import locked
 from repro.markdown import table
 from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Status, Verdict

@@ -1,0 +1,107 @@
+"""Stop requests (Ctrl-C, SIGTERM): a handler notes them, and work heeds them between two batches, where it can save."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from repro.errors import Stopped
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+SAME = 1.0  # seconds: timeout(1), say, signals a process and then its group, and means one request
+NOTICE = "stopping after this batch; a second request ends at once\n"
+
+PassOn = Callable[[int, bool], None]
+
+_noted: list[tuple[int, float]] = []  # signal and time of the first request
+_listeners: list[PassOn] = []
+_saved: list[int] = []  # within `at_once`: the number of updates that are saved
+_blocks: list[bool] = []  # of `noted`, the outermost first, and whether it is quiet
+
+
+def asked() -> int | None:
+    """Return the exit code of a stop that was asked for, by the shell's convention; None if none was."""
+    return 128 + _noted[0][0] if _noted else None
+
+
+def heed(update: int = 0) -> None:
+    """End the work if a stop was asked for: to be called between two batches, when there is nothing new to save.
+
+    Raises:
+        Stopped: after that many updates.
+    """
+    if code := asked():
+        raise Stopped(code, update)
+
+
+@contextlib.contextmanager
+def at_once(update: int = 0) -> Iterator[None]:
+    """Heed a stop wherever it comes while the block lasts, in which there is nothing new to save; see `heed`."""
+    heed(update)
+    _saved.append(update)
+    try:
+        yield
+    finally:
+        _saved.pop()
+    heed(update)
+
+
+@contextlib.contextmanager
+def noted(pass_on: PassOn | None = None, quiet: bool = False) -> Iterator[None]:
+    """Note stop requests while the block lasts; within another block, that one notes them.
+
+    A second request ends the process at once where nothing else is told of it. One that nobody has heeded when the outermost block
+    ends is for whoever called: the signal is raised again.
+
+    Off the main thread, where no signal is heard, nothing is noted.
+
+    Args:
+        pass_on: called with the signal at a request, and whether it is the second.
+        quiet: of a worker, which is told by the process that a user sees: say nothing, and bear any number of requests.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _blocks.append(quiet)
+    before = {number: signal.signal(number, _note) for number in STOPS} if len(_blocks) == 1 else {}
+    _listeners.extend([pass_on] if pass_on else [])
+    unheard = False
+    try:
+        yield
+        unheard = bool(_noted)
+    finally:
+        _blocks.pop()
+        if pass_on:
+            _listeners.remove(pass_on)
+        if not _blocks:
+            number = _noted[0][0] if _noted else 0
+            _noted.clear()
+            for handled, handler in before.items():
+                signal.signal(handled, handler)
+            if unheard and not quiet:
+                signal.raise_signal(number)
+
+
+def _note(number: int, _frame: Any) -> None:
+    is_second = bool(_noted)
+    if is_second and time.monotonic() - _noted[0][1] < SAME:
+        return
+    if not is_second:
+        _noted.append((number, time.monotonic()))
+        _say(NOTICE)
+    for pass_on in _listeners:
+        pass_on(number, is_second)
+    if is_second and not _listeners and not _blocks[0]:
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+    if _saved:  # a library that takes this for an error of its own delays the end of `at_once` only
+        heed(_saved[-1])
+
+
+def _say(line: str) -> None:
+    """Write to standard error past Python's buffers, which a handler may find in use; after a progress bar, on a line of its own."""
+    if not _blocks[0]:
+        with contextlib.suppress(OSError):
+            os.write(2, ("\n" * os.isatty(2) + line).encode())

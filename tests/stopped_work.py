@@ -1,0 +1,68 @@
+"""Work that asks for its own stop: what workers do in tests of stops."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from repro import stops
+from repro.analysis.contrastive import cross_entropies
+from repro.analysis.relevance import head_relevance
+from repro.config import RunConfig
+from repro.data.batches import Batch
+from repro.decoding import SearchConfig, Translator
+from repro.gallery import load
+from repro.jobs import train_and_evaluate
+
+SENTENCES = ["The dog sleeps.", "The old man sees a dog.", "A cat sees the old man in the garden."]
+
+
+def ask_to_stop() -> None:
+    """Let the process that handed this work out be asked to stop once, and wait until this one has been told."""
+    os.kill(os.getppid(), signal.SIGTERM)
+    while not stops.asked():
+        time.sleep(0.01)
+
+
+def held_before_training(config: RunConfig) -> dict[str, Any]:
+    """Be stopped between the beginning of the work and that of training."""
+    ask_to_stop()
+    return train_and_evaluate(config)
+
+
+def leave() -> dict[str, Any]:
+    """Be told to end, as by a daemon that sees memory run out, though nobody else is."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    stops.heed()
+    return {}
+
+
+def endless(folder: Path | str) -> dict[str, Any]:
+    """Heed no stop."""
+    (Path(folder) / f"begun.{os.getpid()}").write_text("")
+    while True:
+        time.sleep(0.1)
+
+
+def measure_three(what: str, told: Path) -> dict[str, Any]:
+    """Be stopped in the first of three batches, and count in a file those that are read."""
+    translator = Translator.from_run(load("base"))
+
+    def count(*_: Any) -> None:
+        with open(told, "a") as file:
+            file.write("x")
+        if told.read_text() == "x":
+            ask_to_stop()
+
+    translator.model.encoder[0].register_forward_hook(count)
+    if what == "translation":
+        translator.translate(SENTENCES, SearchConfig(batch_size=1))
+    elif what == "contrastive":
+        cross_entropies(translator, SENTENCES, SENTENCES, batch_tokens=1)
+    else:
+        rows = [torch.tensor([ids]) for ids in translator.subwords.encode(SENTENCES)]
+        head_relevance(translator.model, (Batch(row, row, row, [0]) for row in rows))
+    return {}
