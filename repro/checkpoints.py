@@ -20,8 +20,7 @@ from repro.files import write_atomic
 from repro.runs import Run
 from repro.tensors import load_state, load_tensors, save_tensors
 from repro.transformer import Transformer, count_parameters
-
-GATE = "gate.log_alpha"  # how the names of the parameters of head gates end
+from repro.updates import GATE
 
 MAY_CHANGE = ("gated_sites", "gate_rule", "gate_init", "dropout", "attention_dropout")
 """What of a model may differ from the run it starts from: gates come on top, and dropout has no parameters."""

@@ -15,7 +15,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"attention", "attention.multihead"},
     {"layers"},
     {"transformer"},
-    {"loss", "checkpoints", "preparation", "training", "decoding"},
+    {"loss", "updates", "behaviour", "checkpoints", "preparation", "training", "decoding"},
     {"evaluation", "analysis"},
     {"records", "catalogue"},
     {"scoring"},
