@@ -18,6 +18,7 @@ from repro.evaluation import as_records, score_all
 from repro.files import write_json
 from repro.record_fields import kind_of
 from repro.records import FORMAT, load_record, overlap_of, plain_name
+from repro.rereading import check_search
 from repro.runs import Run
 from repro.scales import system_of
 from repro.tensors import load_state
@@ -39,7 +40,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
 
     Raises:
         InputError: a run that is not finished, an unknown split, or a published corpus that has changed since: the sentences of the test
-            set may be in the training text that there was.
+            set may be in the training text that there was. Also a model that scores its translations otherwise read at once.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     if search is not None:
@@ -60,8 +61,10 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         return load_record(path)
     translator = Translator.from_run(run)
     start = time.perf_counter()
-    hyps = translator.translate(sources, search, quiet)
+    found = translator.search(sources, search, quiet)
+    hyps = translator.texts(found)
     seconds = time.perf_counter() - start
+    check_search(translator, sources, found, search, str(run.path))
     decoding = {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)}
     record = _describe(run, split, search, refs, hyps, decoding)
     try:
