@@ -17,7 +17,10 @@ from repro.errors import InputError
 from repro.transformer import Transformer
 
 SAMPLE = 16  # hypotheses that are read again
-MARKS = ([BOS_ID], []), ([], [EOS_ID])  # before and behind what the decoder reads, and what it predicts
+MARKS: tuple[tuple[list[int], list[int]], ...] = (
+    ([BOS_ID], []),
+    ([], [EOS_ID]),
+)  # before and behind what the decoder reads, and what it predicts
 TOLERANCE = 0.01  # of a rank score, relative to it or to one; rounding is a thousand times smaller
 
 

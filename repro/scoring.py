@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.attention.digests import file_digests
-from repro.checkpoints import changed_attention
+from repro.behaviour import output_of
+from repro.checkpoints import changed_code
 from repro.data.corpora import load_once, load_pairs, may_change, own_folder, task_of
 from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
@@ -54,8 +54,8 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         made_of += str((sources, refs))
     if not refs:
         raise InputError(f"{data.corpus}, {split}", "has no sentence pair", "put some into its files, or choose another split")
-    if changed := changed_attention(run):  # the kept translations are those of the old code
-        made_of += str(sorted((name, file_digests(run.config.model)[name]) for name in changed))
+    if changed_code(run):  # the kept translations are those of the old code
+        made_of += str(output_of(run.config.model))
     path = run.path / "evaluations" / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
     if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
         return load_record(path)
@@ -99,9 +99,8 @@ def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig,
 def describe_run(run: Run) -> dict[str, Any]:
     """Return what a record of any kind says about its run."""
     origin = run.provenance()
-    if changed := changed_attention(run):
-        notes = [f"the file of {name} said something else in training than when this was measured" for name in changed]
-        origin |= {"inexact": origin.get("inexact", []) + notes}
+    if changed := changed_code(run):
+        origin |= {"inexact": [*origin.get("inexact", []), changed]}
     return {
         "format": FORMAT,
         "run": run.name,
