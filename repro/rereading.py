@@ -17,10 +17,8 @@ from repro.errors import InputError
 from repro.transformer import Transformer
 
 SAMPLE = 16  # hypotheses that are read again
-MARKS: tuple[tuple[list[int], list[int]], ...] = (
-    ([BOS_ID], []),
-    ([], [EOS_ID]),
-)  # before and behind what the decoder reads, and what it predicts
+# Before and behind the tokens that the decoder reads, and those that it predicts.
+MARKS: tuple[tuple[list[int], list[int]], ...] = ([BOS_ID], []), ([], [EOS_ID])
 TOLERANCE = 0.01  # of a rank score, relative to it or to one; rounding is a thousand times smaller
 
 
