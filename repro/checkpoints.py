@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from repro.attention.digests import file_digests
+from repro.behaviour import changes, output_of
 from repro.config import TrainConfig
 from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
@@ -21,8 +21,7 @@ from repro.reading import exists, is_file
 from repro.runs import Run
 from repro.tensors import load_state, load_tensors
 from repro.transformer import Transformer, count_parameters
-
-GATE = "gate.log_alpha"  # how the names of the parameters of head gates end
+from repro.updates import GATE
 
 MAY_CHANGE = ("gated_sites", "gate_rule", "gate_init", "dropout", "attention_dropout")
 """What of a model may differ from the run it starts from: gates come on top, and dropout has no parameters."""
@@ -73,22 +72,27 @@ def new_model(run: Run) -> tuple[Transformer, Subwords]:
         DamagedFileError: subwords or lengths are not what was written.
     """
     run.check_files()
-    warn_of_changed_attention(run)
+    warn_of_changed_code(run)
     subwords = Subwords.load(run.subwords_path)
     return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
 
 
-def warn_of_changed_attention(run: Run) -> None:
-    """Say on standard error that a run is not of the code that there is now."""
-    if changed := changed_attention(run):
-        what = f"was made when the file of {', '.join(changed)} said something else: its numbers are of old parameters under new code"
-        print(f"{run.path}: {what}. Delete the folder to train it again", file=sys.stderr)
+def warn_of_changed_code(run: Run) -> None:
+    """Say on standard error that a run is not of the code that is here."""
+    if changed := changed_code(run):
+        print(f"{run.path}: {changed}. Delete the folder to train it again", file=sys.stderr)
 
 
-def changed_attention(run: Run) -> list[str]:
-    """Return the variants in a run's model and what they import, as far as it is noted, of which a file has changed since it was made."""
-    noted = run.provenance().get("variants", {}) if exists(run.provenance_path) else {}
-    return [name for name, digest in file_digests(run.config.model).items() if noted.get(name, digest) != digest]
+def changed_code(run: Run) -> str | None:
+    """Return in words that a run's model is now read otherwise than when the run began, or None.
+
+    Only what the model computes from its parameters counts: the rest shaped them, and is over. A run that
+    noted nothing is believed.
+    """
+    noted = run.provenance().get("behaviour", {}) if exists(run.provenance_path) else {}
+    if "output" in noted and changes(noted, output_of(run.config.model)):
+        return "this code computes other scores of the next token than when the run began: old parameters, new code"
+    return None
 
 
 def find_start(run: Run, data_fingerprint: str) -> Run | None:

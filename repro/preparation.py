@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from repro.attention.digests import file_digests
-from repro.checkpoints import warn_of_changed_attention
+from repro.behaviour import behaviour, changes
+from repro.checkpoints import warn_of_changed_code
 from repro.config import READERS, DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
 from repro.data.corpora import ParallelCorpus, check_at_hand, load_once, may_change, own_folder
@@ -58,14 +58,14 @@ def warn_of_emulated_precision(run: Run, device: torch.device) -> None:
 
 
 def check_finished(run: Run, allow_inexact: bool) -> None:
-    """Refuse a finished run that is damaged, or that was trained on a text that has changed since; say so of an attention that has.
+    """Refuse a finished run that is damaged, or that was trained on a text that has changed since; say so of code that has.
 
     Raises:
         DamagedFileError: the final parameters are not what was written.
         InputError: the text is another one, and that is not allowed.
     """
     run.check_files()
-    warn_of_changed_attention(run)
+    warn_of_changed_code(run)
     data = run.config.data
     if allow_inexact or not may_change(data.corpus):
         return
@@ -115,7 +115,7 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
     data = run.config.data
     texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
-    new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {"variants": file_digests(run.config.model)}
+    new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {"behaviour": behaviour(run.config)}
     goes_on = bool(run.checkpoints())
     if goes_on:
         _check_provenance(run, new, allow_inexact)
@@ -180,13 +180,22 @@ def _encode(subwords: Subwords, sources: list[str], targets: list[str], end_mark
 
 
 def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> None:
-    """Refuse to go on with another identity than the run began with unless it is allowed, and then note it for good."""
+    """Refuse to go on with another identity than the run began with unless it is allowed, and then note it for good.
+
+    The commits under which a run went on are noted in any case.
+    """
     old = run.provenance()
-    changes = identity_changes(old, new)
-    if changes and not allow_inexact:
-        raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(changes)}", "restore it, or add --allow-inexact")
-    if changes:
-        write_json(run.provenance_path, old | {"inexact": old.get("inexact", []) + changes})
+    found = identity_changes(old, new)
+    if other := changes(old.get("behaviour", {}), new["behaviour"]):
+        found.append(f"this code computes {', '.join(other)} than when the run began")
+    if found and not allow_inexact:
+        raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(found)}", "restore it, or add --allow-inexact")
+    noted = {"inexact": old.get("inexact", []) + found} if found else {}
+    commits = old.get("commits", [old["commit"]])
+    if new["commit"] != commits[-1]:
+        noted["commits"] = [*commits, new["commit"]]
+    if noted:
+        write_json(run.provenance_path, old | noted)
 
 
 def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:

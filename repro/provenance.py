@@ -30,8 +30,12 @@ def provenance(device: "torch.device", threads: int, data_fingerprint: str) -> d
 
 
 IDENTITY = ("data_fingerprint", "device")
-"""The parts of the provenance without which a resumed run is another run; the torch version and what rounds, the instructions of a
-processor or the name of a GPU, are compared as well. The number of threads is one more, but training sets it to what it was."""
+"""The parts of the provenance without which a resumed run is another run; what rounds, the instructions of a processor or the name of a
+GPU, is compared as well. The number of threads is one more, but training sets it to what it was."""
+
+
+DECISIVE = ("torch", "numpy", "sentencepiece")
+"""The packages that decide a run: sums, the order of the data, subwords. Python's minor version counts, too."""
 
 
 TOLD = ("processor", "commit", "started")
@@ -41,12 +45,15 @@ TOLD = ("processor", "commit", "started")
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """List in words what differs between two provenances that a bit-identical resume cannot bear."""
     pairs = {key: (old[key], new[key]) for key in IDENTITY}
-    pairs["torch"] = old["versions"]["torch"], new["versions"]["torch"]
+    pairs |= {name: (old["versions"].get(name), new["versions"][name]) for name in DECISIVE}
+    pairs["Python"] = _minor(old["python"]), _minor(new["python"])
     if old["device"] == new["device"]:
         pairs["GPU" if new["device"] == "cuda" else "instructions"] = _rounding(old), _rounding(new)
-    noted, here = old.get("variants", {}), new.get("variants", {})
-    pairs |= {f"the code of {name}": (noted[name], here[name]) for name in here if name in noted}
     return [f"{key} was {was}, is {now}" for key, (was, now) in pairs.items() if was != now]
+
+
+def _minor(python: str) -> str:
+    return ".".join(python.split(".")[:2])
 
 
 def _rounding(found: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from repro.record_fields import faults_of, kind_of
 
 FORMAT = 1
 VERDICTS = "claims"  # the folder of results that holds no records but verdicts
+BEHAVIOUR = "behaviour.json"  # the file beside the records that holds what the code computed, see `papers.computed`
 MEND = "restore the file, or delete it and evaluate or measure the run again"
 
 
@@ -114,7 +115,7 @@ def read_records(folder: Path) -> tuple[dict[Path, dict[str, Any]], list[Damaged
 
 def _paths(folder: Path) -> list[Path]:
     """Return the files of records below a folder: not verdicts, and nothing hidden, such as the copies that editors keep."""
-    paths = {path: path.relative_to(folder).parts for path in sorted(Path(folder).rglob("*.json"))}
+    paths = {path: path.relative_to(folder).parts for path in sorted(Path(folder).rglob("*.json")) if path.name != BEHAVIOUR}
     return [path for path, parts in paths.items() if path.parent.name != VERDICTS and not any(part.startswith(".") for part in parts)]
 
 

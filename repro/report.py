@@ -261,5 +261,6 @@ def _made_with(records: list[dict[str, Any]]) -> str:
         versions = ", ".join(f"{name} {number}" for name, number in origin["versions"].items())
         inexact = f"; not exact: {'; '.join(origin['inexact'])}" if origin.get("inexact") else ""
         machine = f"{origin['device']}, threads {origin['threads']}, {origin['processor']}"
-        runs.setdefault(f"commit {origin['commit']}, {machine}, {versions}{inexact}", {})[record["run"]] = None
+        commits = ", then ".join(origin.get("commits", [origin["commit"]]))
+        runs.setdefault(f"commit {commits}, {machine}, {versions}{inexact}", {})[record["run"]] = None
     return "\n".join(f"- {escape(', '.join(names))}: {escape(origin)}" for origin, names in runs.items())

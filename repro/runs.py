@@ -233,7 +233,7 @@ class Run:
         self._check_final()
         try:
             found = json.loads(read_plain(self.provenance_path))
-            threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list}
+            threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list, "behaviour": dict, "commits": list}
             texts = [*(found[key] for key in (*IDENTITY, *TOLD)), found["versions"]["torch"], *found["versions"].values()]
             is_whole = type(threads) is int and 0 < threads < 10_000 and all(isinstance(text, str) for text in texts)
             if not is_whole or any(not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()):

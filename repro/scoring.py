@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.attention.digests import file_digests
-from repro.checkpoints import changed_attention
+from repro.behaviour import output_of
+from repro.checkpoints import changed_code
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import MOVED, check_at_hand, is_moved, load_once, load_pairs, may_change, own_folder, task_of
 from repro.data.parallel import digest
@@ -19,6 +19,7 @@ from repro.evaluation import as_records, score_all
 from repro.files import write_json
 from repro.record_fields import kind_of
 from repro.records import FORMAT, load_record, overlap_of, plain_name
+from repro.rereading import check_search
 from repro.runs import Run
 from repro.scales import system_of
 from repro.tensors import load_state
@@ -41,7 +42,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
 
     Raises:
         InputError: a run that is not finished, an unknown split, or a published corpus that has changed since: the sentences of the test
-            set may be in the training text that there was.
+            set may be in the training text that there was. Also a model that scores its translations otherwise read at once.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     if search is not None:
@@ -55,15 +56,17 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         made_of += str((sources, refs))
     if not refs:
         raise InputError(f"{data.corpus}, {split}", "has no sentence pair", "put some into its files, or choose another split")
-    if changed := changed_attention(run):  # the kept translations are those of the old code
-        made_of += str(sorted((name, file_digests(run.config.model)[name]) for name in changed))
+    if changed_code(run):  # the kept translations are those of the old code
+        made_of += str(output_of(run.config.model))
     path = run.path / "evaluations" / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
     if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
         return load_record(path)
     translator = Translator.from_run(run)
     start = time.perf_counter()
-    hyps = translator.translate(sources, search, quiet)
+    found = translator.search(sources, search, quiet)
+    hyps = translator.texts(found)
     seconds = time.perf_counter() - start
+    check_search(translator, sources, found, search, str(run.path))
     decoding = {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)}
     record = _describe(run, split, search, refs, hyps, decoding)
     try:
@@ -116,9 +119,8 @@ def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig,
 def describe_run(run: Run) -> dict[str, Any]:
     """Return what a record of any kind says about its run."""
     origin = run.provenance()
-    if changed := changed_attention(run):
-        notes = [f"the file of {name} said something else in training than when this was measured" for name in changed]
-        origin |= {"inexact": origin.get("inexact", []) + notes}
+    if changed := changed_code(run):
+        origin |= {"inexact": [*origin.get("inexact", []), changed]}
     return {
         "format": FORMAT,
         "run": run.name,

@@ -14,32 +14,26 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 from tqdm import tqdm
 
 from repro import stops
 from repro.allocator import keep_freed_memory
-from repro.checkpoints import GATE, Progress, find_start, finish, load_start, new_model, resume, save_checkpoint
+from repro.checkpoints import Progress, find_start, finish, load_start, new_model, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig
-from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
+from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_corpus
-from repro.data.subwords import PAD_ID
 from repro.energy import EnergyMeter
-from repro.errors import BusyError, ReproError, Stopped, check_kind
+from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
-from repro.loss import output_loss
 from repro.preparation import check_finished, check_lengths, find_device, prepare, removed_if_empty, threads_of, warn_of_emulated_precision
 from repro.runs import Run
 from repro.transformer import Transformer
+from repro.updates import DivergedError, apply_update, calmer, evaluate_nll, learning_rate, make_optimizer
 
 LOG_EVERY = 50  # updates between two lines of metrics
 
 
 Log = Callable[[dict[str, Any]], None]
-
-
-class DivergedError(ReproError):
-    """Loss or gradient is no longer a finite number."""
 
 
 def train(
@@ -136,7 +130,7 @@ def _loop(
                     line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
                     if not math.isfinite(line["dev_nll"]):
                         raise DivergedError(
-                            "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", _calmer(config)
+                            "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", calmer(config)
                         )
                     progress = progress.with_dev(line["dev_nll"])
                     bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
@@ -176,74 +170,6 @@ def freeze_decoder(model: Transformer) -> None:
         part.requires_grad_(False)
 
 
-def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
-    """Return Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2; `apply_update` sets its rates."""
-    gates = {name: parameter for name, parameter in model.named_parameters() if name.endswith(GATE)}
-    others = [parameter for name, parameter in model.named_parameters() if name not in gates]
-    groups: list[dict[str, Any]] = [{"params": others}, {"params": list(gates.values()), "rate": config.gate_rate}]
-    return torch.optim.Adam(groups, lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
-
-
-def apply_update(
-    model: Transformer, optimizer: torch.optim.Optimizer, batch: Batch, lr: float, config: TrainConfig
-) -> tuple[float, float, int]:
-    """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens.
-
-    Raises:
-        DivergedError: loss or gradient is no number any more.
-    """
-    model.train()
-    for group in optimizer.param_groups:
-        group["lr"] = lr * group.get("rate", 1.0)
-    total, total_nll, tokens = batch_loss(model, batch, config)
-    (total / tokens + config.gate_penalty * model.gate_penalty()).backward()
-    loss, nll = total.item() / tokens, total_nll.item() / tokens
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
-    if not math.isfinite(norm) or not math.isfinite(loss):
-        what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, training pairs {batch.indices[:5]} ..."
-        raise DivergedError("training", what, _calmer(config) if optimizer.state else "look at its attention: no step was taken yet")
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-    return loss, nll, tokens
-
-
-def batch_loss(model: Transformer, batch: Batch, config: TrainConfig) -> tuple[Tensor, Tensor, int]:
-    """Return the summed smoothed loss, the summed negative log-likelihood (nats) and the number of target tokens of a batch."""
-    with torch.autocast(batch.src.device.type, torch.bfloat16, enabled=config.precision == "bf16"):
-        hidden, _ = model.decode(model.start(batch.src), batch.tgt_in)
-        targets = batch.tgt_out.flatten()
-        real = (targets != PAD_ID).nonzero()[:, 0]
-        smoothing = config.label_smoothing if model.training else 0.0
-        loss, nll = output_loss(hidden.flatten(0, 1).index_select(0, real), model.output.weight, targets[real], smoothing)
-    return loss, nll, len(real)
-
-
-@torch.no_grad()
-def evaluate_nll(model: Transformer, pairs: EncodedPairs, config: TrainConfig) -> float:
-    """Return the mean negative log-likelihood of the target tokens, in nats."""
-    model.eval()
-    device = next(model.parameters()).device
-    total, tokens = 0.0, 0
-    ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
-    for indices in cut_by_tokens(ordered, pairs.lengths, config.batch_tokens):
-        _, nll, count = batch_loss(model, pairs.batch(indices).to(device), config)
-        total, tokens = total + nll.item(), tokens + count
-    return total / tokens
-
-
-def learning_rate(update: int, config: TrainConfig) -> float:
-    """Return the rate of the given update, counted from 1: a linear warm-up to the peak, then the schedule's decay.
-
-    `inverse-sqrt` falls with the square root of the update (Vaswani et al. 2017, equation 3, with the peak as the scale);
-    `linear` falls in a straight line and reaches zero after the last update.
-    """
-    if update <= config.warmup:
-        return config.learning_rate * update / config.warmup
-    if config.schedule == "inverse-sqrt":
-        return config.learning_rate * math.sqrt(config.warmup / update)
-    return config.learning_rate * (config.max_updates + 1 - update) / (config.max_updates + 1 - config.warmup)
-
-
 def _line(progress: Progress, lr: float) -> dict[str, Any]:
     """Return a line of metrics: means since the last one, and where the run stands."""
     loss, nll, tokens = progress.unlogged
@@ -251,6 +177,3 @@ def _line(progress: Progress, lr: float) -> dict[str, Any]:
     return line | {"seconds": round(progress.seconds, 1)}
 
 
-def _calmer(config: TrainConfig) -> str:
-    mends = ["lower train.learning_rate", "raise train.warmup"] + ["use train.precision=fp32"] * (config.precision != "fp32")
-    return " or ".join(mends)

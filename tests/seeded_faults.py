@@ -1,6 +1,8 @@
 """Put ten faults into a copy of the package, one by one, and report which tests turn red; a fault that no test sees is an error.
 
-These are the mistakes that re-implementations of the five papers make. Run it as `python tests/seeded_faults.py`.
+These are the mistakes that re-implementations of the five papers make. Then twelve edits of the kind that people make between
+two runs, four without and eight with another result, are held against `results/behaviour.json`, which must tell them apart.
+Run it as `python tests/seeded_faults.py`.
 """
 
 import os
@@ -73,6 +75,56 @@ FAULTS = [
         "test_fixed.py",
     ),
 ]
+
+
+class Edit(NamedTuple):
+    """Lines of a file below `repro`, what an edit makes of them, and whether results change."""
+
+    name: str
+    file: str
+    line: str
+    edited: str
+    changes: bool
+
+
+EDITS = [
+    Edit("annotated", "attention/dot_product.py", "dropout: float = 0.0, scale_dim", "dropout: int | float = 0.0, scale_dim", False),
+    Edit("local renamed", "attention/masks.py", "lowest", "smallest", False),
+    Edit("unused constant", "attention/masks.py", "import torch\n", "import torch\n\nUNUSED = 1\n", False),
+    Edit("message reworded", "attention/gaussian.py", "gamma and floor belong to", "gamma and floor are options of", False),
+    Edit(
+        "bias in the values",
+        "attention/multihead.py",
+        "self.value_proj = nn.Linear(embed_dim, width, bias=False)",
+        "self.value_proj = nn.Linear(embed_dim, width)",
+        True,
+    ),
+    Edit("embeddings not scaled", "transformer.py", "embedding(ids) * math.sqrt(self.config.embed_dim)", "embedding(ids)", True),
+    Edit(
+        "feed-forward without its residual",
+        "layers.py",
+        "return x if place is None else place.leave(x, place.sublayer(place.enter(x)))",
+        "return x if place is None else place.norm(place.sublayer(place.enter(x)))",
+        True,
+    ),
+    Edit("label smoothing halved", "loss.py", "vocab, device = weight", "smoothing = smoothing / 2\n        vocab, device = weight", True),
+    Edit(
+        "embeddings drawn twice as wide", "transformer.py", "std=self.config.embed_dim**-0.5", "std=2 * self.config.embed_dim**-0.5", True
+    ),
+    Edit("source end mark dropped", "data/batches.py", "return [*ids, EOS_ID] if end_mark else list(ids)", "return list(ids)", True),
+    Edit("future leak by one", "attention/masks.py", "> query_positions[:, None]", "> query_positions[:, None] + 1", True),
+    Edit(
+        "centre off by one", "attention/gaussian.py", "positions.query + centers[:, None]", "positions.query + centers[:, None] + 1", True
+    ),
+]
+"""What a digest of the text of variants told apart in 2 of 12 cases."""
+
+COMPARE = """
+from pathlib import Path
+from repro.papers.computed import _load
+rows = {row.name: row for row in _load(Path("results"))}
+print("CHANGED" if any(rows[name].changes() for name in ("base", "hc-all")) else "SAME")
+"""
 GATE = "            if factors is not None:\n                heads = heads * factors.to(heads.dtype)[:, None, None]\n"
 """The right place of the gate, which the fault that moves it takes away."""
 
@@ -83,6 +135,29 @@ def run_tests(folder: Path, files: set[str]) -> tuple[int, list[str]]:
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, re.findall(r"^(?:FAILED|ERROR) tests/\S+::(\S+)", done.stdout, re.MULTILINE)
+
+
+def seems_changed(folder: Path) -> str:
+    """Return CHANGED or SAME: what the stored numbers of two systems say of a copy, or what went wrong."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", COMPARE], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or done.stderr[-300:]
+
+
+def tell_apart(folder: Path) -> list[str]:
+    """Make each edit in the copy, and return those that the stored numbers take for something else."""
+    wrong = []
+    for edit in EDITS:
+        path = folder / "repro" / edit.file
+        text = (ROOT / "repro" / edit.file).read_text()
+        if edit.line not in text:
+            sys.exit(f"{edit.name}: {edit.file} does not hold: {edit.line}. Fix: adapt tests/seeded_faults.py")
+        path.write_text(text.replace(edit.line, edit.edited))
+        found, wanted = seems_changed(folder), "CHANGED" if edit.changes else "SAME"
+        shutil.copy(ROOT / "repro" / edit.file, path)
+        print(f"{edit.name}: {found}", flush=True)
+        wrong += [] if found == wanted else [edit.name]
+    return wrong
 
 
 def put_in(fault: Fault, folder: Path) -> None:
@@ -102,7 +177,7 @@ def put_in(fault: Fault, folder: Path) -> None:
 
 
 def main() -> None:
-    """Check that the tests are green without a fault, then that each fault turns some red."""
+    """Check that the tests are green without a fault, that each fault turns some red, and that each edit is known for what it is."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("repro", "tests"):
@@ -118,8 +193,11 @@ def main() -> None:
             shutil.copy(ROOT / "repro" / "attention" / fault.file, folder / "repro" / "attention" / fault.file)
             print(f"{fault.name}: {f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}", flush=True)
             unseen += [] if failed else [fault.name]
-    if unseen:
-        sys.exit(f"no test sees: {', '.join(unseen)}")
+        (folder / "results").mkdir()
+        shutil.copy(ROOT / "results" / "behaviour.json", folder / "results")
+        mistaken = tell_apart(folder)
+    if unseen or mistaken:
+        sys.exit(f"no test sees: {', '.join(unseen) or '-'}; taken for something else: {', '.join(mistaken) or '-'}")
 
 
 if __name__ == "__main__":

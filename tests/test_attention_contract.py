@@ -1,14 +1,34 @@
-"""The promises of `AttentionWeights`, for every variant at every site where it is defined.
+"""The promises of `AttentionWeights`, for every variant at every site where it is defined, with every option at a second value.
 
-Sizes differ pairwise: equal ones hide transposes.
+A new variant is one file and one line: what it refuses, and whether its rows sum to one, it says itself.
 """
 
+import inspect
 import math
 
 import pytest
 import torch
+from attention_contract import (
+    BATCH,
+    EMBED_DIM,
+    NUM_HEADS,
+    PLACES,
+    build_one,
+    check_calls_do_not_meet,
+    check_nothing_later_counts,
+    check_padding_and_batch,
+    check_rows_on_their_own,
+    check_rows_without_keys,
+    check_saved,
+    check_step_by_step,
+    check_weights,
+    lengths_of,
+    make,
+    options_of,
+    specs_of,
+)
 
-from repro.attention import VARIANTS, build_weights, layers_of
+from repro.attention import VARIANTS, build_weights, layers_of, parse_variant
 from repro.attention.base import Positions
 from repro.attention.gates import HardConcrete
 from repro.attention.masks import causal_mask
@@ -16,71 +36,12 @@ from repro.attention.multihead import MultiHeadAttention
 from repro.config import SITES, ModelConfig
 from repro.errors import InputError
 
-BATCH, QUERY_LEN, KEY_LEN, NUM_HEADS, HEAD_DIM = 2, 5, 7, 4, 6
-EMBED_DIM = NUM_HEADS * HEAD_DIM
-WORDS = torch.tensor([[0, 0, 1, 2, 2], [0, 1, 1, 1, 2]])
+QUERY_LEN = 5
+SMALL = 9  # the size of a table of positions where gradients are checked: those of all of 256 by 256 take long
 
-OPTIONS = [
-    "dot-product(heads=1)",
-    "dot-product(heads=3, head_dim=5)",
-    "gaussian(kernel='window')",
-    "gaussian(kernel='index')",
-    "gaussian(renormalize=True)",
-    "gaussian(kernel='window', renormalize=True)",
-    "gaussian(gamma=1.0, centers=[-1, 1], floor=False)",
-    "fixed(patterns=[])",
-    "fixed(learned=0)",
-    "fixed(unit='word')",
-    "fixed(unit='word', spread='copy', right_context='mirrored')",
-    "fixed(empty='self')",
-    "fixed(empty='wrap')",
-    "mixed(types='GL', repeat='last', scale='model')",
-    "mixed(types='FB', window=2)",
-    "recurrent(axis='query')",
-    "recurrent(transition='code-0')",
-    "recurrent(transition='code-1')",
-    "recurrent(transition='code-2')",
-    "recurrent(transition='code-3')",
-    "recurrent(layer_norm=False, residual=False)",
-    "recurrent(max_len=3, beyond='clamp')",
-    "synthesizer(init='ones')",
-    "synthesizer(rank=2)",
-    "synthesizer(max_len=3, beyond='clamp')",
-]
-SMALL_TABLES = {"recurrent": "max_len=9", "synthesizer": "max_len=9"}  # the default of 256 is slow to differentiate
-
-
-def build_one(spec: str, site: str, dropout: float = 0.0):
-    name, _, options = spec.removesuffix(")").partition("(")
-    if name in SMALL_TABLES and "max_len" not in options:
-        spec = f"{name}({', '.join(part for part in (SMALL_TABLES[name], options) if part)})"
-    return build_weights(spec, site, 2, EMBED_DIM, NUM_HEADS, dropout, 1.3)[1]  # the second layer: RAN has taken two steps
-
-
-def defined(spec: str, site: str) -> bool:
-    try:
-        build_one(spec, site)
-    except InputError:
-        return False
-    return True
-
-
-PLACES = [(spec, site) for spec in (*VARIANTS, *OPTIONS) for site in SITES if defined(spec, site)]
 every_place = pytest.mark.parametrize("variant, site", PLACES)
+every_decoder = pytest.mark.parametrize("variant", [variant for variant, site in PLACES if site == "decoder_self"])
 every_precision = pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.bfloat16, 2e-2)])
-
-
-def make(variant, site, dtype=torch.float64, dropout=0.0):
-    """Return a layer, its inputs, and a mask with padding (and, in the decoder, the future) blocked."""
-    weights = build_one(variant, site, dropout)
-    key_len = KEY_LEN if site == "cross" else QUERY_LEN
-    query = torch.randn(BATCH, QUERY_LEN, EMBED_DIM, dtype=dtype)
-    key = torch.randn(BATCH, key_len, EMBED_DIM, dtype=dtype) if site == "cross" else query
-    positions = Positions(torch.arange(QUERY_LEN), WORDS if site == "encoder_self" else None)
-    padded = torch.zeros(BATCH, 1, 1, key_len, dtype=torch.bool)
-    padded[1, ..., -2:] = True
-    blocked = padded | causal_mask(positions.query, key_len) if site == "decoder_self" else padded
-    return weights.to(dtype), query, key, blocked, positions
 
 
 def weigh(weights, query, key, blocked, positions):
@@ -88,24 +49,19 @@ def weigh(weights, query, key, blocked, positions):
 
 
 @every_place
-def test_weights_have_the_shape_and_are_zero_exactly_where_blocked(variant, site):
-    weights, query, key, blocked, positions = make(variant, site)
-    result = weigh(weights, query, key, blocked, positions)
-    assert result.shape[1:] == (weights.num_heads, QUERY_LEN, key.shape[1]) and result.shape[0] in (1, BATCH)
-    result, blocked = torch.broadcast_tensors(result, blocked)
-    assert (result >= 0).all()
-    assert (result[blocked] == 0).all()
-    assert (result[~blocked] > 0).any()
+def test_weights_have_the_shape_are_zero_exactly_where_blocked_and_sum_to_one(variant, site):
+    for length in lengths_of(variant, site):
+        check_weights(variant, site, length)
 
 
 @every_place
 def test_a_row_with_every_key_blocked_is_zero_with_finite_gradients(variant, site):
+    check_rows_without_keys(variant, site)
     weights, query, key, blocked, positions = make(variant, site)
     blocked = blocked.expand(BATCH, 1, QUERY_LEN, -1).clone()
     blocked[0, :, 1] = True
     query.requires_grad_()
     result = weigh(weights, query, key, blocked, positions)
-    assert (result[0, :, 1] == 0).all()
     if result.requires_grad:
         result.sum().backward()
         gradients = [tensor.grad for tensor in (query, *weights.parameters()) if tensor.grad is not None]
@@ -115,79 +71,72 @@ def test_a_row_with_every_key_blocked_is_zero_with_finite_gradients(variant, sit
 @every_place
 @every_precision
 def test_attend_is_forward_times_value(variant, site, dtype, tolerance):
-    weights, query, key, blocked, positions = make(variant, site, dtype)
+    weights, query, key, blocked, positions = make(variant, site, dtype=dtype)
     value = torch.randn(BATCH, weights.num_heads, key.shape[1], weights.head_dim, dtype=dtype)
     projected = weights.project_key(key)
     expected = weights(query, projected, blocked, positions) @ value
     torch.testing.assert_close(weights.attend(query, projected, value, blocked, positions), expected, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("variant, site", [(variant, site) for variant, site in PLACES if not variant.startswith("fixed")])
-def test_learned_weights_are_dropped_in_training_and_no_others(variant, site):
-    """Fixed heads have an option, and a test of their own."""
+@every_place
+def test_the_heads_that_are_learned_are_dropped_in_training(variant, site):
     weights, query, key, blocked, positions = make(variant, site, dropout=0.5)
     readable = min(key.shape[1], weights.head_dim)  # value d is 1 at key d alone: it shows that key's weight
     value = torch.eye(key.shape[1], weights.head_dim, dtype=torch.float64).expand(BATCH, weights.num_heads, -1, -1)
+    for parameter in weights.parameters():
+        parameter.requires_grad_()
     projected = weights.project_key(key)
     whole = weights(query, projected, blocked, positions).expand(BATCH, -1, -1, -1)[..., :readable]
     dropped = weights.train().attend(query, projected, value, blocked, positions)[..., :readable]
-    is_learned = any(True for _ in weights.parameters())
-    torch.testing.assert_close(dropped, torch.where(dropped == 0, 0, 2 * whole) if is_learned else whole)
-    assert ((dropped == 0) & (whole > 0)).any() == is_learned
+    is_learned = [_is_learned(whole[:, head], weights) for head in range(weights.num_heads)]
+    for head, of_head in enumerate(is_learned):
+        found, expected = dropped[:, head], whole[:, head]
+        is_dropped = bool(((found == 0) & (expected > 0)).any())
+        assert is_dropped or not of_head, f"{variant} at {site}: head {head} is learned, and none of its weights is dropped"
+        assert not is_dropped or any(is_learned), f"{variant} at {site}: nothing is learned, but weights of head {head} are dropped"
+        torch.testing.assert_close(found, torch.where(found == 0, 0, 2 * expected) if is_dropped else expected)
+
+
+def _is_learned(of_head, weights) -> bool:
+    """Whether the weights of a head depend on a parameter; their sum is one anyhow."""
+    total = (of_head * torch.rand_like(of_head)).sum()
+    if not total.requires_grad:
+        return False
+    gradients = torch.autograd.grad(total, list(weights.parameters()), retain_graph=True, allow_unused=True)
+    return any(gradient is not None and bool((gradient != 0).any()) for gradient in gradients)
 
 
 @every_place
 def test_one_query_at_a_time_gives_the_same_rows(variant, site):
-    weights, query, key, blocked, positions = make(variant, site)
-    together = weigh(weights, query, key, blocked, positions).expand(BATCH, -1, -1, -1)
-    blocked = blocked.expand(-1, -1, QUERY_LEN, -1)
-    for i in range(QUERY_LEN):
-        alone = weigh(weights, query[:, i : i + 1], key, blocked[:, :, i : i + 1], positions._replace(query=positions.query[i : i + 1]))
-        torch.testing.assert_close(alone.expand(BATCH, -1, -1, -1)[:, :, 0], together[:, :, i], rtol=0, atol=1e-12)
+    for length in lengths_of(variant, site):
+        check_rows_on_their_own(variant, site, length)
 
 
-@pytest.mark.parametrize("variant", [variant for variant, site in PLACES if site == "decoder_self"])
+@every_decoder
 def test_a_changed_future_token_changes_nothing_earlier(variant):
-    weights, query, _, blocked, positions = make(variant, "decoder_self")
-    layer = MultiHeadAttention(weights, EMBED_DIM).double()
-    before = layer(query, layer.project(query), blocked, positions)
-    changed = query.clone()
-    changed[:, 3] += 1
-    after = layer(changed, layer.project(changed), blocked, positions)
-    torch.testing.assert_close(after[:, :3], before[:, :3], rtol=0, atol=0)
-    assert not torch.allclose(after[:, 3:], before[:, 3:])
+    for length in lengths_of(variant, "decoder_self"):
+        check_nothing_later_counts(variant, length)
+
+
+@pytest.mark.parametrize("variant, site", [place for place in PLACES if place[1] != "encoder_self"])
+def test_one_token_at_a_time_through_the_cache_gives_what_all_at_once_give(variant, site):
+    check_step_by_step(variant, site)
 
 
 @every_place
 def test_padding_and_batch_order_change_nothing(variant, site):
-    weights, query, key, blocked, positions = make(variant, site)
-    layer = MultiHeadAttention(weights, EMBED_DIM).double()
-    whole = layer(query, layer.project(key), blocked, positions)
-    words = None if positions.words is None else positions.words.flip(0)
-    arguments = (blocked.expand(BATCH, 1, -1, -1).flip(0), positions._replace(words=words))
-    flipped = layer(query.flip(0), layer.project(key.flip(0)), *arguments).flip(0)
-    torch.testing.assert_close(flipped, whole, rtol=0, atol=1e-12)
-    num_real = key.shape[1] - 2
-    words = None if positions.words is None else positions.words[1:, :num_real]
-    rows = slice(None) if site == "cross" else slice(num_real)  # a padded position asks nothing
-    arguments = (blocked.expand(BATCH, 1, -1, -1)[1:, ..., :num_real], Positions(positions.query[rows], words))
-    if blocked.shape[2] > 1:
-        arguments = (arguments[0][:, :, rows], arguments[1])
-    cut = layer(query[1:, rows], layer.project(key[1:, :num_real]), *arguments)
-    torch.testing.assert_close(cut, whole[1:, rows], rtol=0, atol=1e-12)
+    for length in lengths_of(variant, site):
+        check_padding_and_batch(variant, site, length)
 
 
 @every_place
-def test_a_sentence_of_one_token(variant, site):
-    weights, query, key, _, positions = make(variant, site)
-    words = None if positions.words is None else positions.words[:, :1]
-    result = weigh(weights, query[:, :1], key[:, :1], torch.zeros(1, 1, 1, 1, dtype=torch.bool), Positions(positions.query[:1], words))
-    assert result.isfinite().all() and (result >= 0).all()
+def test_a_call_leaves_nothing_for_the_next(variant, site):
+    check_calls_do_not_meet(variant, site)
 
 
 @every_place
 def test_gradients_are_those_of_finite_differences(variant, site):
-    weights, query, key, blocked, positions = make(variant, site)
+    weights, query, key, blocked, positions = make(variant, site, max_len=SMALL)
     layer = MultiHeadAttention(weights, EMBED_DIM).double()
     query.requires_grad_()
     names = [name for name, _ in layer.named_parameters()]
@@ -207,21 +156,7 @@ def test_gradients_are_those_of_finite_differences(variant, site):
 
 @every_place
 def test_save_and_load_give_the_same_weights(variant, site):
-    weights, query, key, blocked, positions = make(variant, site)
-    other = build_one(variant, site).double()
-    other.load_state_dict(weights.state_dict())
-    torch.testing.assert_close(weigh(other, query, key, blocked, positions), weigh(weights, query, key, blocked, positions), rtol=0, atol=0)
-
-
-NOT_TO_ONE = {"gaussian", "fixed"}  # but for these of their options
-SUM_TO_ONE = [(v, s) for v, s in PLACES if v.partition("(")[0] not in NOT_TO_ONE or "renormalize" in v or v == "fixed(patterns=[])"]
-
-
-@pytest.mark.parametrize("variant, site", SUM_TO_ONE)
-def test_rows_sum_to_one(variant, site):
-    weights, query, key, blocked, positions = make(variant, site)
-    sums = weigh(weights, query, key, blocked, positions)[0].sum(dim=-1)  # of the sentence without padding
-    torch.testing.assert_close(sums, torch.ones_like(sums))
+    check_saved(variant, site)
 
 
 @every_place
@@ -247,9 +182,29 @@ REFUSED = {
 }
 
 
-def test_a_variant_is_defined_wherever_no_reason_speaks_against_it():
-    for variant in VARIANTS:
-        assert {site for site in SITES if not defined(variant, site)} == {site for name, site in REFUSED if name == variant}
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_variant_is_built_or_says_why_it_makes_no_sense_at_a_site(variant):
+    refused = {}
+    for site in SITES:
+        try:
+            build_one(variant, site)
+        except InputError as error:
+            refused[site] = str(error)
+    assert len(refused) < len(SITES), f"{variant} is refused at every site: {'; '.join(refused.values())}"
+    for site, reason in refused.items():
+        is_clear = reason.startswith(f"model.{site}: ") and ". Fix: " in reason and "\n" not in reason
+        assert is_clear, f"{variant} is refused at {site}, but not by one line 'model.{site}: REASON. Fix: ...': {reason}"
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_option_is_tried_at_a_second_value(variant):
+    tried = [parse_variant(spec)[1] for spec in specs_of(variant) if any(spec == place[0] for place in PLACES)]
+    for option in options_of(variant).values():
+        values = [given[option.name] for given in tried if option.name in given]
+        is_tried = any(value != option.default for value in values)
+        hint = inspect.formatannotation(option.annotation)
+        mend = f"name some in EXAMPLES of its file, as in EXAMPLES = ('{option.name}=...',)"
+        assert is_tried, f"{variant}: its option '{option.name}' ({hint}) has no second value to be tried at. Fix: {mend}"
 
 
 @pytest.mark.parametrize("variant, site", REFUSED)

@@ -117,7 +117,7 @@ def test_a_command_compares_systems_over_their_seeds(capsys, runs, monkeypatch):
     good = load_pairs(few_pairs(), "en", "de", "dev")[1]
     bad = ["Nein."] * len(good)
     outputs = iter([bad, good, good])
-    monkeypatch.setattr(Translator, "translate", lambda *_: next(outputs))
+    monkeypatch.setattr(Translator, "texts", lambda *_: next(outputs))
     said = run(capsys, "compare", "base", "hc-sa", "--split", "dev")
     assert [name.rpartition("-")[0] for name in said[0].replace(",", " against").split(" against ")[:3]] == [
         "hc-sa-seed1", "base-seed1", "base-seed2"

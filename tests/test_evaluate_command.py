@@ -172,7 +172,7 @@ def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):
     run(capsys, "train", "--variant", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     said = run(capsys, *command)
-    monkeypatch.setattr("repro.decoding.Translator.translate", lambda *_: pytest.fail("translated again"))
+    monkeypatch.setattr("repro.decoding.Translator.search", lambda *_: pytest.fail("translated again"))
     assert run(capsys, *command) == said
 
 
@@ -233,7 +233,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_translated(capsys
         Run.create(resolve("smoke", "hc-sa"))
     else:
         run(capsys, "train", "--variant", "hc-sa", *TINY)
-    monkeypatch.delattr(Translator, "translate")
+    monkeypatch.delattr(Translator, "search")
     line = {"unfinished": "is not finished. Fix: start its", "of another text": "have different training data. Fix: compare runs of"}[
         second
     ]

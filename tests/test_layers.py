@@ -15,7 +15,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"attention", "attention.multihead"},
     {"layers"},
     {"transformer"},
-    {"loss", "checkpoints", "preparation", "training", "decoding"},
+    {"loss", "updates", "behaviour", "checkpoints", "preparation", "training", "decoding", "rereading"},
     {"evaluation", "analysis"},
     {"records", "catalogue"},
     {"scoring"},
@@ -66,6 +66,6 @@ def test_only_the_transformer_builds_variants_by_name():
 
 def test_variants_import_no_other_variant():
     for path in (ROOT / "attention").glob("*.py"):
-        if path.stem not in ("__init__", "multihead", "digests"):  # a variant may build on the dot product
+        if path.stem not in ("__init__", "multihead"):  # a variant may build on the dot product
             tools = {"errors", "attention.base", "attention.masks", "attention.patterns", "attention.tables"}
             assert imports_of(path) <= tools | {"attention.dot_product"}, path.name

@@ -54,7 +54,7 @@ def test_the_second_run_is_said_to_be_better_when_it_is(capsys, monkeypatch):
     run(capsys, "train", "--variant", "hc-sa", *FEW)
     good = load_pairs(few_pairs(), "en", "de", "dev")[1]
     outputs = iter([["Nein."] * len(good), good])
-    monkeypatch.setattr(Translator, "translate", lambda *_: next(outputs))
+    monkeypatch.setattr(Translator, "texts", lambda *_: next(outputs))
     assert run(capsys, "compare", "base", "hc-sa", "--split", "dev")[1].startswith("BLEU: 100.00 - 0.00 = +100.00, ")
 
 

@@ -13,7 +13,7 @@ from tiny_runs import assert_same, cut_short, parameters_of, tiny
 from repro import attention
 from repro.attention import build_weights
 from repro.attention.base import Positions
-from repro.attention.digests import file_digests
+from repro.behaviour import WORDS, changes, of_model
 from repro.config import ModelConfig
 from repro.cutting import save_pruned
 from repro.decoding import Translator
@@ -158,55 +158,25 @@ def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch)
 
 
 def test_a_file_that_is_no_python_and_a_folder_that_is_not_there_are_named(write, monkeypatch):
-    model = ModelConfig(encoder_self="nearness")
     write(NEARNESS.replace("return [Nearness", "return [[Nearness"))
-    for use in (built, lambda: file_digests(model)):
-        with pytest.raises(InputError, match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: mend that line"):
-            use()
+    with pytest.raises(InputError, match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: mend that line"):
+        built()
     monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.attentoin.nearness")
-    for use in (built, lambda: file_digests(model)):
-        with pytest.raises(InputError, match="'nearness' stands for repro.attentoin.nearness, which is not there"):
-            use()
+    with pytest.raises(InputError, match="'nearness' stands for repro.attentoin.nearness, which is not there"):
+        built()
 
 
-def test_only_what_python_does_of_a_file_counts(write):
-    model = ModelConfig(encoder_self="nearness; last: nearness(slope=2.0)", cross="none")
+def test_only_what_a_variant_computes_counts(write):
+    model = ModelConfig(encoder_self="nearness; last: nearness(slope=2.0)")
     write(NEARNESS)
-    before = file_digests(model)
-    assert list(before) == ["dot-product", "nearness", "repro.attention.base", "repro.attention.masks"]
-    write("# a comment\n" + NEARNESS.replace("A softmax of minus", "Another docstring").replace("slope=1.0)", "slope = 1.0)"))
-    assert file_digests(model) == before
+    before = of_model(model)
+    write(
+        "# a comment\n"
+        + NEARNESS.replace("A softmax of minus", "Another docstring").replace("scores", "numbers").replace("Nearness", "Near")
+    )
+    assert changes(before, of_model(model)) == []
     write(NEARNESS.replace("-self.slope", "self.slope"))
-    assert file_digests(model)["nearness"] != before["nearness"] and file_digests(model)["dot-product"] == before["dot-product"]
-
-
-def test_what_a_variant_imports_from_beside_it_counts(write, tmp_path):
-    helper = tmp_path / "code" / "helpers_of_nearness.py"
-    helper.write_text("from repro.attention.tables import cut\n\nfactor = 1.0\n")
-    text = NEARNESS.replace("import torch\n", "import torch\nimport helpers_of_nearness, json\n")
-    write(text.replace("-self.slope", "-helpers_of_nearness.factor"))
-    before = file_digests(ModelConfig(encoder_self="nearness", decoder_self="mixed"))
-    shared = ["base", "dot_product", "masks", "patterns", "tables"]
-    own = ["dot-product", "mixed", "nearness"]  # the dot product by its name, although mixed heads import it, too
-    assert list(before) == [*own, "helpers_of_nearness", *(f"repro.attention.{name}" for name in shared if name != "dot_product")]
-    helper.write_text(helper.read_text().replace("1.0", "2.0"))
-    after = file_digests(ModelConfig(encoder_self="nearness", decoder_self="mixed"))
-    assert [name for name in before if after[name] != before[name]] == ["helpers_of_nearness"]
-    assert list(file_digests(ModelConfig("uniform", "mixed", "uniform")))[:3] == ["mixed", "uniform", "repro.attention.base"]
-    assert "repro.attention.dot_product" in file_digests(ModelConfig("uniform", "mixed", "uniform"))
-    del sys.modules["helpers_of_nearness"]
-
-
-def test_every_version_of_python_finds_the_same_of_a_file(write):
-    of_many_forms = """
-def check(site, width=None, *rest, **options):
-    with open(site) as file, file:
-        text = f"{site} holds {width or 'embed_dim / heads'}: {width:>{len(rest)}.2f} {site!r} {{}}" f"{options=}"
-    first, *others = (text, "it's", 'a "word"', b"bytes", 1_000, 1e-3, None, ..., rest[..., 1:], lambda x, /: -x)
-    return [*others, {name: value for name, value in options.items() if name not in others}, first]
-"""
-    write(NEARNESS + of_many_forms)  # text that 3.11, 3.12 and 3.13 write back in two ways, and parse in two ways
-    assert file_digests(ModelConfig(encoder_self="nearness"))["nearness"] == "0e633bbb5ea1"
+    assert changes(before, of_model(model)) == [WORDS["output"], WORDS["loss"], WORDS["gradient"]]
 
 
 def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_out_for_it(write, tmp_path, monkeypatch, capsys):
@@ -215,7 +185,10 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     runs = tmp_path / "runs"
     cut_short(runs, monkeypatch, 14, option)
     write(NEARNESS.replace("-self.slope", "0.5 * self.slope"))
-    with pytest.raises(InputError, match="cannot resume exactly: the code of nearness was [0-9a-f]{12}, is "):
+    what = (
+        "cannot resume exactly: this code computes other scores of the next token, another loss, another gradient than when the run began"
+    )
+    with pytest.raises(InputError, match=what):
         train(tiny(option), runs, quiet=True)
     write(NEARNESS)
     run = train(tiny(option), runs, quiet=True)
@@ -223,14 +196,16 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     assert evaluate_run(run, "dev") == first and capsys.readouterr().err == ""
     write(NEARNESS.replace("-self.slope", "5 * self.slope"))
     second = evaluate_run(run, "dev")
-    assert "was made when the file of nearness said something else" in capsys.readouterr().err
+    assert "this code computes other scores of the next token than when the run began: old parameters, new code" in capsys.readouterr().err
     assert second["decoding"] != first["decoding"] or second["hypotheses"] != first["hypotheses"]
     assert len(list((run.path / "evaluations").iterdir())) == 2
-    note = "the file of nearness said something else in training than when this was measured"
+    note = "this code computes other scores of the next token than when the run began: old parameters, new code"
     assert "inexact" not in first["provenance"] and second["provenance"]["inexact"] == [note]
     assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
     assert train(tiny(option), runs, quiet=True).path == run.path
-    assert "was made when the file of nearness said something else" in capsys.readouterr().err, "its dev loss is that of the old code"
+    assert (
+        "this code computes other scores of the next token than when the run began: old parameters, new code" in capsys.readouterr().err
+    ), "its dev loss is that of the old code"
 
 
 def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, monkeypatch, whole):

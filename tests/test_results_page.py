@@ -34,7 +34,7 @@ def test_a_number_of_one_seed_that_leaves_its_condition_open_decides_nothing(sta
 def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):
     readme = results.parent / "README.md"
     readme.write_text("mine\n")
-    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n", "")
+    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{results / 'behaviour.json'}\n", "")
     assert (results / "README.md").read_text() == ended(capsys, "results", str(results))[1]
     assert readme.read_text() == "mine\n"
 
@@ -58,7 +58,7 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
 def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results):
     shutil.copytree(RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md"))
     page = results / "claims" / "README.md"
-    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{page}\n", "")
+    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{page}\n{results / 'behaviour.json'}\n", "")
     assert page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
 
 
@@ -78,7 +78,11 @@ def test_update_without_the_corpora_writes_nothing(capsys, results, tmp_path, mo
 def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
     readme = results.parent / "README.md"
     readme.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
-    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{readme}\n", "")
+    assert ended(capsys, "results", str(results), "--update") == (
+        0,
+        f"{results / 'README.md'}\n{readme}\n{results / 'behaviour.json'}\n",
+        "",
+    )
     assert readme.read_text() == f"above\n{summary(results)}\nbelow\n"
 
 

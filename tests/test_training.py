@@ -17,7 +17,8 @@ from repro.data.corpora import load_pairs
 from repro.data.subwords import PAD_ID, Subwords
 from repro.runs import Run
 from repro.tensors import load_state
-from repro.training import DivergedError, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer, train
+from repro.training import train
+from repro.updates import DivergedError, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer
 from test_transformer import small
 
 

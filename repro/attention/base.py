@@ -56,8 +56,8 @@ class AttentionWeights(nn.Module):
 
     Promises, held by the contract tests for every entry of `VARIANTS`: weights are >= 0 and exactly 0 where blocked; a row with
     every key blocked is all zeros; a change after a position changes nothing before it when the future is blocked; padding and
-    batch order change nothing; one query at a time gives what all queries at once give; rows sum to one unless the variant's
-    file says why not.
+    batch order change nothing; one token at a time through the cache gives what all at once give; what one call was given does not
+    change another; rows sum to one if `rows_sum_to_one`. A site where the variant makes no sense is refused when it is built.
 
     Saved with a run are parameters and persistent buffers: what is drawn or counted must be one of them, or it is drawn anew whenever the
     model is loaded. The model draws every `nn.Linear` and `nn.Embedding` in it once more (`Transformer._initialize`): numbers that a
@@ -70,6 +70,9 @@ class AttentionWeights(nn.Module):
 
     max_len: int | None = None
     """The longest sentence that the variant is defined for, in tokens; None = any."""
+
+    rows_sum_to_one: bool = True
+    """Whether each row of weights sums to one wherever a key is allowed. The file of a variant that says no says why."""
 
     def __init__(self, num_heads: int, head_dim: int) -> None:
         super().__init__()

@@ -50,6 +50,10 @@ class DotProduct(AttentionWeights):
         return F.dropout(self(query, key, blocked, positions), self.dropout, self.training) @ value
 
 
+# Settings that no type suggests, for the contract tests.
+EXAMPLES = ("heads=1", "heads=3, head_dim=5")
+
+
 def build(stack: Stack, heads: int | None = None, head_dim: int | None = None) -> list[AttentionWeights]:
     """Build one independent module per layer; defined at every site.
 

@@ -26,7 +26,7 @@ Learned parameters in the weights: 2 embed_dim head_dim per learned head and lay
 This file is longer than most variants' because each of these open points is an option.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -73,6 +73,7 @@ class Fixed(AttentionWeights):
 
     def __init__(self, patterns: tuple[str, ...], learned: DotProduct | None, head_dim: int, **options) -> None:
         super().__init__(len(patterns) + (learned.num_heads if learned else 0), head_dim)
+        self.rows_sum_to_one = not patterns  # a pattern may have no target
         self.patterns, self.learned, self.options = patterns, learned, options
 
     def project_key(self, key: Tensor) -> Tensor | None:
@@ -80,9 +81,10 @@ class Fixed(AttentionWeights):
 
     def fixed_weights(self, blocked: Tensor, positions: Positions, dtype: torch.dtype) -> Tensor:
         """Return the weights of the fixed heads, `(batch or 1, len(patterns), query_len, key_len)`."""
-        if self.options["unit"] == "word" and positions.words is None:
+        tokens = torch.arange(blocked.shape[-1], device=blocked.device)[None]
+        words = positions.words if self.options["unit"] == "word" else tokens
+        if words is None:
             raise InputError("fixed(unit='word')", "the words of the subwords are not known", "give Positions.words, or use unit='token'")
-        words = positions.words if self.options["unit"] == "word" else torch.arange(blocked.shape[-1], device=blocked.device)[None]
         i, j = words[:, None, positions.query, None], words[:, None, None, :]
         n = (j + 1).masked_fill(blocked, 0).amax(-1, keepdim=True)  # words that the query may attend to
         is_first_piece = F.pad(words[:, 1:] != words[:, :-1], (1, 0), value=True)[:, None, None]
@@ -114,6 +116,10 @@ class Fixed(AttentionWeights):
         dropped = slice(None if self.options["drop_fixed"] else len(parts) - bool(self.learned), None)
         parts[dropped] = [F.dropout(part, self.options["dropout"], self.training) for part in parts[dropped]]
         return torch.cat(parts, dim=1).to(value.dtype) @ value
+
+
+# Settings that no type suggests, for the contract tests.
+EXAMPLES = ("patterns=[]", "learned=0", "heads=12", "unit='word', spread='copy', right_context='mirrored'")
 
 
 def build(
@@ -153,7 +159,7 @@ def build(
     for name in patterns:
         pattern(name, place, place, place)  # an unknown name is refused here
     width = stack.embed_dim // heads
-    options = {"unit": unit, "right_context": right_context, "empty": empty, "spread": spread}
+    options: dict[str, Any] = {"unit": unit, "right_context": right_context, "empty": empty, "spread": spread}
     options |= {"drop_fixed": drop_fixed, "dropout": stack.dropout}
     scorers = [DotProduct(stack.embed_dim, learned, width, stack.dropout) if learned else None for _ in range(stack.num_layers)]
     return [Fixed(patterns, scorer, width, **options) for scorer in scorers]

@@ -25,6 +25,7 @@ beside hard-coded ones in one layer, which the code can build and no table shows
 Learned parameters in the weights: none.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -51,10 +52,20 @@ class Gaussian(AttentionWeights):
         floor: whether means are rounded down to a position.
     """
 
-    def __init__(self, centers, head_dim: int, std: float, kernel: str, renormalize: bool, gamma: float, floor: bool) -> None:
+    def __init__(
+        self,
+        centers: Sequence[float],
+        head_dim: int,
+        std: float,
+        kernel: str,
+        renormalize: bool,
+        gamma: float,
+        floor: bool,
+    ) -> None:
         super().__init__(len(centers), head_dim)
         self.centers, self.std, self.kernel, self.renormalize = tuple(centers), std, kernel, renormalize
         self.gamma, self.floor = gamma, floor
+        self.rows_sum_to_one = renormalize and kernel == "density"  # a window may lie beyond the sentence
 
     def means(self, positions: Positions) -> Tensor:
         """Return where each head looks from each query, `(num_heads, query_len)`."""
@@ -78,7 +89,7 @@ class Gaussian(AttentionWeights):
     def attend(self, query: Tensor, key: None, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         if self.kernel == "density" or self.renormalize:
             return super().attend(query, key, value, blocked, positions)
-        means, key_len, summed = self.means(positions).long(), value.shape[2], 0
+        means, key_len, summed = self.means(positions).long(), value.shape[2], value.new_zeros(())
         for tap in TAPS[self.kernel]:  # linear in the length: no weight that is zero is ever made
             j = (means + tap)[None]  # (1, num_heads, query_len)
             inside, j = (j >= 0) & (j < key_len), j.clamp(0, key_len - 1)
@@ -87,6 +98,10 @@ class Gaussian(AttentionWeights):
             density = 1.0 if self.kernel == "index" else float(gaussian_density(torch.tensor(tap, dtype=torch.float64), self.std))
             summed = summed + picked * allowed.to(value.dtype)[..., None] * density
         return summed
+
+
+# Settings that no type suggests, for the contract tests.
+EXAMPLES = ("renormalize=True, kernel='window'", "gamma=1.0, centers=[-1, 1], floor=False")
 
 
 def build(
@@ -119,12 +134,12 @@ def build(
         raise InputError(where, found, "give a std from 0.001 to 1,000,000 and between 1 center and one for each head")
     if not is_cross and (gamma is not None or floor is not None):
         raise InputError(where, "gamma and floor belong to cross attention", "leave them out in self-attention")
-    gamma = 1.0 if not is_cross else stack.length_ratio if gamma in (None, "data") else gamma
-    if gamma is None or gamma <= 0:
-        raise InputError(where, f"gamma is {gamma}", "give a number above 0, or train: then gamma=data is the data's length ratio")
+    ratio = 1.0 if not is_cross else stack.length_ratio if gamma is None or gamma == "data" else gamma
+    if ratio is None or ratio <= 0:
+        raise InputError(where, f"gamma is {ratio}", "give a number above 0, or train: then gamma=data is the data's length ratio")
     floor = is_cross if floor is None else floor
-    if kernel != "density" and not floor and not all(float(number).is_integer() for number in (gamma, *centers)):
+    if kernel != "density" and not floor and not all(float(number).is_integer() for number in (ratio, *centers)):
         mend = "use floor=True" if is_cross else "use whole centers"
         raise InputError(where, f"the kernel '{kernel}' needs whole positions, but means are not rounded", mend)
     heads = [centers[head % len(centers)] for head in range(stack.num_heads)]
-    return [Gaussian(heads, stack.head_dim, std, kernel, renormalize, gamma, floor) for _ in range(stack.num_layers)]
+    return [Gaussian(heads, stack.head_dim, std, kernel, renormalize, ratio, floor) for _ in range(stack.num_layers)]

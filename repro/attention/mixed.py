@@ -68,6 +68,10 @@ def head_types(num_heads: int, types: str = TYPES, repeat: Literal["all", "last"
     return (cycle * num_heads)[:num_heads]
 
 
+# Settings that no type suggests, for the contract tests.
+EXAMPLES = ("types='GL', repeat='last', scale='model'", "types='FB', window=2")
+
+
 def build(
     stack: Stack,
     types: str = TYPES,

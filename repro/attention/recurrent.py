@@ -113,6 +113,10 @@ class Recurrent(AttentionWeights):
         return F.dropout(self(query, key, blocked, positions), self.dropout, self.training).to(value.dtype) @ value
 
 
+# Settings that no type suggests, for the contract tests.
+EXAMPLES = ("layer_norm=False, residual=False", "max_len=3, beyond='clamp'")
+
+
 def build(
     stack: Stack,
     max_len: int = 256,

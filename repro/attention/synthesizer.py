@@ -40,7 +40,21 @@ class Synthesizer(AttentionWeights):
         beyond: what happens past `max_len`: `refuse` or `clamp`.
     """
 
-    def __init__(self, num_heads, head_dim, max_len, init, trainable, rank, dropout, beyond) -> None:
+    scores: Tensor
+    left: Tensor
+    right: Tensor
+
+    def __init__(
+        self,
+        num_heads: int,
+        head_dim: int,
+        max_len: int,
+        init: str,
+        trainable: bool,
+        rank: int | None,
+        dropout: float,
+        beyond: str,
+    ) -> None:
         super().__init__(num_heads, head_dim)
         self.rank, self.dropout, self.beyond = rank, dropout, beyond
         self.max_len = max_len if beyond == "refuse" else None
@@ -62,6 +76,10 @@ class Synthesizer(AttentionWeights):
 
     def attend(self, query: Tensor, key: None, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         return F.dropout(self(query, key, blocked, positions), self.dropout, self.training).to(value.dtype) @ value
+
+
+# Settings that no type suggests, for the contract tests.
+EXAMPLES = ("max_len=3, beyond='clamp'",)
 
 
 def build(

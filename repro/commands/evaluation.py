@@ -201,11 +201,14 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
 @click.command(short_help="Print the tables of the stored records.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("results"))
-@click.option("--update", is_flag=True, help="Write FOLDER/README.md, and verdicts and coverage in the README beside FOLDER.")
+@click.option(
+    "--update", is_flag=True, help="Write FOLDER/README.md and behaviour.json, and verdicts and coverage in the README beside FOLDER."
+)
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
     check_results(folder)
 
+    from repro.papers.computed import update_behaviour
     from repro.papers.summary import update_pages
     from repro.records import load_records
     from repro.report import render_results
@@ -214,5 +217,5 @@ def results(folder: Path, update: bool) -> None:
         if not load_records(folder, None):  # pages would be written empty
             raise InputError(str(folder), "holds no result record", "name the folder that `repro run` made")
         if update:
-            return click.echo("\n".join(map(str, update_pages(folder))))
+            return click.echo("\n".join(map(str, [*update_pages(folder), update_behaviour(folder)])))
         click.echo(render_results(load_records(folder)), nl=False)

@@ -258,9 +258,13 @@ def claims(name, scale, results, discard, splits) -> None:
 @RESULTS
 @click.option("--claims/--no-claims", "judge", default=True, help="Also compute the verdicts again.")
 def verify(results: Path, judge: bool) -> None:
-    """Derive stored numbers and verdicts again from the translations and counts behind them; any difference is an error."""
+    """Derive stored numbers and verdicts again from the translations and counts behind them; any difference is an error.
+
+    Where behaviour.json lies beside the records, the code must also compute what it computed when they were written.
+    """
     check_results(results)
 
+    from repro.papers.computed import verify_behaviour
     from repro.papers.verify import verify_claims, verify_records
 
     unchecked: list[str] = []
@@ -271,9 +275,13 @@ def verify(results: Path, judge: bool) -> None:
 
     problems = verify_records(results, note)
     problems += verify_claims(results) if judge else []
+    other, same = verify_behaviour(results)
+    problems += other
     for problem in problems:
         click.echo(problem, err=True)
     if problems:
         raise DamagedFileError(str(results), f"faults found: {len(problems)}, each named above", "restore the records, or make them again")
+    if same:
+        click.echo(same)
     rest = f"; records not checked: {len(unchecked)}, each named above" if unchecked else ""
     click.echo(f"every number that has evidence was derived again, all others held to their ranges{rest}")

@@ -94,7 +94,7 @@ def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple
 @click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
 @click.option("--seed", type=WHOLE_NUMBER, default=1, show_default=True, help="Of first parameters, order of the data and dropout.")
 @click.option("--device", help="cpu or cuda; default: the GPU if there is one.")
-@click.option("--allow-inexact", is_flag=True, help="Resume although data, device or torch changed; the results say so.")
+@click.option("--allow-inexact", is_flag=True, help="Resume although data, device, libraries or code changed; the results say so.")
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> None:
     """Train a run, or go on where it was left; a finished run is not trained again.

@@ -16,8 +16,8 @@ from repro.data.subwords import EOS_ID, PAD_ID
 from repro.markdown import table
 from repro.papers.arms import Arm
 from repro.papers.speed import STEPS
-from repro.training import batch_loss
 from repro.transformer import Transformer
+from repro.updates import batch_loss
 
 # Any number gives the same bytes a token; the graph of 64 pairs alone would take 0.8 GB at the scale of Multi30k.
 PAIRS = 4

@@ -1,0 +1,284 @@
+"""The promises of `AttentionWeights` as functions, each of which says in words what a variant does wrong.
+
+Sizes differ pairwise: equal ones hide transposes. Lengths lie on both sides of the usual borders of blocks.
+"""
+
+import copy
+import inspect
+import typing
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from repro.attention import VARIANTS, build_weights, imported
+from repro.attention.base import AttentionWeights, Positions
+from repro.attention.masks import causal_mask
+from repro.attention.multihead import MultiHeadAttention
+from repro.config import SITES, ModelConfig
+from repro.errors import InputError
+from repro.layers import DecoderLayer
+
+LENGTHS = (1, 5, 19, 67)
+BATCH, NUM_HEADS, HEAD_DIM = 2, 4, 6
+EMBED_DIM = NUM_HEADS * HEAD_DIM
+MAX_LEN = 80  # the size of tables of positions, whose default takes long
+PADDED = 2  # keys at the end of the second sentence, where it has as many to spare
+ROUNDING = 1e-10
+
+
+class Case(NamedTuple):
+    """A layer's weights and what they are asked: inputs, and a mask with padding (in the decoder: the future, too) blocked."""
+
+    weights: AttentionWeights
+    query: Tensor
+    key: Tensor
+    blocked: Tensor
+    positions: Positions
+
+    def weigh(self) -> Tensor:
+        """Return the weights, `(batch or 1, num_heads, query_len, key_len)`."""
+        return self.weights(self.query, self.weights.project_key(self.key), self.blocked, self.positions)
+
+
+def build_one(spec: str, site: str, dropout: float = 0.0, max_len: int = MAX_LEN) -> AttentionWeights:
+    """Return the weights of the second layer; an option `max_len` stays small, since tables of positions take long."""
+    name, _, options = spec.removesuffix(")").partition("(")
+    if "max_len" not in options and "max_len" in options_of(name):
+        spec = f"{name}({', '.join(part for part in (f'max_len={max_len}', options) if part)})"
+    return build_weights(spec, site, 2, EMBED_DIM, NUM_HEADS, dropout, 1.3)[1]
+
+
+def make(spec: str, site: str, length: int = 5, dtype=torch.float64, dropout: float = 0.0, max_len: int = MAX_LEN) -> Case:
+    """Return a case of that many queries; a source sentence has two tokens more than queries look at it."""
+    weights = build_one(spec, site, dropout, max_len).to(dtype)
+    key_len = length + 2 if site == "cross" else length
+    query = torch.randn(BATCH, length, EMBED_DIM, dtype=dtype)
+    key = torch.randn(BATCH, key_len, EMBED_DIM, dtype=dtype) if site == "cross" else query
+    positions = Positions(torch.arange(length), words_of(length) if site == "encoder_self" else None)
+    padded = torch.zeros(BATCH, 1, 1, key_len, dtype=torch.bool)
+    padded[1, ..., max(1, key_len - PADDED) :] = True
+    blocked = padded | causal_mask(positions.query, key_len) if site == "decoder_self" else padded
+    return Case(weights, query, key, blocked, positions)
+
+
+def words_of(length: int) -> Tensor:
+    """Return of which word each token is a piece, another cut in each sentence."""
+    i = torch.arange(length)
+    return torch.stack([(i % 5 % 2 == 0) & (i > 0), (i % 7 % 3 == 1) & (i > 0)]).long().cumsum(dim=1)
+
+
+def options_of(name: str) -> dict[str, inspect.Parameter]:
+    """Return what `build` takes behind the stack."""
+    return dict([*inspect.signature(imported(name).build, eval_str=True).parameters.items()][1:])
+
+
+def is_defined(spec: str, site: str) -> bool:
+    """Whether a variant can be built at a site."""
+    try:
+        build_one(spec, site)
+    except InputError:
+        return False
+    return True
+
+
+def specs_of(name: str) -> list[str]:
+    """Return a variant as it is, with each option at further values that its type suggests, and the examples of its own file."""
+    module, found = imported(name), [name]
+    for option in options_of(name).values():
+        values = _other_values(option)
+        if typing.get_origin(option.annotation) is not typing.Literal:  # one that can be used will do
+            values = [value for value in values if any(is_defined(f"{name}({option.name}={value!r})", site) for site in SITES)][:1]
+        found += [f"{name}({option.name}={value!r})" for value in values]
+    return [*found, *(f"{name}({example})" for example in getattr(module, "EXAMPLES", ()))]
+
+
+def _other_values(option: inspect.Parameter) -> list[Any]:
+    """Return values of an option's type besides its default."""
+    hint = option.annotation if option.annotation is not option.empty else type(option.default)
+    hints = [hint, *typing.get_args(hint)] if typing.get_origin(hint) is not typing.Literal else [hint]
+    values: list[Any] = []
+    for one in hints:
+        if typing.get_origin(one) is typing.Literal:
+            values += typing.get_args(one)
+        elif one is bool:
+            values += [True, False]
+        elif one in (int, float):
+            start = option.default if isinstance(option.default, int | float) else 1
+            values += [one(start + 1), one(2 * start), one(3), one(1), one(start / 2)]
+    return [value for value in values if value != option.default]
+
+
+PLACES = [(spec, site) for name in VARIANTS for spec in specs_of(name) for site in SITES if is_defined(spec, site)]
+
+
+def lengths_of(spec: str, site: str) -> list[int]:
+    """Return the lengths that a variant is defined for, with the two more tokens of a source."""
+    longest = build_one(spec, site).max_len
+    return [length for length in LENGTHS if longest is None or length + 2 <= longest]
+
+
+def check_same(found: Tensor, expected: Tensor, what: str) -> None:
+    """Fail where two tensors `(batch, positions, ...)` differ, naming the first position and by how much."""
+    apart = (found - expected).abs().flatten(2).amax(-1).amax(0)  # of each position
+    wrong = (~(apart <= ROUNDING)).nonzero()[:, 0].tolist()
+    assert not wrong, f"{what}: position {wrong[0]} differs by {float(apart[wrong[0]]):.2g}"
+
+
+@torch.no_grad()
+def check_nothing_later_counts(spec: str, length: int) -> None:
+    """Change each token in turn: no earlier output may change. Row t of a batch has token t changed, the last row none."""
+    weights = build_one(spec, "decoder_self").double().eval()
+    layer = MultiHeadAttention(weights, EMBED_DIM).double()
+    text = torch.randn(length, EMBED_DIM, dtype=torch.float64).expand(length + 1, -1, -1).clone()
+    text[range(length), range(length)] += torch.randn(length, EMBED_DIM, dtype=torch.float64)
+    positions = torch.arange(length)
+    output = layer(text, layer.project(text), causal_mask(positions, length), Positions(positions))
+    moved = (output[:-1] - output[-1]).abs().amax(-1)  # (changed token, position)
+    early = (moved > ROUNDING) & (positions < positions[:, None])
+    for token, position in early.nonzero().tolist()[:1]:
+        raise AssertionError(
+            f"{spec} at decoder_self, {length} tokens: position {position} changed when token {token} changed, which is not there yet"
+        )
+    if length > 5:
+        assert (moved > ROUNDING).any(), f"{spec} at decoder_self, {length} tokens: no output changes, whichever token changes"
+
+
+@torch.no_grad()
+def check_step_by_step(spec: str, site: str) -> None:
+    """Read one token at a time through the real cache, as search does, and all at once, as training does, up to each length."""
+    lengths = lengths_of(spec, site)
+    longest, source_len = max(lengths), max(lengths) + 2
+    weights = build_one(spec, site)
+    own, cross = (weights, None) if site == "decoder_self" else (None, weights)
+    config = ModelConfig(embed_dim=EMBED_DIM, num_heads=NUM_HEADS, ffn_dim=2, dropout=0.0)
+    layer = DecoderLayer(config, own, cross).double().eval()
+    text = torch.randn(BATCH, longest, EMBED_DIM, dtype=torch.float64)
+    encoded = torch.randn(BATCH, source_len, EMBED_DIM, dtype=torch.float64)
+    source_blocked = torch.zeros(BATCH, 1, 1, source_len, dtype=torch.bool)
+    source_blocked[1, ..., -PADDED:] = True
+
+    def read(start: int, end: int, cache):
+        positions = torch.arange(start, end)
+        return layer(text[:, start:end], cache, causal_mask(positions, end), source_blocked, Positions(positions))
+
+    cache, steps = layer.start(encoded), []
+    for i in range(longest):
+        output, cache = read(i, i + 1, cache)
+        steps.append(output)
+    for length in lengths:
+        whole = read(0, length, layer.start(encoded))[0]
+        what = f"{spec} at {site}, {length} tokens: read one at a time through the cache, not all at once, it gives something else"
+        check_same(torch.cat(steps[:length], dim=1), whole, what)
+
+
+@torch.no_grad()
+def check_rows_on_their_own(spec: str, site: str, length: int) -> None:
+    """Ask one query at a time about the same keys: a row may depend on its own query only."""
+    case = make(spec, site, length)
+    together = case.weigh().expand(BATCH, -1, -1, -1)
+    blocked = case.blocked.expand(-1, -1, length, -1)
+    rows = []
+    for i in range(length):
+        positions = case.positions._replace(query=case.positions.query[i : i + 1])
+        one = case._replace(query=case.query[:, i : i + 1], blocked=blocked[:, :, i : i + 1], positions=positions)
+        rows.append(one.weigh().expand(BATCH, -1, -1, -1))
+    what = f"{spec} at {site}, {length} tokens: a row of weights depends on the other queries"
+    check_same(torch.cat(rows, dim=2).transpose(1, 2), together.transpose(1, 2), what)
+
+
+@torch.no_grad()
+def check_padding_and_batch(spec: str, site: str, length: int) -> None:
+    """Turn the batch round, and take a sentence out of it: padding and the sentences beside it may not count."""
+    weights, query, key, blocked, positions = make(spec, site, length)
+    layer = MultiHeadAttention(weights, EMBED_DIM).double().eval()
+    whole = layer(query, layer.project(key), blocked, positions)
+    words = None if positions.words is None else positions.words.flip(0)
+    arguments = (blocked.expand(BATCH, 1, -1, -1).flip(0), positions._replace(words=words))
+    flipped = layer(query.flip(0), layer.project(key.flip(0)), *arguments).flip(0)
+    where = f"{spec} at {site}, {length} tokens"
+    check_same(flipped, whole, f"{where}: the order of the sentences in a batch counts")
+    real = int((~blocked[1, 0, -1]).sum())
+    rows = slice(None) if site == "cross" else slice(real)  # a padded position asks nothing
+    words = None if positions.words is None else positions.words[1:, :real]
+    blocked = blocked.expand(BATCH, 1, length, -1)[1:, :, rows, :real]
+    cut = layer(query[1:, rows], layer.project(key[1:, :real]), blocked, Positions(positions.query[rows], words))
+    check_same(cut, whole[1:, rows], f"{where}: a sentence alone, not padded beside a longer one, gives something else")
+
+
+@torch.no_grad()
+def check_weights(spec: str, site: str, length: int) -> None:
+    """Check shape, sign, blocked keys and sums of the weights."""
+    case, where = make(spec, site, length), f"{spec} at {site}, {length} tokens"
+    result, weights = case.weigh(), case.weights
+    wanted = (weights.num_heads, length, case.key.shape[1])
+    shape = tuple(result.shape)
+    assert shape in ((1, *wanted), (BATCH, *wanted)), f"{where}: shape {shape}, wanted batch or 1, then {wanted}"
+    assert result.isfinite().all(), f"{where}: a weight is not finite"
+    assert (result >= 0).all(), f"{where}: a weight is below zero, {float(result.min()):.2g}"
+    result, blocked = torch.broadcast_tensors(result, case.blocked)
+    assert (result[blocked] == 0).all(), f"{where}: a blocked key has the weight {float(result[blocked].max()):.2g}"
+    assert (result[~blocked] > 0).any() or length == 1, f"{where}: no key has any weight"
+    if weights.rows_sum_to_one:
+        _check_sums(result[0], where)
+
+
+def _check_sums(weights: Tensor, where: str) -> None:
+    """Check the rows of a sentence without padding, `(num_heads, query_len, key_len)`."""
+    sums = weights.sum(dim=-1)
+    for head, row in ((sums - 1).abs() > 1e-6).nonzero().tolist()[:1]:
+        what = f"row {row} of head {head} sums to {float(sums[head, row]):.4f}, not to one"
+        raise AssertionError(f"{where}: {what}. If that is meant, its class says rows_sum_to_one = False")
+
+
+@torch.no_grad()
+def check_calls_do_not_meet(spec: str, site: str, length: int = 5) -> None:
+    """Ask about one text, then another of the same shape: what was asked first may not count."""
+    case, where = make(spec, site, length), f"{spec} at {site}"
+    case.weights.eval()
+    fresh, first = copy.deepcopy(case.weights), case.weigh()
+    check_same(case.weigh().transpose(1, 2), first.transpose(1, 2), f"{where}: the same call gives something else the second time")
+    other = case._replace(query=torch.randn_like(case.query), key=torch.randn_like(case.key))
+    other = other if site == "cross" else other._replace(key=other.query)
+    late, expected = other.weigh(), other._replace(weights=fresh).weigh()
+    check_same(late.transpose(1, 2), expected.transpose(1, 2), f"{where}: what an earlier call was given changes a later one")
+
+
+@torch.no_grad()
+def check_rows_without_keys(spec: str, site: str) -> None:
+    """Block every key of a row: its weights are zero, not NaN."""
+    case = make(spec, site)
+    blocked = case.blocked.expand(BATCH, 1, 5, -1).clone()
+    blocked[0, :, 1] = True
+    row = case._replace(blocked=blocked).weigh()[0, :, 1]
+    wrong = row[row != 0]  # which NaN is, too
+    assert not len(wrong), f"{spec} at {site}: a row with every key blocked has the weight {float(wrong[0]):.2g}, not zero"
+
+
+@torch.no_grad()
+def check_saved(spec: str, site: str) -> None:
+    """Load the saved state into another one: it gives the same weights."""
+    case = make(spec, site)
+    other = build_one(spec, site).double()
+    other.load_state_dict(case.weights.state_dict())
+    what = f"{spec} at {site}: saved and loaded, it gives something else: what is drawn must be a parameter or a buffer"
+    check_same(case._replace(weights=other).weigh().transpose(1, 2), case.weigh().transpose(1, 2), what)
+
+
+def broken_promises(spec: str, site: str) -> list[str]:
+    """Return in words what is wrong with a variant at a site, by all of the above."""
+    checks = [check_rows_without_keys, check_saved, check_calls_do_not_meet]
+    checks += [check_step_by_step] if site != "encoder_self" else []
+    calls: list[Callable[[], None]] = [partial(check, spec, site) for check in checks]
+    for length in lengths_of(spec, site):
+        calls += [partial(check, spec, site, length) for check in (check_weights, check_padding_and_batch, check_rows_on_their_own)]
+        calls += [partial(check_nothing_later_counts, spec, length)] if site == "decoder_self" else []
+    found = []
+    for call in calls:
+        try:
+            call()
+        except AssertionError as error:
+            found.append(str(error).partition("\n")[0])
+    return found
