@@ -137,7 +137,7 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
         what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
         print(f"{run.path}: {what}; they are left out", file=sys.stderr)
     held_out = {"dev": dev} | ({"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {})
-    _warn_of_unknown(run, subwords, {"train": (sources, targets)} | held_out)
+    _warn_of_unknown(run, subwords, [*sources, *targets, *(text for pair in held_out.values() for side in pair for text in side)])
     if not goes_on:  # what the model was built with stays, whatever text it goes on with
         write_json(run.lengths_path, train_pairs.num_tokens())
         hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
@@ -161,16 +161,14 @@ def _first_subwords(start: Run | None, sentences: list[str], data: DataConfig) -
     return start.subwords_path.read_bytes()
 
 
-def _warn_of_unknown(run: Run, subwords: Subwords, splits: dict[str, tuple[list[str], list[str]]]) -> None:
-    """Say on standard error which characters of the text have no piece, by split."""
-    fate = "they are spelled in bytes" if subwords.has_bytes else "the model reads them as unknown and writes none"
-    for split, sides in splits.items():
-        unknown = subwords.unknown_characters([text for side in sides for text in side])
-        if unknown:
-            listed = " ".join(character for character, _ in unknown.most_common(NUM_LISTED))
-            listed += " …" * (len(unknown) > NUM_LISTED)
-            what = f"{unknown.total():,} characters of {len(unknown):,} kinds have no piece ({listed})"
-            print(f"{run.path}: {split}: {what}; {fate}", file=sys.stderr)
+def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
+    """Say on standard error which characters of the text have no piece."""
+    if unknown := subwords.unknown_characters(texts):
+        listed = " ".join(character for character, _ in unknown.most_common(NUM_LISTED))
+        listed += " …" * (len(unknown) > NUM_LISTED)
+        fate = "are spelled in bytes" if subwords.has_bytes else "are read as unknown and never written"
+        what = f"{unknown.total():,} characters of {len(unknown):,} kinds have no piece and {fate}: {listed}"
+        print(f"{run.path}: {what}", file=sys.stderr)
 
 
 def _encode(subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None) -> EncodedPairs:
