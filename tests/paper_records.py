@@ -5,15 +5,18 @@ from dataclasses import asdict
 import sacrebleu
 
 from repro.data.corpora import load_once, load_pairs
+from repro.data.parallel import digest
 from repro.decoding import SearchConfig
 from repro.papers.arms import Arm
 from repro.papers.claims import Claim, Verdict
 from repro.papers.evidence import Evidence
+from repro.papers.measures import masks_table
 from repro.papers.pruned import PRUNED
 from repro.papers.verdicts import claims_of
+from repro.records import score_tables
 
 BASE, HARD = Arm("base"), Arm("hc-sa")
-ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "relevance_sentences": 100}}
+ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 100}}
 """What a head record says that is of the dev set of the generated corpus."""
 
 
@@ -40,8 +43,14 @@ def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) 
         "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
         "provenance": about["provenance"] | {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
         "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],
-        "hypotheses": hyps,
-    }
+    } | translations(hyps)
+
+
+def translations(hyps: list[str], split: str = "test") -> dict:
+    """Return what a score record says of translations of a test set of the generated corpus."""
+    sources, refs = load_pairs("minigerman", "en", "de", split)
+    found = {"split": split, "sentences": len(hyps), "references_sha256": digest(refs)}
+    return found | {"tables": score_tables(hyps, sources, refs, "de", "translation") if hyps else {}}
 
 
 def damaged(refs: list[str], every: int, start: int = 0) -> list[str]:
@@ -55,7 +64,9 @@ def bleu(hyps: list[str], refs: list[str]) -> float:
 
 def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
     """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
-    masks = {"kind": "masks", "masks": {"8": {"changed": {str(i): "nichts" for i in sentences}}}}
+    rows = [*((0, place, ref) for place, ref in enumerate(refs)), *((8, place, "nichts") for place in sentences)]
+    tables = {"masks": masks_table(rows, refs, "de"), "references": translations(refs)["tables"]["references"]}
+    masks = {"kind": "masks", "masks": {"8": {}}, "tables": tables}
     return [record for seed in seeds for record in (score_record(arm, refs, seed), score_record(arm, refs, seed) | masks)]
 
 

@@ -90,9 +90,8 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
 
 def _compare_runs(first: "Record", second: "Record") -> None:
     from repro.records import compare_records
-    from repro.report import references_of
 
-    for result in compare_records(first, second, references_of(first)):
+    for result in compare_records(first, second):
         click.echo(
             f"{result.metric}: {result.second:.2f} - {result.first:.2f} = {result.difference:+.2f}, "
             f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p = {result.p:.3f}  {result.signature}"
@@ -102,9 +101,9 @@ def _compare_runs(first: "Record", second: "Record") -> None:
 
 def _compare_seeds(first: "list[Record]", second: "list[Record]") -> None:
     from repro.records import compare_seeds
-    from repro.report import describe_over_seeds, references_of
+    from repro.report import describe_over_seeds
 
-    (compared,) = compare_seeds([first, second], references_of(first[0]))
+    (compared,) = compare_seeds([first, second])
     for result in compared:
         difference, interval, _, detectable = describe_over_seeds(result.difference)
         click.echo(
@@ -170,9 +169,10 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
 @click.command(short_help="Print the tables of the stored records.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
-@click.option("--update", is_flag=True, help="Write FOLDER/README.md, and verdicts and coverage in the README beside FOLDER.")
+@click.option("--update", is_flag=True, help="Write FOLDER/README.md and MANIFEST.json, and verdicts and coverage in the README beside FOLDER.")
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
+    from repro.manifest import write_manifest
     from repro.papers.summary import update_pages
     from repro.records import load_records
     from repro.report import render_results
@@ -181,5 +181,5 @@ def results(folder: Path, update: bool) -> None:
         if not load_records(folder, None):  # pages would be written empty
             raise InputError(str(folder), "holds no result record", "name the folder that `repro run` made")
         if update:
-            return click.echo("\n".join(map(str, update_pages(folder))))
+            return click.echo("\n".join(map(str, [*update_pages(folder), write_manifest(folder)])))
         click.echo(render_results(load_records(folder)), nl=False)
