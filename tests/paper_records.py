@@ -32,23 +32,26 @@ def described(arm: Arm, seed: int = 1) -> dict:
     }
 
 
-def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) -> dict:
+def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1, split: str = "test") -> dict:
     about = described(arm, seed)
-    return about | {
-        "system": arm.system,
-        "seed": seed,
-        "split": "test",
-        "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
-        "search": asdict(SearchConfig()),
-        "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
-        "provenance": about["provenance"] | {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
-        "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],
-    } | translations(hyps)
+    return (
+        about
+        | {
+            "system": arm.system,
+            "seed": seed,
+            "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
+            "search": asdict(SearchConfig()),
+            "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
+            "provenance": about["provenance"] | {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
+            "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", split)[1][: len(hyps)]) if hyps else 0.0}],
+        }
+        | translations(hyps, split)
+    )
 
 
 def translations(hyps: list[str], split: str = "test") -> dict:
-    """Return what a score record says of translations of a test set of the generated corpus."""
-    sources, refs = load_pairs("minigerman", "en", "de", split)
+    """Return what a score record says of translations of the first sentences of a test set of the generated corpus."""
+    sources, refs = (side[: len(hyps)] for side in load_pairs("minigerman", "en", "de", split))
     found = {"split": split, "sentences": len(hyps), "references_sha256": digest(refs)}
     return found | {"tables": score_tables(hyps, sources, refs, "de", "translation") if hyps else {}}
 

@@ -169,7 +169,9 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
 @click.command(short_help="Print the tables of the stored records.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("results"))
-@click.option("--update", is_flag=True, help="Write FOLDER/README.md and MANIFEST.json, and verdicts and coverage in the README beside FOLDER.")
+@click.option(
+    "--update", is_flag=True, help="Write FOLDER/README.md and MANIFEST.json, and verdicts and coverage in the README beside FOLDER."
+)
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
     from repro.manifest import write_manifest
