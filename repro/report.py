@@ -14,9 +14,10 @@ from repro.errors import InputError
 from repro.evaluation import Comparison, SystemComparison
 from repro.markdown import table
 from repro.published import published_for
-from repro.records import compare_records, compare_seeds, hypotheses_of, pairs_of, score_of, search_of
+from repro.records import pairs_of, score_of, search_of
 from repro.scales import conditions_of
 from repro.statistics import Estimate
+from repro.translations import compare_records, compare_seeds, hypotheses_of
 
 NUM_EXAMPLES = 5
 

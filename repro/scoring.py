@@ -16,10 +16,11 @@ from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.evaluation import as_records, score_all
 from repro.record_fields import kind_of
-from repro.records import FORMAT, hypotheses_of, load_record, overlap_of, plain, plain_name, score_tables, write_record
+from repro.records import FORMAT, load_record, overlap_of, plain, plain_name, write_record
 from repro.runs import Run
 from repro.scales import system_of
 from repro.tensors import load_state
+from repro.translations import hypotheses_of, score_tables
 
 Pairs = tuple[list[str], list[str]]  # sources and references
 

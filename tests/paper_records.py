@@ -1,5 +1,6 @@
 """Records made up for tests of claims and tables: scores of damaged references, masks, speeds, heads, pruned models."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
 import sacrebleu
@@ -13,7 +14,7 @@ from repro.papers.evidence import Evidence
 from repro.papers.measures import masks_table
 from repro.papers.pruned import PRUNED
 from repro.papers.verdicts import claims_of
-from repro.records import score_tables
+from repro.translations import score_tables
 
 BASE, HARD = Arm("base"), Arm("hc-sa")
 ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 100}}
@@ -67,10 +68,17 @@ def bleu(hyps: list[str], refs: list[str]) -> float:
 
 def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
     """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
-    rows = [*((0, place, ref) for place, ref in enumerate(refs)), *((8, place, "nichts") for place in sentences)]
-    tables = {"masks": masks_table(rows, refs, "de"), "references": translations(refs)["tables"]["references"]}
-    masks = {"kind": "masks", "masks": {"8": {}}, "tables": tables}
-    return [record for seed in seeds for record in (score_record(arm, refs, seed), score_record(arm, refs, seed) | masks)]
+    made = [score_record(arm, refs, seed) for seed in seeds]
+    return [record for scored in made for record in (scored, mask_record(scored, refs, {"8": sentences}))]
+
+
+def mask_record(scored: dict, hyps: list[str], lost: dict[str, Iterable[int]]) -> dict:
+    """Return the record of a model that says nothing of these sentences without a head, by its number."""
+    refs = load_pairs("minigerman", "en", "de", "test")[1]
+    rows = [*((0, place, hyp) for place, hyp in enumerate(hyps))]
+    rows += [(int(head), place, "nichts") for head, sentences in lost.items() for place in sentences]
+    tables = {"masks": masks_table(rows, refs, "de"), "references": translations(hyps)["tables"]["references"]}
+    return scored | {"kind": "masks", "masks": {head: {} for head in lost}, "tables": tables}
 
 
 def speed_records(**speeds: list[float]) -> list[dict]:

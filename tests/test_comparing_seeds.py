@@ -13,10 +13,11 @@ from repro.errors import DamagedFileError, InputError
 from repro.evaluation import compare_systems, paired_bootstrap
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.records import compare_seeds, hypotheses_of, load_records, pairs_of
+from repro.records import load_records, pairs_of
 from repro.report import by_label, differences_table
 from repro.runs import Run
 from repro.scales import resolve
+from repro.translations import compare_seeds, hypotheses_of
 
 RESULTS = Path(__file__).parents[1] / "results"
 SMALL = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]

@@ -23,11 +23,12 @@ from repro.data.corpora import load_pairs
 from repro.decoding import SearchConfig, Translator
 from repro.files import write_json
 from repro.papers.verify import verify_records
-from repro.records import hypotheses_of, load_record, publish
+from repro.records import load_record, publish
 from repro.report import render_results
 from repro.runs import Run
 from repro.scales import resolve
 from repro.sentences import SUFFIX
+from repro.translations import hypotheses_of
 
 pytestmark = pytest.mark.usefixtures("runs")
 

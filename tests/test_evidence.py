@@ -15,6 +15,7 @@ from paper_records import (
     damaged,
     described,
     heads_record,
+    mask_record,
     masked_records,
     of_one_training,
     pruning_record,
@@ -35,7 +36,6 @@ from repro.papers.evidence import MAX_SEEDS, Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
 from repro.papers.raganato2020 import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
-from repro.papers.verdicts import claims_of
 from repro.sentences import REFERENCE_WORDS, SOURCE_WORDS, Table
 from repro.statistics import SeedNoise, Undefined
 
@@ -70,7 +70,7 @@ def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
     records += [score_record(TOKEN, damaged(refs, 3), 2)]
     place = {"scores of an arm": 1, "scores that tell of seeds": 4, "masks": 3}[kind]
     records[place]["provenance"]["data_fingerprint"] = "0" * 64
-    with pytest.raises(DamagedFileError, match=re.escape(f"{records[place]['run']}: was trained on another version of minigerman")):
+    with pytest.raises(DamagedFileError, match=re.escape(f"{records[place]['run']}: is of another version of minigerman")):
         evidence = Evidence("smoke", records)
         evidence.masked(TOKEN, "8") if kind == "masks" else evidence.contrast([(1, HARD), (-1, BASE)])
 
@@ -83,12 +83,9 @@ def test_no_verdict_rests_on_what_was_measured_on_another_version_of_the_corpus(
     masks = [record for record in masked_records(TOKEN, refs, range(9), (1,)) if "kind" in record]
     (first, *others) = (made | {"masks": masks, "contrastive": [described(TOKEN) | {"kind": "contrastive"}]})[kind]
     record = first | {"provenance": first["provenance"] | {"data_fingerprint": "0" * 64}}
-    beside = [score_record(arm, refs) for arm in (BASE, TOKEN)] if kind == "masks" else []
-    evidence = Evidence("smoke", [record, *others, *beside])
-    (claim,) = [found for found in claims_of() if found.name == claim]
-    evidence._check_text(score_record(BASE, refs))
-    with pytest.raises(DamagedFileError, match=re.escape(f"{record['run']}: is of another version of minigerman than base")):
-        claim.judge(evidence)
+    beside = [score_record(arm, refs, seed) for arm in (BASE, TOKEN) for seed in (1, 2)]
+    with pytest.raises(DamagedFileError, match=re.escape(f"{record['run']}: is of another version of minigerman than other records")):
+        verdict_on(claim, [record, *others, *beside])
 
 
 @pytest.mark.parametrize(
@@ -258,8 +255,7 @@ def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):
 
 
 def test_masking_a_head_is_compared_on_the_same_sentences(evidence, refs):
-    changed = {str(i): "nichts" for i in range(0, 100)}
-    record = score_record(HARD, damaged(refs, 8)) | {"kind": "masks", "masks": {"2": {"changed": changed}}}
+    record = mask_record(score_record(HARD, damaged(refs, 8)), damaged(refs, 8), {"2": range(100)})
     both = Evidence("smoke", [score_record(HARD, damaged(refs, 2)), record])  # scored on another machine, which made another model of it
     masked = ["nichts"] * 100 + damaged(refs, 8)[100:]
     assert both.masked(HARD, "2").mean == pytest.approx(bleu(damaged(refs, 8), refs) - bleu(masked, refs))
@@ -295,8 +291,7 @@ def test_what_a_mask_costs_borrows_the_seeds_of_all_models_for_each_head_by_itse
     }
     scores, masks = [score_record(arm, refs, seed) for arm, seed in lost], {}
     for record, (model, counts) in zip(scores, lost.items(), strict=True):
-        changed = {head: {"changed": dict.fromkeys(map(str, range(count)), "nichts")} for head, count in counts.items()}
-        masks[model] = record | {"kind": "masks", "masks": changed}
+        masks[model] = mask_record(record, refs, {head: range(count) for head, count in counts.items()})
     evidence = Evidence("smoke", [*scores, *masks.values()])
     noise = {}
     for head, arms in {"7": [deep], "8": [deep, shallow]}.items():

@@ -12,11 +12,12 @@ from repro.data.corpora import load_corpus
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_json
-from repro.records import hypotheses_of, load_record
+from repro.records import load_record
 from repro.runs import Run
 from repro.scales import run_name
 from repro.scoring import describe_run
 from repro.tensors import load_state, load_tensors
+from repro.translations import hypotheses_of
 
 RESULTS = gallery.FOLDER.parent / "results"
 NAMES = gallery.names()

@@ -16,10 +16,10 @@ from repro.data.subwords import BOS_ID, EOS_ID
 from repro.decoding import Translator
 from repro.papers import measures, suites
 from repro.papers.measures import SENTENCES, measure_maps, measure_masks, measure_off_diagonal
-from repro.papers.suites import measure_contrastive
-from repro.records import changed_by, hypotheses_of, score_tables, statistics_of
+from repro.papers.suites import measure_contrastive, results_of
 from repro.resampling import bleu_of_sums
 from repro.runs import Run
+from repro.translations import changed_by, hypotheses_of, score_tables, statistics_of
 
 SOURCES = ["The old man with the hat sees a dog in the garden.", "She sleeps.", "The child buys a small red table.", "We wait here."]
 REFS = ["Der alte Mann mit dem Hut sieht einen Hund im Garten.", "Sie schläft.", "Das Kind kauft einen kleinen roten Tisch.", "Wir warten."]
@@ -106,7 +106,7 @@ def test_contrastive_pairs_are_scored_whole_and_without_the_last_encoder_head(ru
     items = [ContrastiveItem(source, ref, (ref.replace(" ", " nicht ", 1),), "t") for source, ref in zip(SOURCES, REFS, strict=True)]
     suite = ContrastiveSuite("own", "en", "de", tuple(items))
     monkeypatch.setattr(suites, "suite_of", lambda _: suite)
-    whole, without = measure_contrastive(run)["results"]
+    whole, without = results_of(measure_contrastive(run))
     assert (whole["masked"], without["masked"]) == (None, "4")
     assert whole["items"] == score_suite(translator, suite)["items"]
     with masked(translator, HEADS - 1):

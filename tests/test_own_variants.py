@@ -18,10 +18,10 @@ from repro.config import ModelConfig
 from repro.cutting import save_pruned
 from repro.decoding import Translator
 from repro.errors import InputError
-from repro.records import hypotheses_of
 from repro.report import render
 from repro.scoring import evaluate_run
 from repro.training import train
+from repro.translations import hypotheses_of
 
 NEARNESS = '''"""Attention that fades with distance."""
 

@@ -16,8 +16,9 @@ from repro.papers.pooling import pooled
 from repro.papers.summary import test_sets_table as table_of_test_sets
 from repro.papers.verdicts import claims_of, further_test_sets, load, of_scores, scales_with_verdicts, update
 from repro.papers.verify import verify_claims
-from repro.records import hypotheses_of, load_record, publish
+from repro.records import load_record, publish
 from repro.sentences import REFERENCE_WORDS
+from repro.translations import hypotheses_of
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 BOTH = "dev+test"

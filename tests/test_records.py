@@ -21,24 +21,11 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.record_fields import KINDS
-from repro.records import (
-    VERDICTS,
-    compare_records,
-    compare_seeds,
-    counted_of,
-    hypotheses_of,
-    load_record,
-    load_records,
-    pairs_of,
-    publish,
-    read_records,
-    recount,
-    rescore,
-    score_of,
-)
+from repro.records import VERDICTS, load_record, load_records, pairs_of, publish, read_records, score_of
 from repro.report import check_comparable, label_of, render, render_results
 from repro.resampling import bleu_of_resamples
 from repro.scales import GATE_INIT, GATE_RATE, SCALES, conditions_of, trained_on
+from repro.translations import compare_records, compare_seeds, counted_of, hypotheses_of, recount, rescore
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 RECORDS = sorted(path for path in RESULTS.glob("*/*.json") if path.parent.name != VERDICTS)

@@ -17,11 +17,11 @@ from repro.data.minigerman.lexicon import VERBS
 from repro.errors import InputError
 from repro.evaluation import paired_bootstrap, score_all
 from repro.metrics import METRICS, VERSION, Distinct, Rouge
-from repro.records import compare_records, recount, rescore
 from repro.report import render
 from repro.scales import SCALES, resolve
 from repro.scoring import evaluate_run
 from repro.training import train
+from repro.translations import compare_records, recount, rescore
 
 SIZES = {"train": 600, "dev": 60, "test": 400}
 GENERATORS = {"minisummary": minisummary, "minidialogue": minidialogue}

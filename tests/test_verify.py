@@ -21,9 +21,10 @@ from repro.papers.pruned import shape_of
 from repro.papers.suites import results_of
 from repro.papers.verify import verify_claims, verify_records
 from repro.record_fields import kind_of
-from repro.records import VERDICTS, changed_by, hypotheses_of, load_records, pairs_of, place_of, publish, recount, rescore
+from repro.records import VERDICTS, load_records, pairs_of, place_of, publish
 from repro.scales import resolve
 from repro.sentences import Table
+from repro.translations import changed_by, hypotheses_of, recount, rescore
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 Record = dict[str, Any]

@@ -89,7 +89,7 @@ def compare(first: str, second: str, split: str, beam: int, alpha: float, penalt
 
 
 def _compare_runs(first: "Record", second: "Record") -> None:
-    from repro.records import compare_records
+    from repro.translations import compare_records
 
     for result in compare_records(first, second):
         click.echo(
@@ -100,8 +100,8 @@ def _compare_runs(first: "Record", second: "Record") -> None:
 
 
 def _compare_seeds(first: "list[Record]", second: "list[Record]") -> None:
-    from repro.records import compare_seeds
     from repro.report import describe_over_seeds
+    from repro.translations import compare_seeds
 
     (compared,) = compare_seeds([first, second])
     for result in compared:

@@ -21,9 +21,10 @@ from repro.papers.measures import masks_table
 from repro.papers.plausible import check_heads_there, check_kept, check_maps, check_off_diagonal, check_speed, check_training
 from repro.papers.pruned import NO_CONTROL, SERIES, shape_of, tried_penalties
 from repro.papers.suites import check_contrastive, check_pairs
-from repro.records import changed_by, hypotheses_of, overlap_of, recount, rescore
+from repro.records import overlap_of
 from repro.sentences import REFERENCE_WORDS, describe_references
 from repro.transformer import Transformer, count_parameters
+from repro.translations import changed_by, hypotheses_of, recount, rescore
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
 

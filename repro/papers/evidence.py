@@ -1,6 +1,6 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -13,11 +13,12 @@ from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, into_bins
 from repro.papers.pooling import AND, pooled
 from repro.record_fields import kind_of
-from repro.records import hypotheses_of, search_of, statistics_of
+from repro.records import search_of
 from repro.report import label_of
 from repro.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
 from repro.scales import SCALES, conditions_of, system_of
 from repro.statistics import Estimate, SeedNoise, estimate
+from repro.translations import hypotheses_of, statistics_of
 
 MAX_SEEDS = 9
 
@@ -41,11 +42,13 @@ class Evidence:
         self.scale, self.split = scale, split
         self._records: dict[tuple[str, str], list[Record]] = {}
         self._several: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
-        self._texts: dict[tuple[str, ...], tuple[str, str]] = {}
+        self._texts: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         sets = split.split(AND)
         for record in records if len(sets) == 1 else pooled(records, sets):
             if kind_of(record) != "scores" or not search_of(record):  # the papers' systems are compared under one search
                 self._records.setdefault((kind_of(record), record["config_digest"]), []).append(record)
+                for about, text in _texts_of(record):
+                    self._texts[about][text] += 1
 
     def find(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> list[Record]:
         """Return the records of a kind about an arm, those only whose keys have the given values."""
@@ -71,17 +74,11 @@ class Evidence:
             self._check_whole(record)
 
     def _check_text(self, record: Record) -> None:
-        """Refuse a record of another version of its corpus than the first that was asked for, or of a test set of other references."""
-        data = record["config"]["data"]
-        corpus = (data["corpus"], data["source"], data["target"])
-        texts: dict[tuple[str, ...], str] = {corpus: record["provenance"]["data_fingerprint"]}
-        if "references_sha256" in record:
-            texts[(*corpus, record["split"])] = record["references_sha256"]
-        for about, text in texts.items():
-            first, known = self._texts.setdefault(about, (record["run"], text))
-            if text != known:
-                what = f"is of another version of {data['corpus']} than {first}"
-                raise DamagedFileError(record["run"], what, "keep the records of one version in a folder, or run the others again")
+        """Refuse a record of another version of its corpus, or of other references, than most records."""
+        for about, text in _texts_of(record):
+            if text != self._texts[about].most_common(1)[0][0]:
+                what = f"is of another version of {record['config']['data']['corpus']} than other records"
+                raise DamagedFileError(record["run"], what, "keep records of one version in a folder, or run it again")
 
     def _check_whole(self, record: Record) -> None:
         """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
@@ -364,6 +361,15 @@ class Evidence:
     def bins(self, arm: Arm, column: str, edges: Sequence[float]) -> list[Bin]:
         """Return the parts of the test set that an arm translates; see `into_bins`."""
         return into_bins(self.lengths(arm, column), edges)
+
+
+def _texts_of(record: Record) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the corpus and the test set that a record is about, each with what names its text."""
+    data = record["config"]["data"]
+    corpus = (data["corpus"], data["source"], data["target"])
+    yield corpus, record["provenance"]["data_fingerprint"]
+    if kind_of(record) == "scores":
+        yield (*corpus, record["split"]), record["references_sha256"]
 
 
 def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:

@@ -20,10 +20,10 @@ from repro.metrics import bleu_for
 from repro.papers.pruned import measure_pruning
 from repro.papers.speed import measure_speed
 from repro.papers.suites import measure_contrastive
-from repro.records import hypotheses_of
 from repro.runs import Run
 from repro.scoring import evaluate_run
 from repro.sentences import Table, count
+from repro.translations import hypotheses_of
 
 BATCH = 64  # sentences
 

@@ -28,6 +28,7 @@ distance, entropy, divergence ...), the parameters of gates (`undecided`, `almos
 the diagonal and rates of `speed` are held to their shapes and ranges (`plausible.py`).
 """
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -44,8 +45,9 @@ from repro.papers.derived import CHECKS, CORPUS_CHECKS, Findings, Scores, unequa
 from repro.papers.evidence import Evidence, NotMeasured, Record
 from repro.papers.verdicts import TEST, claims_of, judge, load, of_scores, verdict_places
 from repro.record_fields import KINDS, kind_of
-from repro.records import hypotheses_of, place_of, read_records
+from repro.records import place_of, read_records
 from repro.scales import run_name, system_of
+from repro.translations import hypotheses_of
 
 CUT_SHORT = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 """What comes of numbers deep in a record that are missing or of another type. `load_record` checks what all readers need, not every
@@ -164,7 +166,10 @@ def _counted_twice(scores: Iterable[Record]) -> Iterator[str]:
         hyps, settings = hypotheses_of(record), {**record["config"], "train": {**record["config"]["train"], "seed": None}}
         if len(set(hyps)) < DISTINCT:  # models that were trained for a minute may all say the same
             continue
-        model = (json.dumps([settings, record["split"], record["search"]], sort_keys=True), tuple(hyps))
+        model = (
+            json.dumps([settings, record["split"], record["search"]], sort_keys=True),
+            hashlib.sha256("\n".join(hyps).encode()).digest(),
+        )
         if (other := seen.setdefault(model, record["run"])) != record["run"]:
             yield f"{record['run']}, scores {record['split']}: has the translations of {other}, word for word: it is no seed of its own"
 
