@@ -1,6 +1,5 @@
 """The commands on papers, end to end over stored results: plan, judge, report, verify."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -9,12 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from paper_records import translations
 import torch
 from command_line import ended
+from paper_records import translations
 
 from repro.data.corpora import load_pairs
+from repro.errors import MachineError
 from repro.files import write_json
+from repro.manifest import write_manifest
 from repro.papers import load_paper
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
@@ -22,8 +23,6 @@ from repro.papers.pruned import PRUNED
 from repro.papers.report import SMOKE_NOTE, experiments_sections, sections
 from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.verdicts import load
-from repro.errors import MachineError
-from repro.manifest import write_manifest
 from repro.records import load_record, load_records, publish
 from repro.scales import run_name
 
@@ -225,7 +224,7 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds
     values["scores"][0]["value"] += 0.01
     record.write_text(json.dumps(values))
     code, _, message = ended(capsys, "verify", "--results", str(results))
-    assert code != 0 and f"{values['run']}, scores test: scores: stored {" in message
+    assert code != 0 and f"{values['run']}, scores test: scores: stored " in message
     values["scores"][0]["value"] -= 0.01
     record.write_text(json.dumps(values))
     verdicts = results / "claims" / "smoke.json"

@@ -47,8 +47,6 @@ class Evidence:
         for record in records if len(sets) == 1 else pooled(records, sets):
             if kind_of(record) != "scores" or not search_of(record):  # the papers' systems are compared under one search
                 self._records.setdefault((kind_of(record), record["config_digest"]), []).append(record)
-                for about, text in _texts_of(record):
-                    self._texts[about][text] += 1
 
     def find(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> list[Record]:
         """Return the records of a kind about an arm, those only whose keys have the given values."""
@@ -75,6 +73,9 @@ class Evidence:
 
     def _check_text(self, record: Record) -> None:
         """Refuse a record of another version of its corpus, or of other references, than most records."""
+        if not self._texts:
+            for about, text in (found for records in self._records.values() for one in records for found in _texts_of(one)):
+                self._texts[about][text] += 1
         for about, text in _texts_of(record):
             if text != self._texts[about].most_common(1)[0][0]:
                 what = f"is of another version of {record['config']['data']['corpus']} than other records"
