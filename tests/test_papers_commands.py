@@ -25,6 +25,7 @@ from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.verdicts import load
 from repro.records import load_record, load_records, publish
 from repro.scales import run_name
+from repro.sentences import SUFFIX
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
@@ -34,7 +35,8 @@ def seeds(results):
     """More seeds of the baseline among them, without which no difference in BLEU is decided."""
     for seed in (2, 3):
         (path,) = (RESULTS / "minigerman.en-de").glob(f"*-{Arm('base').config('smoke', seed).digest()}.test.json")
-        shutil.copy(path, results / "minigerman.en-de")
+        for beside in (path, path.with_name(path.name.removesuffix(".json") + SUFFIX)):
+            shutil.copy(beside, results / "minigerman.en-de")
 
 
 def test_papers_lists_what_there_is(capsys):
@@ -268,6 +270,7 @@ def test_an_odd_file_of_verdicts_hides_no_fault_of_a_record(capsys, results):
 def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path):
     path = next(results.glob("*/base-*.json"))
     path.write_bytes(path.read_bytes()[:300])
+    write_manifest(results)
     line = f"{path}: is not a result record. Fix: restore the file, or delete it and evaluate or measure the run again"
     code, _, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
     assert code == 4 and told.splitlines() == [

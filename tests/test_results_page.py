@@ -77,11 +77,8 @@ def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):
 def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
     readme = results.parent / "README.md"
     readme.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
-    assert ended(capsys, "results", str(results), "--update") == (
-        0,
-        f"{results / 'README.md'}\n{readme}\n{results / 'MANIFEST.json'}\n",
-        "",
-    )
+    told = f"{results / 'README.md'}\n{readme}\n{results / 'MANIFEST.json'}\n"
+    assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert readme.read_text() == f"above\n{summary(results)}\nbelow\n"
 
 
