@@ -112,6 +112,8 @@ def _bins_lower_without(evidence: Evidence) -> Interval:
 
     The interval is from the share of bins whose loss is surely above 0 to the share of those where it may be.
     """
+    (first, *_) = evidence.shared_seeds(["masks"], [TOKEN], split=evidence.split)
+    evidence.one("masks", TOKEN, first, split=evidence.split)  # if it is missing, this is said, and not what bins lack
     edges = equal_parts(evidence.lengths(TOKEN, REFERENCE_WORDS), 5)
     losses = [evidence.masked(TOKEN, HEAD_8, inside) for _, _, inside in evidence.bins(TOKEN, REFERENCE_WORDS, edges)]
     lower, surely, perhaps = (
