@@ -1,7 +1,7 @@
 """Numbers that claims ask for at their edges: chosen among several, of nothing, or of one training run."""
 
 import pytest
-from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, score_record, verdict_on
+from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, mask_record, score_record, verdict_on
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
@@ -14,9 +14,8 @@ from repro.sentences import REFERENCE_WORDS
 
 def masked_for_each(refs: list[str], lost: dict[str, range], seeds=(1, 2, 3)) -> list[dict]:
     """Return records of a perfect 7F+1L that loses these sentences without one head or another, whatever the seed."""
-    masks = {head: {"changed": {str(i): "nichts" for i in sentences}} for head, sentences in lost.items()}
     records = [score_record(TOKEN, refs, seed) for seed in seeds]
-    return [*records, *(record | {"kind": "masks", "masks": masks} for record in records)]
+    return [*records, *(mask_record(record, refs, lost) for record in records)]
 
 
 def test_the_worst_of_three_against_the_best_of_three_was_chosen_on_the_same_sentences(refs):
