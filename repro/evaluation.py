@@ -8,7 +8,7 @@ import numpy as np
 
 from repro.data.text import texts_in
 from repro.errors import InputError
-from repro.metrics import CorpusMetric, metrics_for, score_of_sums
+from repro.metrics import CorpusMetric, metrics_for, score_of_sums, scorer_of
 from repro.resampling import BOOTSTRAP_SEED, resamples
 from repro.statistics import Estimate, SeedNoise, estimate
 
@@ -23,6 +23,28 @@ class Score:
 
     def __str__(self) -> str:
         return f"{self.name} {self.value:.2f}  {self.signature}"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a score of a system is computed from.
+
+    Args:
+        metric, signature: of the score.
+        sums: `metrics.CorpusMetric.statistics` of its texts, `(num_texts, num_statistics)`.
+    """
+
+    metric: str
+    signature: str
+    sums: np.ndarray
+
+    def score(self) -> float:
+        """Return the score of all texts."""
+        return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)
+
+    def score_of(self, added: np.ndarray) -> float:
+        """Return the score of some texts, whose sums are added up, `(num_statistics,)`."""
+        return score_of_sums(scorer_of(self.metric), added)
 
 
 @dataclass(frozen=True)
@@ -104,16 +126,27 @@ def paired_bootstrap(
     Raises:
         InputError: nothing to score, not texts, not as many references as hypotheses, an unknown task, or no resample.
     """
-    _check_samples(num_samples)
     first, refs = _lines(first, refs)
     second, _ = _lines(second, refs)
+    return bootstrap(count_texts(first, refs, target, task), count_texts(second, refs, target, task), num_samples)
+
+
+def bootstrap(first: list[Counted], second: list[Counted], num_samples: int = 1000) -> list[Comparison]:
+    """Compare two systems as `paired_bootstrap` does, by what was counted of their texts.
+
+    Raises:
+        InputError: no resample.
+    """
+    _check_samples(num_samples)
     random = np.random.default_rng(BOOTSTRAP_SEED)
-    samples = random.integers(len(refs), size=(num_samples, len(refs)))
-    return [_compare(metric, first, second, samples) for metric in _resampled_metrics(task, target, refs)]
+    samples = random.integers(len(first[0].sums), size=(num_samples, len(first[0].sums)))
+    return [_compare(*pair, samples) for pair in zip(first, second, strict=True)]
 
 
-def _resampled_metrics(task: str, target: str, refs: list[str]) -> list[CorpusMetric]:
-    return [metric for metric in metrics_for(task, target, tuple(refs)) if isinstance(metric, CorpusMetric)]
+def count_texts(hyps: list[str], refs: list[str], target: str, task: str = "translation") -> list[Counted]:
+    """Return what the scores of texts are computed from, by each metric of their task whose score follows from sums."""
+    metrics = (metric for metric in metrics_for(task, target, tuple(refs)) if isinstance(metric, CorpusMetric))
+    return [Counted(metric.name, metric.signature(), metric.statistics(hyps)) for metric in metrics]
 
 
 def _check_samples(num_samples: int) -> None:
@@ -121,15 +154,15 @@ def _check_samples(num_samples: int) -> None:
         raise InputError("num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000")
 
 
-def _compare(metric: CorpusMetric, first: list[str], second: list[str], samples: np.ndarray) -> Comparison:
-    statistics = [metric.statistics(lines) for lines in (first, second)]
-    true = [score_of_sums(metric.metric, s.sum(axis=0)) for s in statistics]
-    resampled = [[score_of_sums(metric.metric, s[sample].sum(axis=0)) for sample in samples] for s in statistics]
+def _compare(first: Counted, second: Counted, samples: np.ndarray) -> Comparison:
+    of_both = (first, second)
+    true = [one.score_of(one.sums.sum(axis=0)) for one in of_both]
+    resampled = [[one.score_of(one.sums[sample].sum(axis=0)) for sample in samples] for one in of_both]
     differences = np.array(resampled[1]) - np.array(resampled[0])
     observed = abs(true[1] - true[0])
     p = (np.sum(np.abs(differences - differences.mean()) >= observed) + 1) / (len(samples) + 1)
     low, high = np.percentile(differences, [2.5, 97.5])
-    return Comparison(metric.name, metric.signature(), true[0], true[1], float(low), float(high), float(p), len(samples))
+    return Comparison(first.metric, first.signature, true[0], true[1], float(low), float(high), float(p), len(samples))
 
 
 def compare_systems(
@@ -151,23 +184,33 @@ def compare_systems(
     Raises:
         InputError: as `paired_bootstrap`, no system, or one without any texts.
     """
-    _check_samples(num_samples)
     if not systems or not all(systems):
         raise InputError("systems", "one has no texts, or there is no system", "give each system a list of texts for every seed")
-    systems = [[_lines(hyps, refs)[0] for hyps in seeds] for seeds in systems]
-    counts = resamples(len(refs), num_samples)
+    texts = [[_lines(hyps, refs)[0] for hyps in seeds] for seeds in systems]
+    counted = [[count_texts(hyps, refs, target, task) for hyps in seeds] for seeds in texts]
+    return compare_counted(counted, num_samples)
+
+
+def compare_counted(systems: Sequence[Sequence[list[Counted]]], num_samples: int = 1000) -> list[list[SystemComparison]]:
+    """Compare systems with the first of them as `compare_systems` does, by what was counted of their texts.
+
+    Raises:
+        InputError: no resample.
+    """
+    _check_samples(num_samples)
+    counts = resamples(len(systems[0][0][0].sums), num_samples)
     compared: list[list[SystemComparison]] = [[] for _ in systems[1:]]
-    for metric in _resampled_metrics(task, target, refs):
-        sums = [[metric.statistics(hyps) for hyps in seeds] for seeds in systems]
-        scores = [[score_of_sums(metric.metric, s.sum(axis=0)) for s in seeds] for seeds in sums]
-        resampled = [np.mean([[score_of_sums(metric.metric, row) for row in counts @ s] for s in seeds], axis=0) for seeds in sums]
+    for place, metric in enumerate(systems[0][0]):
+        sums = [[of_seed[place].sums for of_seed in seeds] for seeds in systems]
+        scores = [[metric.score_of(s.sum(axis=0)) for s in seeds] for seeds in sums]
+        resampled = [np.mean([[metric.score_of(row) for row in counts @ s] for s in seeds], axis=0) for seeds in sums]
         noise = SeedNoise.pooled(scores)
         for found, of_seeds, of_resamples in zip(compared, scores[1:], resampled[1:], strict=True):
             both = [len(scores[0]), len(of_seeds)]
             first, second = float(np.mean(scores[0])), float(np.mean(of_seeds))
             of_both = noise and noise.times(sum(1 / number for number in both))
             difference = estimate(second - first, of_resamples - resampled[0], both, of_both)
-            found.append(SystemComparison(metric.name, metric.signature(), first, second, difference))
+            found.append(SystemComparison(metric.metric, metric.signature, first, second, difference))
     return compared
 
 

@@ -222,6 +222,18 @@ def score_of_sums(metric: Metric, sums: np.ndarray) -> float:
 
 
 @cache
+def scorer_of(name: str) -> Metric:
+    """Return the metric of that name for scores of added-up statistics, which depend on no language and no reference."""
+    if name == "BLEU":
+        return sacrebleu.BLEU()
+    if name == "chrF":
+        return sacrebleu.CHRF()
+    if name == TOKENISED:
+        return sacrebleu.BLEU(smooth_method="none")
+    return Rouge({"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL"}[name])
+
+
+@cache
 def _moses(language: str):
     from sacremoses import MosesTokenizer
 

@@ -4,6 +4,7 @@ A record is read by tables, claims and `repro verify`; what they need is checked
 """
 
 import math
+import re
 import textwrap
 import types
 from collections.abc import Iterator
@@ -66,6 +67,13 @@ class _Score(TypedDict):
     signature: str
 
 
+class _ScoreTables(TypedDict):
+    """SHA-256 of the text of each table."""
+
+    sentences: str
+    references: str
+
+
 class _Scores(_Described):
     split: str
     training: _Training
@@ -73,16 +81,23 @@ class _Scores(_Described):
     decoding: _Decoding
     scores: list[_Score]
     references_sha256: str
-    hypotheses: list[str]
+    sentences: int
+    tables: _ScoreTables
     in_train: NotRequired[dict[str, int]]
+
+
+class _ContrastiveTables(TypedDict):
+    items: str
 
 
 class _Contrastive(_Described):
     results: list[dict[str, Any]]
+    tables: _ContrastiveTables
 
 
 class _Measured(TypedDict):
     sentences: int
+    sentences_of_split: int
     relevance_sentences: int
     most_frequent: int
     parses: str | None
@@ -130,13 +145,17 @@ class _Maps(_Described):
 
 class _Mask(TypedDict):
     heads: list[Any]
-    changed: dict[str, str]
+
+
+class _MaskTables(TypedDict):
+    masks: str
+    references: str
 
 
 class _Masks(_Described):
     split: str
-    hypotheses: list[str]
     masks: dict[str, _Mask]
+    tables: _MaskTables
 
 
 class _OffDiagonal(_Described):
@@ -181,6 +200,9 @@ def faults_of(record: dict[str, Any]) -> Iterator[str]:
     """Say what of a record is not as its kind has it; what follows the first may not be said, but raise."""
     yield from _type_faults(record, _Described, "")
     yield from _type_faults(record, KINDS.get(kind_of(record), _Described), "")
+    for name, digest in record.get("tables", {}).items():
+        if not re.fullmatch("[0-9a-f]{64}", str(digest)):
+            yield f"tables.{name} wants a SHA-256 as hex digits, found {textwrap.shorten(repr(digest), 60, placeholder=' ...')}"
     data = record["config"]["data"]
     if "in_train" in record and record["in_train"].keys() != {"pairs", data["source"], data["target"]}:
         yield f"in_train has {', '.join(record['in_train']) or 'nothing'}, not pairs, {data['source']} and {data['target']}"

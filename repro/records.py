@@ -1,25 +1,28 @@
 """Result records: what a run achieved on a test set, with everything needed to check it again. `scoring.py` makes them.
 
-A record is one JSON file: configuration, provenance, cost of training, search, every score with its signature, the hypotheses that the
-scores were computed from, and the hash of the references. Tables, plots and prose are generated from records and from nothing else.
+A record is a JSON file: configuration, provenance, cost of training, search, every score with its signature, and the hash of the
+references. What is long stands in tables beside it, which are read when they are asked for: translations, what their scores are computed
+from, and the lengths of the references (`sentences.py`). Tables, plots and prose are generated from records and from nothing else.
 """
 
+import hashlib
 import json
-from collections.abc import Sequence
-from itertools import chain
+import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from repro.config import DataConfig, RunConfig, from_dict, missing_options
-from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_once, load_pairs, own_folder, task_of
+from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_pairs, own_folder
 from repro.data.parallel import digest
 from repro.decoding import SearchConfig
-from repro.errors import DamagedFileError, InputError
-from repro.evaluation import Comparison, SystemComparison, as_records, compare_systems, paired_bootstrap, score_all
-from repro.files import read_plain, remove_abandoned, write_json
+from repro.errors import DamagedFileError, InputError, MachineError, ReproError
+from repro.files import MANIFEST, read_plain, remove_abandoned, write_json
+from repro.manifest import known_files
 from repro.record_fields import faults_of, kind_of
+from repro.sentences import SUFFIX, StoredTable, cannot_read
 
-FORMAT = 1
+FORMAT = 2
 VERDICTS = "claims"  # the folder of results that holds no records but verdicts
 BEHAVIOUR = "behaviour.json"  # the file beside the records that holds what the code computed, see `papers.computed`
 MEND = "restore the file, or delete it and evaluate or measure the run again"
@@ -30,16 +33,33 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number")
 
 
-def load_record(path: Path) -> dict[str, Any]:
-    """Read a record.
+def load_record(path: Path, known: str = "") -> dict[str, Any]:
+    """Read a record; its tables are read when they are asked for.
+
+    Args:
+        path: of its file.
+        known: SHA-256 of the file when it was checked before: then what is in it is not checked again.
 
     Raises:
         DamagedFileError: the file is cut, edited into something else, or of a format this version does not know.
+        MachineError: the file cannot be read.
     """
+    path = Path(path)
     try:
-        record = json.loads(read_plain(Path(path)), parse_constant=_refuse)
-    except (OSError, ValueError, RecursionError) as error:
+        data = read_plain(path)
+        record = json.loads(data, parse_constant=_refuse)
+    except (FileNotFoundError, ValueError, RecursionError) as error:
         raise DamagedFileError(str(path), "is not a result record", MEND) from error
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    if hashlib.sha256(data).hexdigest() != known:
+        _check(path, record)
+    tables = {name: StoredTable(_table_path(path, record, name, digest), digest) for name, digest in record.get("tables", {}).items()}
+    return record | {"tables": tables} if tables else record
+
+
+def _check(path: Path, record: Any) -> None:
+    """Refuse what is no record of a kind that this version knows."""
     version = record.get("format") if isinstance(record, dict) else None
     if version is None:  # a file of something else: to delete it would be bad advice
         mend = "name the folder of results alone, as `repro run` or --record made it; or restore the file if it was one"
@@ -61,7 +81,42 @@ def load_record(path: Path) -> dict[str, Any]:
     except InputError as error:  # a new option does not change the format
         mend = f"upgrade repro if a newer version wrote it; else {MEND}"
         raise DamagedFileError(str(path), f"has another configuration than there can be: {error.where}: {error.what}", mend) from error
-    return record
+
+
+def _table_path(path: Path, record: dict[str, Any], name: str, digest: str) -> Path:
+    """Return where a table of a record lies: beside it by its name; that of the references, which many records share, by its own."""
+    if name == "references":
+        return path.with_name(f"references.{plain_name(record['split'])}.{digest[:12]}{SUFFIX}")
+    return path.with_name(path.name.removesuffix(".json") + SUFFIX)
+
+
+def write_record(path: Path, record: dict[str, Any]) -> None:
+    """Write a record and its tables.
+
+    The record goes first where its table becomes another one: whoever stops in between leaves none, and not one of other sentences.
+    """
+    tables = record.get("tables", {})
+    for name, table in tables.items():
+        place = _table_path(path, record, name, table.digest)
+        if not _is_there(StoredTable(place, table.digest)):
+            if name != "references":
+                path.unlink(missing_ok=True)
+            table.write(place)
+    write_json(path, record | {"tables": {name: table.digest for name, table in tables.items()}} if tables else record)
+
+
+def _is_there(table: StoredTable) -> bool:
+    try:
+        return table.is_sound()
+    except ReproError:
+        return False
+
+
+def plain(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as it is read from its file, with its tables."""
+    tables = record.get("tables")
+    values = json.loads(json.dumps({name: value for name, value in record.items() if name != "tables"}))
+    return values | {"tables": tables} if tables else values
 
 
 def of_this_text(records: list[dict[str, Any]], data: DataConfig) -> list[dict[str, Any]]:
@@ -78,45 +133,59 @@ def of_this_text(records: list[dict[str, Any]], data: DataConfig) -> list[dict[s
     ]
 
 
-def load_records(folder: Path, kind: str | None = "scores") -> list[dict[str, Any]]:
-    """Read the records of a kind below a folder, in the order of their paths; None = of all kinds.
+def load_records(folder: Path, kind: str | None = "scores", corpora: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """Read the records of a kind and of some corpora below a folder, in the order of their paths; None = of all.
 
     Raises:
         InputError: there is no such folder.
         DamagedFileError: naming the first file that is no record, or the same one again.
+        MachineError: a file or folder cannot be read.
     """
     if not Path(folder).is_dir():
         raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
-    records, errors = read_records(folder)
+    records, errors = read_records(folder, corpora)
     if errors:
         raise errors[0]
     return [record for record in records.values() if kind in (None, kind_of(record))]
 
 
-def read_records(folder: Path) -> tuple[dict[Path, dict[str, Any]], list[DamagedFileError]]:
-    """Read the records of all kinds below a folder, and go on past damaged ones.
+def read_records(folder: Path, corpora: Collection[str] | None = None) -> tuple[dict[Path, dict[str, Any]], list[ReproError]]:
+    """Read the records of all kinds below a folder, of some corpora or all, and go on past damaged ones.
 
     Returns:
-        The records by path, and an error for every file that is no record, or a copy: the same run twice would count as two seeds.
+        The records by path, and an error for every file that is no record, that cannot be read, or that is a copy: the same run twice
+        would count as two seeds.
     """
     records, errors = {}, []
-    known: dict[Any, Path] = {}
-    for path in _paths(folder):
+    published: dict[Any, Path] = {}
+    known = known_files(folder)
+    beginnings = None if corpora is None else tuple(f"{plain_name(corpus)}." for corpus in corpora)
+    paths, unreadable = _paths(Path(folder))
+    errors += unreadable
+    for path in paths:
+        if beginnings is not None and not path.relative_to(folder).parts[0].startswith(beginnings):
+            continue
         try:
-            record = load_record(path)
-            published = place_of(record)
-            if published in known:
-                raise DamagedFileError(str(path), f"is of the same run and kind as {known[published]}", "delete one of the two")
-            records[path], known[published] = record, path
-        except DamagedFileError as error:
+            record = load_record(path, known.get(path.resolve(), ""))
+            place = place_of(record)
+            if place in published:
+                raise DamagedFileError(str(path), f"is of the same run and kind as {published[place]}", "delete one of the two")
+            records[path], published[place] = record, path
+        except (DamagedFileError, MachineError) as error:
             errors.append(error)
     return records, errors
 
 
-def _paths(folder: Path) -> list[Path]:
-    """Return the files of records below a folder: not verdicts, and nothing hidden, such as the copies that editors keep."""
-    paths = {path: path.relative_to(folder).parts for path in sorted(Path(folder).rglob("*.json")) if path.name != BEHAVIOUR}
-    return [path for path, parts in paths.items() if path.parent.name != VERDICTS and not any(part.startswith(".") for part in parts)]
+def _paths(folder: Path) -> tuple[list[Path], list[ReproError]]:
+    """Return the files of records below a folder, and what cannot be opened: not verdicts, and nothing hidden, such as editors' copies."""
+    errors: list[ReproError] = []
+    paths = []
+    for place, folders, names in os.walk(folder, onerror=lambda error: errors.append(cannot_read(Path(error.filename), error))):
+        hidden_or_no_record = [name for name in folders if name.startswith(".") or name == VERDICTS]
+        folders[:] = sorted(set(folders) - set(hidden_or_no_record))
+        found = (name for name in names if name.endswith(".json") and not name.startswith(".") and name not in (MANIFEST, BEHAVIOUR))
+        paths += [Path(place) / name for name in found]
+    return sorted(paths), errors
 
 
 def publish(record: dict[str, Any], folder: Path) -> Path:
@@ -135,7 +204,7 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
             before, now = (f"{what} of the text {_text_of(one)}" for what, one in ((before, older), (now, record)))
         if before != now:
             raise InputError(str(path), f"was measured on {before}, this on {now}", "record it below another folder")
-    write_json(path, record)
+    write_record(path, record)
     remove_abandoned(path.parent)
     return path
 
@@ -191,33 +260,10 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
     return sources, refs
 
 
-def check_text(record: dict[str, Any]) -> None:
-    """Refuse a record of another version of its corpus, whose translations are of other sentences, or whose model learned from others.
-
-    Raises:
-        DamagedFileError: train, dev or test of the corpus at hand are not those that the run was trained with.
-    """
-    data = record["config"]["data"]
-    if load_once(data["corpus"], data["source"], data["target"]).fingerprint != record["provenance"]["data_fingerprint"]:
-        what = f"was trained on another version of {data['corpus']} than is here"
-        raise DamagedFileError(record["run"], what, "use that version of the corpus, or delete the run's records and run it again")
-
-
 def _check_references(record: dict[str, Any], refs: list[str]) -> None:
     if digest(refs) != record["references_sha256"]:
         what = f"was scored against other references than {record['config']['data']['corpus']} {record['split']} has here"
         raise DamagedFileError(record["run"], what, "use the same version of the corpus, or evaluate the run again")
-
-
-def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Compute the scores again from the stored hypotheses and the references of the corpus.
-
-    Raises:
-        DamagedFileError: the corpus at hand has other references than those the record was made with.
-    """
-    data = record["config"]["data"]
-    _, refs = pairs_of(record)
-    return as_records(score_all(record["hypotheses"], refs, data["target"], task_of(data["corpus"])))
 
 
 def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, dict[str, int]]:
@@ -227,31 +273,6 @@ def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, d
     """
     is_told = ":" in split or corpus.startswith(ALLOWS_LEAKS)
     return {"in_train": count_in_train(corpus, source, target, split)} if is_told else {}
-
-
-def compare_records(first: dict[str, Any], second: dict[str, Any], refs: list[str]) -> list[Comparison]:
-    """Compare two comparable records by paired bootstrap on the references that they were scored against.
-
-    Raises:
-        DamagedFileError: one of them was scored against other references.
-    """
-    data = first["config"]["data"]
-    for record in (first, second):
-        _check_references(record, refs)
-    return paired_bootstrap(first["hypotheses"], second["hypotheses"], refs, data["target"], task=task_of(data["corpus"]))
-
-
-def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]], refs: list[str]) -> list[list[SystemComparison]]:
-    """Compare systems with the first of them, each by comparable records of one seed or several; see `evaluation.compare_systems`.
-
-    Raises:
-        DamagedFileError: one of them was scored against other references.
-    """
-    data = systems[0][0]["config"]["data"]
-    for record in chain.from_iterable(systems):
-        _check_references(record, refs)
-    hypotheses = [[record["hypotheses"] for record in seeds] for seeds in systems]
-    return compare_systems(hypotheses, refs, data["target"], task=task_of(data["corpus"]))
 
 
 def plain_name(name: str) -> str:

@@ -14,9 +14,10 @@ from repro.errors import InputError
 from repro.evaluation import Comparison, SystemComparison
 from repro.markdown import escape, table, visible
 from repro.published import published_for
-from repro.records import compare_records, compare_seeds, pairs_of, score_of, search_of
+from repro.records import pairs_of, score_of, search_of
 from repro.scales import conditions_of
 from repro.statistics import Estimate
+from repro.translations import compare_records, compare_seeds, hypotheses_of
 
 NUM_EXAMPLES = 5
 
@@ -46,7 +47,7 @@ def render(records: list[dict[str, Any]]) -> str:
         costs_table(records),
     ]
     if len(records) > 1:
-        parts += ["## Differences", differences_table(records, refs)]
+        parts += ["## Differences", differences_table(records)]
     parts += ["## Examples", _examples(records, sources, refs), "## Made with", _made_with(records)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -79,15 +80,6 @@ def _check_same(records: list[dict[str, Any]], keys: dict[str, Callable[[dict[st
             if key(record) != key(records[0]):
                 where = f"{records[0]['run']} and {record['run']}"
                 raise InputError(where, f"have different {what}", "compare runs of the same corpus and version")
-
-
-def references_of(record: dict[str, Any]) -> list[str]:
-    """Return the references that a record was scored against.
-
-    Raises:
-        DamagedFileError: the corpus at hand has others.
-    """
-    return pairs_of(record)[1]
 
 
 def render_results(records: list[dict[str, Any]]) -> str:
@@ -145,7 +137,7 @@ def in_train_note(record: dict[str, Any]) -> str:
         return ""
     data, found = record["config"]["data"], record["in_train"]
     sides = " and ".join(f"the {escape(language)} side of {found[language]} others" for language in (data["source"], data["target"]))
-    held = f"holds {found['pairs']} of these {len(record['hypotheses']):,} pairs, {sides}"
+    held = f"holds {found['pairs']} of these {record['sentences']:,} pairs, {sides}"
     reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
     return f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and spacing ignored)."
 
@@ -171,7 +163,7 @@ def costs_table(records: list[dict[str, Any]]) -> str:
     return table(["system", "seed", *TRAINING_COSTS, "device", "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
 
 
-def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
+def differences_table(records: list[dict[str, Any]]) -> str:
     """Return a table of the differences of every system to the first, over seeds if one has several; a line where there is no other."""
     systems = by_label(records)
     first, *others = systems
@@ -179,10 +171,8 @@ def differences_table(records: list[dict[str, Any]], refs: list[str]) -> str:
         return f"Nothing to compare {escape(first)} with."
     pairs = [escape(f"{name} - {first}") for name in others]
     if len(systems) < len(records):
-        return _differences_over_seeds(pairs, compare_seeds(list(systems.values()), refs))
-    compared = [
-        (pair, found) for pair, record in zip(pairs, records[1:], strict=True) for found in compare_records(records[0], record, refs)
-    ]
+        return _differences_over_seeds(pairs, compare_seeds(list(systems.values())))
+    compared = [(pair, found) for pair, record in zip(pairs, records[1:], strict=True) for found in compare_records(records[0], record)]
     rows = [[pair, comparison.metric, *describe(comparison)] for pair, comparison in compared]
     num_samples = compared[0][1].num_samples
     samples = f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each says nothing about other seeds."
@@ -247,8 +237,9 @@ def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]
     """Show the first sentences of the split, indented so that nothing in them is read as markup."""
     names, blocks = ["source", "reference", *names_of(records)], []
     width = max(map(len, names))
+    hypotheses = [hypotheses_of(record) for record in records]
     for index in range(min(NUM_EXAMPLES, len(refs))):
-        texts = [sources[index], refs[index], *(record["hypotheses"][index] for record in records)]
+        texts = [sources[index], refs[index], *(lines[index] for lines in hypotheses)]
         blocks.append("\n".join(f"    {visible(name):<{width}} {visible(text)}" for name, text in zip(names, texts, strict=True)))
     return "\n\n".join(blocks)
 

@@ -16,14 +16,16 @@ from repro.data.parallel import digest
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.evaluation import as_records, score_all
-from repro.files import write_json
 from repro.record_fields import kind_of
-from repro.records import FORMAT, load_record, overlap_of, plain_name
+from repro.records import FORMAT, load_record, overlap_of, plain, plain_name, write_record
 from repro.rereading import check_search
 from repro.runs import Run
 from repro.scales import system_of
 from repro.tensors import load_state
-from repro.training import evaluate_nll
+from repro.translations import hypotheses_of, score_tables
+from repro.updates import evaluate_nll
+
+Pairs = tuple[list[str], list[str]]  # sources and references
 
 
 def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     if changed_code(run):  # the kept translations are those of the old code
         made_of += str(output_of(run.config.model))
     path = run.path / "evaluations" / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
-    if run.is_finished and _is_what_it_would_be(path, run, split, search, refs):
+    if run.is_finished and _is_what_it_would_be(path, run, split, search, (sources, refs)):
         return load_record(path)
     translator = Translator.from_run(run)
     start = time.perf_counter()
@@ -68,12 +70,12 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     seconds = time.perf_counter() - start
     check_search(translator, sources, found, search, str(run.path))
     decoding = {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)}
-    record = _describe(run, split, search, refs, hyps, decoding)
+    record = _describe(run, split, search, (sources, refs), hyps, decoding)
     try:
-        write_json(path, record)
+        write_record(path, record)
     except MachineError as error:  # a run in a folder that others share may be for reading only
         print(f"{error}. The scores are not kept beside the run", file=sys.stderr)
-    return json.loads(json.dumps(record))
+    return plain(record)
 
 
 def dev_loss(run: Run) -> float:
@@ -104,16 +106,18 @@ def _check_version(run: Run) -> None:
         raise InputError(str(run.path), what, f"{elsewhere}, or delete the run's folder to train it again")
 
 
-def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig, refs: list[str]) -> bool:
+def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs) -> bool:
     """Tell whether a record is kept at a path and is what its translations give; a score that was edited, or a cut file, is not."""
     try:
         kept = load_record(path)
         if kind_of(kept) != "scores":
             return False
-        derived = _describe(run, split, search, refs, kept["hypotheses"], kept["decoding"])
+        derived = _describe(run, split, search, pairs, hypotheses_of(kept), kept["decoding"])
+        if not kept["tables"]["references"].is_sound():
+            return False
     except (DamagedFileError, InputError):  # no file, or a damaged one, or not as many translations as references
         return False
-    return kept == json.loads(json.dumps(derived))
+    return kept == plain(derived)
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -132,17 +136,19 @@ def describe_run(run: Run) -> dict[str, Any]:
     }
 
 
-def _describe(run: Run, split: str, search: SearchConfig, refs: list[str], hyps: list[str], decoding: dict[str, float]) -> dict[str, Any]:
+def _describe(run: Run, split: str, search: SearchConfig, pairs: Pairs, hyps: list[str], decoding: dict[str, float]) -> dict[str, Any]:
     """Return the record of translations of a split."""
-    data = run.config.data
+    data, (sources, refs) = run.config.data, pairs
+    task = task_of(data.corpus)
     training = load_state(run.path / "final")
     return describe_run(run) | {
         "split": split,
         "training": training | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
         "search": asdict(search),
         "decoding": decoding,
-        "scores": as_records(score_all(hyps, refs, data.target, task_of(data.corpus))),
+        "scores": as_records(score_all(hyps, refs, data.target, task)),
         "references_sha256": digest(refs),
-        "hypotheses": hyps,
+        "sentences": len(hyps),
+        "tables": score_tables(hyps, sources, refs, data.target, task),
         **overlap_of(data.corpus, data.source, data.target, split),
     }

@@ -175,5 +175,3 @@ def _line(progress: Progress, lr: float) -> dict[str, Any]:
     loss, nll, tokens = progress.unlogged
     line = {"update": progress.update, "epoch": progress.epoch, "loss": loss / tokens, "nll": nll / tokens, "learning_rate": lr}
     return line | {"seconds": round(progress.seconds, 1)}
-
-

@@ -17,6 +17,7 @@ from repro.decoding import Translator
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
 from repro.runs import Run
+from repro.sentences import SUFFIX
 from repro.training import train
 
 # The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
@@ -98,5 +99,8 @@ def results(tmp_path) -> Path:
     folder.mkdir(parents=True)
     for system in ("base", "hc-sa", "hc-all"):
         (path,) = stored.glob(f"*-{Arm(system).config('smoke').digest()}.test.json")
+        shutil.copy(path, folder)
+        shutil.copy(path.with_name(path.name.removesuffix(".json") + SUFFIX), folder)
+    for path in stored.glob(f"references.test.*{SUFFIX}"):
         shutil.copy(path, folder)
     return folder.parent

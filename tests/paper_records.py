@@ -1,19 +1,23 @@
 """Records made up for tests of claims and tables: scores of damaged references, masks, speeds, heads, pruned models."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
 import sacrebleu
 
 from repro.data.corpora import load_once, load_pairs
+from repro.data.parallel import digest
 from repro.decoding import SearchConfig
 from repro.papers.arms import Arm
 from repro.papers.claims import Claim, Verdict
 from repro.papers.evidence import Evidence
+from repro.papers.measures import masks_table
 from repro.papers.pruned import PRUNED
 from repro.papers.verdicts import claims_of
+from repro.translations import score_tables
 
 BASE, HARD = Arm("base"), Arm("hc-sa")
-ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "relevance_sentences": 100}}
+ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 100}}
 """What a head record says that is of the dev set of the generated corpus."""
 
 
@@ -29,19 +33,28 @@ def described(arm: Arm, seed: int = 1) -> dict:
     }
 
 
-def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1) -> dict:
+def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1, split: str = "test") -> dict:
     about = described(arm, seed)
-    return about | {
-        "system": arm.system,
-        "seed": seed,
-        "split": "test",
-        "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
-        "search": asdict(SearchConfig()),
-        "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
-        "provenance": about["provenance"] | {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
-        "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", "test")[1]) if hyps else 0.0}],
-        "hypotheses": hyps,
-    }
+    return (
+        about
+        | {
+            "system": arm.system,
+            "seed": seed,
+            "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
+            "search": asdict(SearchConfig()),
+            "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
+            "provenance": about["provenance"] | {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
+            "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", split)[1][: len(hyps)]) if hyps else 0.0}],
+        }
+        | translations(hyps, split)
+    )
+
+
+def translations(hyps: list[str], split: str = "test") -> dict:
+    """Return what a score record says of translations of the first sentences of a test set of the generated corpus."""
+    sources, refs = (side[: len(hyps)] for side in load_pairs("minigerman", "en", "de", split))
+    found = {"split": split, "sentences": len(hyps), "references_sha256": digest(refs)}
+    return found | {"tables": score_tables(hyps, sources, refs, "de", "translation") if hyps else {}}
 
 
 def damaged(refs: list[str], every: int, start: int = 0) -> list[str]:
@@ -55,8 +68,17 @@ def bleu(hyps: list[str], refs: list[str]) -> float:
 
 def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
     """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
-    masks = {"kind": "masks", "masks": {"8": {"changed": {str(i): "nichts" for i in sentences}}}}
-    return [record for seed in seeds for record in (score_record(arm, refs, seed), score_record(arm, refs, seed) | masks)]
+    made = [score_record(arm, refs, seed) for seed in seeds]
+    return [record for scored in made for record in (scored, mask_record(scored, refs, {"8": sentences}))]
+
+
+def mask_record(scored: dict, hyps: list[str], lost: dict[str, Iterable[int]]) -> dict:
+    """Return the record of a model that says nothing of these sentences without a head, by its number."""
+    refs = load_pairs("minigerman", "en", "de", "test")[1]
+    rows = [*((0, place, hyp) for place, hyp in enumerate(hyps))]
+    rows += [(int(head), place, "nichts") for head, sentences in lost.items() for place in sentences]
+    tables = {"masks": masks_table(rows, refs, "de"), "references": translations(hyps)["tables"]["references"]}
+    return scored | {"kind": "masks", "masks": {head: {} for head in lost}, "tables": tables}
 
 
 def speed_records(**speeds: list[float]) -> list[dict]:

@@ -13,10 +13,11 @@ from repro.errors import DamagedFileError, InputError
 from repro.evaluation import compare_systems, paired_bootstrap
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
-from repro.records import compare_seeds, load_records, pairs_of
+from repro.records import load_records, pairs_of
 from repro.report import by_label, differences_table
 from repro.runs import Run
 from repro.scales import resolve
+from repro.translations import compare_seeds, hypotheses_of
 
 RESULTS = Path(__file__).parents[1] / "results"
 SMALL = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
@@ -32,8 +33,8 @@ def stored():
 def test_a_difference_over_seeds_is_that_of_the_claims(stored):
     """Which has resamples of its own number, and BLEU of its own."""
     records = [record for seeds in stored.values() for record in seeds]
-    evidence, refs = Evidence("smoke", records), pairs_of(records[0])[1]
-    for name, compared in zip(("hc-sa", "mma"), compare_seeds(list(stored.values()), refs), strict=True):
+    evidence = Evidence("smoke", records)
+    for name, compared in zip(("hc-sa", "mma"), compare_seeds(list(stored.values())), strict=True):
         expected = evidence.contrast([(1.0, Arm(name)), (-1.0, Arm("base"))])
         found = compared[0].difference
         assert found.mean == pytest.approx(expected.mean) == compared[0].second - compared[0].first
@@ -42,7 +43,7 @@ def test_a_difference_over_seeds_is_that_of_the_claims(stored):
 
 
 def test_each_metric_of_a_single_pair_of_runs_is_compared_over_sentences_as_paired_bootstrap_does(stored):
-    first, second = (stored[name][0]["hypotheses"] for name in ("base", "hc-sa"))
+    first, second = (hypotheses_of(stored[name][0]) for name in ("base", "hc-sa"))
     refs = pairs_of(stored["base"][0])[1]
     (compared,) = compare_systems([[first], [second]], refs, "de")
     for found, expected in zip(compared, paired_bootstrap(first, second, refs, "de"), strict=True):
@@ -53,27 +54,25 @@ def test_each_metric_of_a_single_pair_of_runs_is_compared_over_sentences_as_pair
 
 
 def test_a_system_of_one_seed_borrows_the_noise_of_the_others(stored):
-    refs = pairs_of(stored["base"][0])[1]
     single = stored["mma"][:1]
-    (hard,), (mixed,) = ([found.difference for found in of[:1]] for of in compare_seeds([stored["base"], stored["hc-sa"], single], refs))
+    (hard,), (mixed,) = ([found.difference for found in of[:1]] for of in compare_seeds([stored["base"], stored["hc-sa"], single]))
     assert mixed.seeds == "1 to 3 seeds" and mixed.detectable > hard.detectable
 
 
 def test_the_table_of_differences_has_a_row_for_a_system_and_not_for_a_seed(stored):
-    refs = pairs_of(stored["base"][0])[1]
-    lines = differences_table([record for seeds in zip(*stored.values(), strict=True) for record in seeds], refs).splitlines()
+    lines = differences_table([record for seeds in zip(*stored.values(), strict=True) for record in seeds]).splitlines()
     assert lines[0] == "| systems | metric | difference | 95 % interval | from | detectable |"
     assert [line.split(" | ")[:2] for line in lines[2:-2]] == [
         [f"| {name} - base", metric] for name in ("hc-sa", "mma") for metric in ("BLEU", "chrF", "tokenised lower-cased BLEU")
     ]
     assert "3 seeds" in lines[2] and lines[-1].startswith("Intervals are over test sentences and training seeds;")
-    assert differences_table(stored["base"], refs) == "Nothing to compare base with."
+    assert differences_table(stored["base"]) == "Nothing to compare base with."
 
 
 def test_what_cannot_be_compared_is_refused(stored):
     records = [stored["base"], [*stored["hc-sa"][:1], stored["hc-sa"][1] | {"references_sha256": "0" * 64}]]
     with pytest.raises(DamagedFileError, match="was scored against other references"):
-        compare_seeds(records, pairs_of(stored["base"][0])[1])
+        compare_seeds(records)
     with pytest.raises(InputError, match="hypotheses: 2 lines for 1 references"):
         compare_systems([[["Ja."], ["Ja."]], [["Ja.", "Nein."]]], ["Ja."], "de")
     with pytest.raises(InputError, match="num_samples: must be at least 1, found 0"):

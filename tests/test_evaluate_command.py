@@ -1,5 +1,6 @@
 """`repro train`, `evaluate` and `translate` on a few pairs: what is kept, made again, and said."""
 
+import bz2
 import errno
 import io
 import json
@@ -25,6 +26,8 @@ from repro.records import load_record, publish
 from repro.report import render_results
 from repro.runs import Run
 from repro.scales import resolve
+from repro.sentences import SUFFIX
+from repro.translations import hypotheses_of
 
 pytestmark = pytest.mark.usefixtures("runs")
 
@@ -83,12 +86,12 @@ def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(
     note = "the training text, minigerman, holds 1 of these 2 pairs, the en side of 0 others and the de side of 0 others"
     assert note in said[-2]
     record = load_record(Path(said[-1]))
-    assert Path(said[-1]).parent == Path("records/minigerman.en-de") and len(record["hypotheses"]) == 2
+    assert Path(said[-1]).parent == Path("records/minigerman.en-de") and record["sentences"] == 2
     assert note in render_results([record])
-    assert verify_records(Path("records"), pytest.fail) == []
+    assert verify_records(Path("records")).faults == []
     record["in_train"]["pairs"] = 0
     publish(record, Path("records"))
-    assert "pairs in the training text: stored {'pairs': 0, " in verify_records(Path("records"), pytest.fail)[0]
+    assert "pairs in the training text: stored {'pairs': 0, " in verify_records(Path("records")).faults[0]
     (tmp_path / "test.en").write_text("It rains.\nIt snows.\n")
     assert "holds 0 of these 2 pairs" in run(capsys, "evaluate", "base", "--split", f"local:{tmp_path}:test")[-1], "another text"
 
@@ -108,12 +111,16 @@ def test_what_is_done_about_leaks_stands_in_every_result(capsys, runs, tmp_path)
         tables = render_results([load_record(path)])
         assert f"## {name}, en to de, test" in tables and (note.format(name) in tables) is known
         shutil.rmtree(tmp_path / "runs")
-    assert verify_records(Path("records"), pytest.fail) == []
+    assert verify_records(Path("records")).faults == []
 
 
 def kept_evaluation(runs: Path) -> Path:
     (path,) = runs.glob("*/evaluations/*.json")
     return path
+
+
+def table_beside(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(".json") + SUFFIX)
 
 
 def edit_score(path: Path) -> None:
@@ -128,18 +135,21 @@ def edit_score(path: Path) -> None:
         lambda path: path.write_bytes(path.read_bytes()[:300]),
         lambda path: path.write_text('{"format": 1}'),
         edit_score,
-        lambda path: path.write_text(path.read_text().replace('"hypotheses": [', '"hypotheses": ["Ja.",')),
+        lambda path: table_beside(path).write_bytes(bz2.compress(b'"hypothesis"\n"Ja."\n')),
+        lambda path: table_beside(path).write_bytes(table_beside(path).read_bytes()[:300]),
+        lambda path: table_beside(path).unlink(),
+        lambda path: next(path.parent.glob("references.*")).unlink(),
     ],
-    ids=["cut", "emptied", "edited score", "a translation more"],
+    ids=["cut", "emptied", "edited score", "another table", "cut table", "no table", "no references"],
 )
 def test_a_kept_evaluation_that_is_damaged_is_made_again(capsys, runs, damage):
     run(capsys, "train", "--variant", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     scores = run(capsys, *command)[:-1]
-    whole = load_record(kept_evaluation(runs))["hypotheses"]
+    whole = hypotheses_of(load_record(kept_evaluation(runs)))
     damage(kept_evaluation(runs))
     assert run(capsys, *command)[:-1] == scores
-    assert load_record(kept_evaluation(runs))["hypotheses"] == whole
+    assert hypotheses_of(load_record(kept_evaluation(runs))) == whole
 
 
 @pytest.mark.parametrize("command", [["evaluate", "base", "--split", "dev", "--beam", "1"], ["heads", "base", "--split", "dev"]])

@@ -15,11 +15,13 @@ from paper_records import (
     damaged,
     described,
     heads_record,
+    mask_record,
     masked_records,
     of_one_training,
     pruning_record,
     score_record,
     speed_records,
+    translations,
     verdict_on,
 )
 from scipy import stats
@@ -28,12 +30,13 @@ from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
 from repro.papers import cui2019, raganato2020, you2020, zeng2021
 from repro.papers.arms import Arm, is_of_the_size
-from repro.papers.bins import equal_parts, into_bins, last_minus_first, reference_length, slope_weights, source_length
+from repro.papers.bins import equal_parts, into_bins, last_minus_first, slope_weights
 from repro.papers.claims import better
 from repro.papers.evidence import MAX_SEEDS, Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
 from repro.papers.raganato2020 import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
+from repro.sentences import REFERENCE_WORDS, SOURCE_WORDS, Table
 from repro.statistics import SeedNoise, Undefined
 
 
@@ -67,7 +70,7 @@ def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
     records += [score_record(TOKEN, damaged(refs, 3), 2)]
     place = {"scores of an arm": 1, "scores that tell of seeds": 4, "masks": 3}[kind]
     records[place]["provenance"]["data_fingerprint"] = "0" * 64
-    with pytest.raises(DamagedFileError, match=re.escape(f"{records[place]['run']}: was trained on another version of minigerman")):
+    with pytest.raises(DamagedFileError, match=re.escape(f"{records[place]['run']}: is of another version of minigerman")):
         evidence = Evidence("smoke", records)
         evidence.masked(TOKEN, "8") if kind == "masks" else evidence.contrast([(1, HARD), (-1, BASE)])
 
@@ -78,19 +81,28 @@ def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
 def test_no_verdict_rests_on_what_was_measured_on_another_version_of_the_corpus(refs, kind, claim):
     made = {"heads": [heads_record()], "pruning": [pruning_record([[0]])], "speed": speed_records(base=[1.0], hc_sa=[1.0], sh_x=[2.0])}
     masks = [record for record in masked_records(TOKEN, refs, range(9), (1,)) if "kind" in record]
-    (record, *others) = (made | {"masks": masks, "contrastive": [described(TOKEN) | {"kind": "contrastive"}]})[kind]
-    record["provenance"] = record["provenance"] | {"data_fingerprint": "0" * 64}
-    with pytest.raises(DamagedFileError, match=re.escape(f"{record['run']}: was trained on another version of minigerman than is here")):
-        verdict_on(claim, [record, *others])
+    (first, *others) = (made | {"masks": masks, "contrastive": [described(TOKEN) | {"kind": "contrastive"}]})[kind]
+    record = first | {"provenance": first["provenance"] | {"data_fingerprint": "0" * 64}}
+    beside = [score_record(arm, refs, seed) for arm in (BASE, TOKEN) for seed in (1, 2)]
+    with pytest.raises(DamagedFileError, match=re.escape(f"{record['run']}: is of another version of minigerman than other records")):
+        verdict_on(claim, [record, *others, *beside])
 
 
 @pytest.mark.parametrize(
     "kind, change, what",
     [
-        ("heads", {"measured": {"sentences": 499, "relevance_sentences": 100}}, "500 sentences of dev, 100 of them for relevance"),
-        ("heads", {"measured": {"sentences": 500, "relevance_sentences": 99}}, "500 sentences of dev, 100 of them for relevance"),
+        (
+            "heads",
+            {"measured": {"sentences": 499, "sentences_of_split": 500, "relevance_sentences": 100}},
+            "500 sentences of dev, 100 of them for relevance",
+        ),
+        (
+            "heads",
+            {"measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 99}},
+            "500 sentences of dev, 100 of them for relevance",
+        ),
         ("heads", {"split": "test"}, "500 sentences of dev, 100 of them for relevance"),
-        ("masks", {"hypotheses": ["one"]}, "1,000 sentences of test"),
+        ("masks", {"tables": {"masks": Table({"mask": [0], "sentence": [0], "hypothesis": ["one"]})}}, "1,000 sentences of test"),
     ],
 )
 def test_no_verdict_rests_on_what_was_measured_on_a_part(refs, kind, change, what):
@@ -98,19 +110,18 @@ def test_no_verdict_rests_on_what_was_measured_on_a_part(refs, kind, change, wha
     record = heads_record(offset=-1) if kind == "heads" else masked_records(TOKEN, refs, range(9), (1,))[1]
     expected = f"{record['run']} {kind}: was not measured on all {what}. Fix: delete the record"
     with pytest.raises(DamagedFileError, match=re.escape(expected)):
-        verdict_on("V-07" if kind == "heads" else "R-05", [record | change])
+        verdict_on("V-07" if kind == "heads" else "R-05", [record | change, score_record(TOKEN, refs)])
 
 
-def test_a_split_with_fewer_sentences_than_relevance_takes_is_measured_on_all_of_it(monkeypatch):
-    monkeypatch.setattr("repro.papers.evidence.load_pairs", lambda *_: (["a"] * 60, ["b"] * 60))
+def test_a_split_with_fewer_sentences_than_relevance_takes_is_measured_on_all_of_it():
     for sentences, is_whole in ((60, True), (59, False)):
-        record = heads_record() | {"measured": {"sentences": 60, "relevance_sentences": sentences}}
+        record = heads_record() | {"measured": {"sentences": 60, "sentences_of_split": 60, "relevance_sentences": sentences}}
         with nullcontext() if is_whole else pytest.raises(DamagedFileError, match="on all 60 sentences of dev, 60 of them for relevance"):
             Evidence("smoke", [record]).check_measured("heads", PRUNED)
 
 
 def test_no_verdict_rests_on_a_further_seed_that_was_measured_on_a_part():
-    about, part = described(PRUNED, 2), {"measured": {"sentences": 499, "relevance_sentences": 100}}
+    about, part = described(PRUNED, 2), {"measured": {"sentences": 499, "sentences_of_split": 500, "relevance_sentences": 100}}
     second = heads_record(offset=-1) | {name: about[name] for name in ("config", "config_digest")} | part
     with pytest.raises(DamagedFileError, match=r"base \(model.num_heads=8\) heads: was not measured on all 500 sentences of dev"):
         verdict_on("V-07", [heads_record(offset=-1), second])
@@ -141,7 +152,7 @@ def test_two_runs_found_by_their_digests_differ_as_two_arms_of_one_seed_do(refs)
 def test_a_run_found_by_its_digest_is_scored_on_the_test_set_that_is_asked_for(refs):
     """Whichever set was scored first."""
     on_dev, pair = load_pairs("minigerman", "en", "de", "dev")[1], [score_record(HARD, refs), score_record(BASE, damaged(refs, 4))]
-    beside = [record | {"split": "dev", "hypotheses": on_dev} for record in pair]
+    beside = [record | translations(on_dev, "dev") for record in pair]
     found = Evidence("smoke", [*beside, *pair]).difference([tuple(record["config_digest"] for record in pair)], BASE)
     assert found.mean == pytest.approx(100 - bleu(damaged(refs, 4), refs))
     with pytest.raises(NotMeasured, match="not scored at smoke"):
@@ -186,25 +197,25 @@ def test_every_seed_that_can_be_asked_for_counts(refs):
 
 
 def test_bins_hold_all_sentences_and_weights_give_slope_and_difference(evidence, refs):
-    lengths = [reference_length("", ref) for ref in refs]
+    lengths = [len(ref.split()) for ref in refs]
+    assert evidence.lengths(BASE, REFERENCE_WORDS) == lengths != evidence.lengths(BASE, SOURCE_WORDS)
     edges = equal_parts(lengths, 3)
-    bins = evidence.bins(BASE, reference_length, edges)
+    bins = evidence.bins(BASE, REFERENCE_WORDS, edges)
     assert sum(len(inside) for _, _, inside in bins) == len(refs)
-    gaps = [gap.mean for _, _, gap in evidence.gap_by([(1, HARD), (-1, BASE)], reference_length, edges)]
+    gaps = [gap.mean for _, _, gap in evidence.gap_by([(1, HARD), (-1, BASE)], REFERENCE_WORDS, edges)]
     centres, sizes = np.array([centre for _, centre, _ in bins]), [len(inside) for _, _, inside in bins]
     assert len(set(sizes)) > 1
     each = [np.repeat(values, sizes) for values in (centres, gaps)]  # every sentence once
-    trend = evidence.trend([(1, HARD), (-1, BASE)], reference_length, edges, slope_weights)
+    trend = evidence.trend([(1, HARD), (-1, BASE)], REFERENCE_WORDS, edges, slope_weights)
     assert trend.mean == pytest.approx(stats.linregress(*each).slope)
-    assert evidence.trend([(1, HARD), (-1, BASE)], reference_length, edges, last_minus_first).mean == pytest.approx(gaps[-1] - gaps[0])
+    assert evidence.trend([(1, HARD), (-1, BASE)], REFERENCE_WORDS, edges, last_minus_first).mean == pytest.approx(gaps[-1] - gaps[0])
 
 
 SHORT, MIDDLE, LONG = ("a " * words for words in (5, 15, 45))
 
 
-def bins_of(monkeypatch, references: list[str], edges: list[float]) -> list[tuple[str, list[int]]]:
-    monkeypatch.setattr("repro.papers.evidence.load_pairs", lambda *_: (references, references))
-    return [(name, inside) for name, _, inside in Evidence("smoke", []).bins(BASE, reference_length, edges)]
+def bins_of(references: list[str], edges: list[float]) -> list[tuple[str, list[int]]]:
+    return [(name, inside) for name, _, inside in into_bins([len(ref.split()) for ref in references], edges)]
 
 
 @pytest.mark.parametrize("paper", [cui2019, raganato2020, you2020, zeng2021])
@@ -213,33 +224,29 @@ def test_no_sentence_is_too_long_for_the_bins_of_a_paper(paper):
     assert sorted(place for found in into_bins(lengths, paper.LENGTHS) for place in found.sentences) == list(range(len(lengths)))
 
 
-def test_bins_of_a_handful_are_joined_with_a_neighbour_and_no_sentence_is_left_out(monkeypatch):
-    found = bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 50 + [LONG], [0, 10, 20, 30, 40, 1000])
+def test_bins_of_a_handful_are_joined_with_a_neighbour_and_no_sentence_is_left_out():
+    found = bins_of([SHORT] * 40 + [MIDDLE] * 50 + [LONG], [0, 10, 20, 30, 40, 1000])
     assert found == [("0 to 9", list(range(40))), ("10 or more", list(range(40, 91)))]
-    found = bins_of(monkeypatch, [SHORT] * 2 + [MIDDLE] * 50 + [LONG] * 30, [0, 10, 20, 30, 40, 1000])
+    found = bins_of([SHORT] * 2 + [MIDDLE] * 50 + [LONG] * 30, [0, 10, 20, 30, 40, 1000])
     assert found == [("0 to 19", list(range(52))), ("20 or more", list(range(52, 82)))]
-    assert bins_of(monkeypatch, [SHORT] * 3 + [LONG] * 3, [0, 10, 1000]) == [("0 or more", list(range(6)))]
+    assert bins_of([SHORT] * 3 + [LONG] * 3, [0, 10, 1000]) == [("0 or more", list(range(6)))]
 
 
-def test_the_names_of_bins_between_fractions_are_whole_numbers(monkeypatch):
-    found = bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40 + [LONG] * 40, [5.0, 7.4, 15.0, 15.6, 46.0])
+def test_the_names_of_bins_between_fractions_are_whole_numbers():
+    found = bins_of([SHORT] * 40 + [MIDDLE] * 40 + [LONG] * 40, [5.0, 7.4, 15.0, 15.6, 46.0])
     assert [name for name, _ in found] == ["5 to 7", "8 to 15", "16 or more"]
-    assert bins_of(monkeypatch, [SHORT] * 40 + [MIDDLE] * 40, [4.6, 6.0, 46.0])[0][0] == "5"
-
-
-def test_each_side_of_a_pair_has_a_length_of_its_own():
-    assert (source_length("a b", "c d e"), reference_length("a b", "c d e")) == (2, 3)
+    assert bins_of([SHORT] * 40 + [MIDDLE] * 40, [4.6, 6.0, 46.0])[0][0] == "5"
 
 
 def test_there_is_no_trend_over_a_single_bin(evidence):
     with pytest.raises(NotMeasured, match="there are no two bins of 30 sentences"):
-        evidence.trend([(1, HARD), (-1, BASE)], reference_length, [0, 1000], last_minus_first)
+        evidence.trend([(1, HARD), (-1, BASE)], REFERENCE_WORDS, [0, 1000], last_minus_first)
 
 
 def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):
     """The loss of hc-all is that of hc-sa and all long sentences; hc-sa loses nothing."""
-    median = np.median([reference_length("", ref) for ref in refs])
-    long = [" ".join(ref.split()[::-1]) if reference_length("", ref) > median else ref for ref in refs]
+    median = np.median([len(ref.split()) for ref in refs])
+    long = [" ".join(ref.split()[::-1]) if len(ref.split()) > median else ref for ref in refs]
     one = [score_record(BASE, refs), score_record(Arm("hc-sa"), refs), score_record(Arm("hc-all"), long)]
     alone = verdict_on("Y-10", one)
     assert [line.split(":")[0] for line in alone.evidence] == ["open", "void"]
@@ -248,8 +255,7 @@ def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):
 
 
 def test_masking_a_head_is_compared_on_the_same_sentences(evidence, refs):
-    changed = {str(i): "nichts" for i in range(0, 100)}
-    record = score_record(HARD, damaged(refs, 8)) | {"kind": "masks", "masks": {"2": {"changed": changed}}}
+    record = mask_record(score_record(HARD, damaged(refs, 8)), damaged(refs, 8), {"2": range(100)})
     both = Evidence("smoke", [score_record(HARD, damaged(refs, 2)), record])  # scored on another machine, which made another model of it
     masked = ["nichts"] * 100 + damaged(refs, 8)[100:]
     assert both.masked(HARD, "2").mean == pytest.approx(bleu(damaged(refs, 8), refs) - bleu(masked, refs))
@@ -285,8 +291,7 @@ def test_what_a_mask_costs_borrows_the_seeds_of_all_models_for_each_head_by_itse
     }
     scores, masks = [score_record(arm, refs, seed) for arm, seed in lost], {}
     for record, (model, counts) in zip(scores, lost.items(), strict=True):
-        changed = {head: {"changed": dict.fromkeys(map(str, range(count)), "nichts")} for head, count in counts.items()}
-        masks[model] = record | {"kind": "masks", "masks": changed}
+        masks[model] = mask_record(record, refs, {head: range(count) for head, count in counts.items()})
     evidence = Evidence("smoke", [*scores, *masks.values()])
     noise = {}
     for head, arms in {"7": [deep], "8": [deep, shallow]}.items():
@@ -318,7 +323,8 @@ def test_without_parses_of_the_source_nothing_is_said_of_relations():
 )
 def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):
     """One sentence alone is not in every resample of its bin; in no sentence there is nothing to lose."""
-    bins = [inside for _, _, inside in Evidence("smoke", []).bins(TOKEN, reference_length, equal_parts([len(r.split()) for r in refs], 5))]
+    lengths = [len(ref.split()) for ref in refs]
+    bins = [inside for _, _, inside in into_bins(lengths, equal_parts(lengths, 5))]
     sure = {0: 3, 1: 4, 2: 3}[unsure]
     lost = [i for inside in bins[:sure] for i in inside[::2]] + [inside[0] for inside in bins[sure : sure + unsure]]
     verdict = verdict_on("R-10", masked_records(TOKEN, refs, lost))
@@ -412,7 +418,7 @@ def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(re
     assert verdict_on("V-01", [before, pruned, control, record]).status == "undecided"  # who knows what another seed does?
     seeds = [score_record(BASE, damaged(refs, 4), seed) for seed in (1, 2)]  # of no importance here
     assert verdict_on("V-01", [before, pruned, control, record, *seeds]).status == "not reproduced"
-    assert verdict_on("V-01", [before, pruned | {"hypotheses": refs}, control, record, *seeds]).status == "reproduced"
+    assert verdict_on("V-01", [before, pruned | translations(refs), control, record, *seeds]).status == "reproduced"
     del series["encoder"]["continued"]  # a record of before controls were trained
     verdict = verdict_on("V-01", [before, pruned, control, record])
     assert verdict.status == "not run" and "the control of the sweep of base (model.num_heads=8)" in verdict.reason

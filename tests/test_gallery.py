@@ -17,6 +17,7 @@ from repro.runs import Run
 from repro.scales import run_name
 from repro.scoring import describe_run
 from repro.tensors import load_state, load_tensors
+from repro.translations import hypotheses_of
 
 RESULTS = gallery.FOLDER.parent / "results"
 NAMES = gallery.names()
@@ -36,7 +37,7 @@ def sentences() -> list[str]:
 def test_a_model_translates_as_its_record_says(name, sentences):
     run = gallery.load(name)
     found = Translator.from_run(run).translate(sentences)
-    same = sum(hyp == stored for hyp, stored in zip(found, record_of(run)["hypotheses"], strict=False))
+    same = sum(hyp == stored for hyp, stored in zip(found, hypotheses_of(record_of(run)), strict=False))
     assert same == 12 if "half_precision" not in load_state(run.path / "final") else same >= 11
 
 
@@ -73,7 +74,7 @@ def copy(tmp_path) -> Path:
 
 def test_a_model_that_was_evaluated_is_described_as_before(copy):
     before = gallery.readme(copy)
-    write_json(copy / "small" / "evaluations" / "test-12345678.json", {"hypotheses": ["Er sieht sie."] * 10_000})
+    write_json(copy / "small" / "evaluations" / "test-12345678.json", {"scores": ["Er sieht sie."] * 10_000})
     assert gallery.readme(copy) == before
 
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sacrebleu
 import torch
 
 from repro import gallery
@@ -15,8 +16,10 @@ from repro.data.subwords import BOS_ID, EOS_ID
 from repro.decoding import Translator
 from repro.papers import measures, suites
 from repro.papers.measures import SENTENCES, measure_maps, measure_masks, measure_off_diagonal
-from repro.papers.suites import measure_contrastive
+from repro.papers.suites import measure_contrastive, results_of
+from repro.resampling import bleu_of_sums
 from repro.runs import Run
+from repro.translations import changed_by, hypotheses_of, score_tables, statistics_of
 
 SOURCES = ["The old man with the hat sees a dog in the garden.", "She sleeps.", "The child buys a small red table.", "We wait here."]
 REFS = ["Der alte Mann mit dem Hut sieht einen Hund im Garten.", "Sie schläft.", "Das Kind kauft einen kleinen roten Tisch.", "Wir warten."]
@@ -37,7 +40,9 @@ def translator(run) -> Translator:
 def few_sentences(monkeypatch, translator):
     """Let every test set be the sentences above."""
     monkeypatch.setattr(measures, "load_corpus", lambda *_: SimpleNamespace(pairs=lambda *_: (SOURCES, REFS)))
-    monkeypatch.setattr(measures, "evaluate_run", lambda *_: {"hypotheses": translator.translate(SOURCES)})
+    monkeypatch.setattr(
+        measures, "evaluate_run", lambda *_: {"tables": score_tables(translator.translate(SOURCES), SOURCES, REFS, "de", "translation")}
+    )
 
 
 def weights_of(translator: Translator, source: str, target: str):
@@ -54,13 +59,15 @@ def masked(translator: Translator, head: int):
 
 def test_a_mask_takes_one_head_out_of_all_encoder_layers_and_only_what_it_changes_is_kept(run, translator):
     found, whole = measure_masks(run), translator.translate(SOURCES)
-    assert found["split"] == "test" and found["hypotheses"] == whole and list(found["masks"]) == ["1", "2", "3", "4"]
+    assert found["split"] == "test" and hypotheses_of(found | {"kind": "masks"}) == whole and list(found["masks"]) == ["1", "2", "3", "4"]
     for head, mask in enumerate(found["masks"].values()):
         assert mask["heads"] == [["encoder_self", layer, head] for layer in range(LAYERS)]
         with masked(translator, head):
             hyps = translator.translate(SOURCES)
-        assert mask["changed"] == {str(i): hyps[i] for i in range(len(SOURCES)) if hyps[i] != whole[i]}
-    assert any(mask["changed"] for mask in found["masks"].values())
+        assert changed_by(found, head + 1) == {i: hyps[i] for i in range(len(SOURCES)) if hyps[i] != whole[i]}
+        expected = sacrebleu.corpus_bleu(hyps, [REFS]).score
+        assert bleu_of_sums(statistics_of(found | {"kind": "masks"}, "BLEU", head + 1).sum(axis=0)[None])[0] == pytest.approx(expected)
+    assert any(changed_by(found, head) for head in range(1, HEADS + 1))
     assert translator.translate(SOURCES) == whole
 
 
@@ -99,7 +106,7 @@ def test_contrastive_pairs_are_scored_whole_and_without_the_last_encoder_head(ru
     items = [ContrastiveItem(source, ref, (ref.replace(" ", " nicht ", 1),), "t") for source, ref in zip(SOURCES, REFS, strict=True)]
     suite = ContrastiveSuite("own", "en", "de", tuple(items))
     monkeypatch.setattr(suites, "suite_of", lambda _: suite)
-    whole, without = measure_contrastive(run)["results"]
+    whole, without = results_of(measure_contrastive(run))
     assert (whole["masked"], without["masked"]) == (None, "4")
     assert whole["items"] == score_suite(translator, suite)["items"]
     with masked(translator, HEADS - 1):

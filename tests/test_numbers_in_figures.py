@@ -8,7 +8,6 @@ from test_suites import TOKEN, contrastive_record
 
 from repro.config import SITES
 from repro.papers.arms import Arm
-from repro.papers.bins import reference_length
 from repro.papers.evidence import Evidence
 from repro.papers.figures import (
     accuracy_figure,
@@ -25,9 +24,10 @@ from repro.papers.figures import (
     relevance_figures,
 )
 from repro.plots.scores import Measured
+from repro.sentences import REFERENCE_WORDS
 
 STATISTICS = ("confidence", "offset", "distance", "rarest", "two_rarest", "entropy", "relevance", "relevance_alphabeta", "gradient")
-BINS = (reference_length, [0, 8, 1000])
+BINS = (REFERENCE_WORDS, [0, 8, 1000])
 PERCENT = {"encoder_self": 10, "decoder_self": 20, "cross": 30}
 
 

@@ -5,13 +5,13 @@ from paper_records import BASE, HARD, damaged, masked_records, of_one_training, 
 
 from repro.data.corpora import load_corpus
 from repro.papers import pruning_tables
-from repro.papers.bins import reference_length
 from repro.papers.evidence import Evidence
 from repro.papers.pruned import PRUNED
 from repro.papers.raganato2020 import LEARNED, TOKEN
 from repro.papers.tables import corpus_table, length_table, mask_table, masked_length_table
+from repro.sentences import REFERENCE_WORDS
 
-BINS = (reference_length, [0, 8, 1000], "reference words")
+BINS = (REFERENCE_WORDS, [0, 8, 1000], "reference words")
 
 
 def rows_of(text: str) -> list[list[str]]:

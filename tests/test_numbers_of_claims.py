@@ -1,22 +1,21 @@
 """Numbers that claims ask for at their edges: chosen among several, of nothing, or of one training run."""
 
 import pytest
-from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, score_record, verdict_on
+from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, mask_record, score_record, verdict_on
 
 from repro.papers.arms import Arm
-from repro.papers.bins import reference_length
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import gap_figure
 from repro.papers.pruned import PRUNED, change_at, point_near, wanted_heads
 from repro.papers.raganato2020 import TOKEN
 from repro.papers.specialised import rare_head
+from repro.sentences import REFERENCE_WORDS
 
 
 def masked_for_each(refs: list[str], lost: dict[str, range], seeds=(1, 2, 3)) -> list[dict]:
     """Return records of a perfect 7F+1L that loses these sentences without one head or another, whatever the seed."""
-    masks = {head: {"changed": {str(i): "nichts" for i in sentences}} for head, sentences in lost.items()}
     records = [score_record(TOKEN, refs, seed) for seed in seeds]
-    return [*records, *(record | {"kind": "masks", "masks": masks} for record in records)]
+    return [*records, *(mask_record(record, refs, lost) for record in records)]
 
 
 def test_the_worst_of_three_against_the_best_of_three_was_chosen_on_the_same_sentences(refs):
@@ -80,7 +79,7 @@ def test_the_most_relevant_head_must_look_at_rare_tokens_often_and_more_than_any
 def test_a_figure_says_where_its_intervals_know_nothing_of_seeds(refs):
     records = [score_record(BASE, refs), score_record(HARD, damaged(refs, 8))]
     of_one, of_two = (
-        list(gap_figure(Evidence("smoke", found), (BASE, HARD), reference_length, [0, 8, 1000], "reference words"))
+        list(gap_figure(Evidence("smoke", found), (BASE, HARD), REFERENCE_WORDS, [0, 8, 1000], "reference words"))
         for found in (records, [*records, score_record(BASE, damaged(refs, 90), 2)])
     )
     assert of_one == ["BLEU against base by reference words, intervals over test sentences alone"]

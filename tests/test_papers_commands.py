@@ -1,6 +1,5 @@
 """The commands on papers, end to end over stored results: plan, judge, report, verify."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -11,9 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import ended
+from paper_records import translations
 
 from repro.data.corpora import load_pairs
+from repro.errors import MachineError
 from repro.files import write_json
+from repro.manifest import write_manifest
 from repro.papers import load_paper
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
@@ -21,8 +23,9 @@ from repro.papers.pruned import PRUNED
 from repro.papers.report import SMOKE_NOTE, experiments_sections, sections
 from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.verdicts import load
-from repro.records import load_records, publish
+from repro.records import load_record, load_records, publish
 from repro.scales import run_name
+from repro.sentences import SUFFIX
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
@@ -32,7 +35,8 @@ def seeds(results):
     """More seeds of the baseline among them, without which no difference in BLEU is decided."""
     for seed in (2, 3):
         (path,) = (RESULTS / "minigerman.en-de").glob(f"*-{Arm('base').config('smoke', seed).digest()}.test.json")
-        shutil.copy(path, results / "minigerman.en-de")
+        for beside in (path, path.with_name(path.name.removesuffix(".json") + SUFFIX)):
+            shutil.copy(beside, results / "minigerman.en-de")
 
 
 def test_papers_lists_what_there_is(capsys):
@@ -121,10 +125,8 @@ def test_the_bare_name_of_an_experiment_is_answered_with_the_papers_that_have_on
 def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, results, tmp_path):
     plan = ["run", "you2020.figure4", "--split", "dev", "--split", "dev", "--dry-run", "--results", str(results)]
     assert " 3 to measure;" in ended(capsys, *plan)[2]
-    record = json.loads(next(results.glob("*/base-*.test.json")).read_bytes())
     refs = load_pairs("minigerman", "en", "de", "dev")[1]
-    scored_on_dev = {"split": "dev", "references_sha256": hashlib.sha256("\n".join(refs).encode()).hexdigest()}
-    (results / "minigerman.en-de" / f"{record['run']}.dev.json").write_text(json.dumps(record | scored_on_dev))
+    publish(load_record(next(results.glob("*/base-*.test.json"))) | translations(refs, "dev"), results)
     assert " 2 to measure;" in ended(capsys, *plan)[2]
     summaries = ["run", "zeng2021.table4", "--results", str(results), "--dry-run"]  # of other corpora, which have other test sets
     assert ended(capsys, *summaries)[2].split(";")[0] == ended(capsys, *summaries, "--split", "dev")[2].split(";")[0]
@@ -205,10 +207,9 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
     assert code == 0 and re.search(r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M)
     assert re.search(r"^Y-04 +not run ", page, re.M)
     assert load(results, "smoke")["Y-02"]["status"] == "reproduced"
-    assert ended(capsys, "verify", "--results", str(results))[:2] == (
-        0,
-        "every number that has evidence was derived again, all others held to their ranges\n",
-    )
+    write_manifest(results)
+    code, said, told = ended(capsys, "verify", "--results", str(results), "--strict")
+    assert code == 0 and not told and re.fullmatch(r"\d+ numbers of 5 records and 13 verdicts derived again: no fault\n", said)
 
 
 def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
@@ -225,7 +226,7 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds
     values["scores"][0]["value"] += 0.01
     record.write_text(json.dumps(values))
     code, _, message = ended(capsys, "verify", "--results", str(results))
-    assert code != 0 and f"{values['run']}, scores test: scores: stored [" in message
+    assert code != 0 and f"{values['run']}, scores test: scores: stored " in message
     values["scores"][0]["value"] -= 0.01
     record.write_text(json.dumps(values))
     verdicts = results / "claims" / "smoke.json"
@@ -243,17 +244,33 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds
 def test_verifying_says_how_many_records_were_not_checked(capsys, results, tmp_path):
     publish(load_records(results)[0] | {"split": f"local:{tmp_path}/gone:test"}, results)
     code, said, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
-    assert (
-        code == 0
-        and said
-        == "every number that has evidence was derived again, all others held to their ranges; records not checked: 1, each named above\n"
-    )
-    assert told.count("not checked: ") == 1
+    assert code == 0 and said.endswith(" of 4 records derived again: no fault, of what could be checked here\n")
+    assert "not checkable here, 1 record: " in told and "gone: is not on this machine" in told
+    assert ended(capsys, "verify", "--results", str(results), "--no-claims", "--strict")[0] == 3
+
+
+def test_verdicts_on_results_for_reading_only_are_printed_and_not_stored(capsys, results, monkeypatch):
+    def refuse(folder):
+        raise MachineError(str(folder), "cannot be written (Read-only file system)", "choose another folder")
+
+    monkeypatch.setattr("repro.commands.papers.check_writable", refuse)
+    code, page, told = ended(capsys, "claims", "Y-02", "--results", str(results))
+    assert code == 0 and page.startswith("Y-02  ") and told.endswith("choose another folder. The verdicts were not stored\n")
+    assert not (results / "claims").exists()
+
+
+def test_an_odd_file_of_verdicts_hides_no_fault_of_a_record(capsys, results):
+    path = next(results.glob("*/base-*.json"))
+    path.write_text(path.read_text().replace('"seed": 1,', '"seed": 7,', 1))
+    (results / "claims" / "smoke.json").mkdir(parents=True)
+    code, _, told = ended(capsys, "verify", "--results", str(results))
+    assert code == 4 and "seed: stored 7, derived 1" in told and "smoke.json: is not a file of verdicts" in told
 
 
 def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path):
     path = next(results.glob("*/base-*.json"))
     path.write_bytes(path.read_bytes()[:300])
+    write_manifest(results)
     line = f"{path}: is not a result record. Fix: restore the file, or delete it and evaluate or measure the run again"
     code, _, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
     assert code == 4 and told.splitlines() == [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import ended
-from paper_records import BASE, HARD, bleu, damaged, masked_records, score_record
+from paper_records import BASE, HARD, bleu, damaged, masked_records, score_record, translations
 
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
@@ -17,6 +17,8 @@ from repro.papers.summary import test_sets_table as table_of_test_sets
 from repro.papers.verdicts import claims_of, further_test_sets, load, of_scores, scales_with_verdicts, update
 from repro.papers.verify import verify_claims
 from repro.records import load_record, publish
+from repro.sentences import REFERENCE_WORDS
+from repro.translations import hypotheses_of
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 BOTH = "dev+test"
@@ -29,7 +31,7 @@ def references() -> dict[str, list[str]]:
 
 def scored(arm: Arm, references: dict[str, list[str]], every: int, seed: int = 1) -> list[dict]:
     """Return a run's records of both sets; every n-th sentence is damaged, another one for each seed."""
-    return [score_record(arm, damaged(refs, every, seed), seed) | {"split": split} for split, refs in references.items()]
+    return [score_record(arm, damaged(refs, every, seed), seed, split=split) for split, refs in references.items()]
 
 
 def several(references: dict[str, list[str]]) -> list[dict]:
@@ -42,7 +44,8 @@ def test_translations_of_all_sets_are_one_record_in_the_order_asked_for(referenc
     for order, parts in ((["dev", "test"], [dev, test]), (["test", "dev"], [test, dev])):
         (joined,) = pooled([dev, test], order)
         assert joined["split"] == "+".join(order)
-        assert joined["hypotheses"] == [hyp for record in parts for hyp in record["hypotheses"]]
+        assert hypotheses_of(joined) == [hyp for record in parts for hyp in hypotheses_of(record)]
+        assert joined["sentences"] == len(references["dev"]) + len(references["test"])
         assert "scores" not in joined and joined["config_digest"] == dev["config_digest"]
 
 
@@ -69,9 +72,7 @@ def test_bleu_of_two_sets_is_that_of_all_sentences_and_its_interval_is_narrower(
 
 def test_parts_of_two_sets_are_found_by_their_sentences(references):
     evidence = Evidence("smoke", several(references), BOTH)
-    (_, _, inside), *_ = evidence.bins(BASE, lambda source, reference: reference in references["test"], [0, 1, 2])
-    only_dev = [place for place, ref in enumerate(references["dev"]) if ref not in references["test"]]
-    assert list(inside) == only_dev
+    assert evidence.lengths(BASE, REFERENCE_WORDS) == [len(ref.split()) for ref in references["dev"] + references["test"]]
 
 
 def test_a_claim_that_rests_on_more_than_scores_is_not_judged_on_other_sets():
@@ -101,7 +102,7 @@ def two_sets(tmp_path, references) -> Path:
             (path,) = (RESULTS / "minigerman.en-de").glob(f"*-{arm.config('smoke', seed).digest()}.test.json")
             record = load_record(path)
             publish(record, tmp_path / "results")
-            publish(record | {"split": "dev", "hypotheses": damaged(references["dev"], every, seed)}, tmp_path / "results")
+            publish(record | translations(damaged(references["dev"], every, seed), "dev"), tmp_path / "results")
     return tmp_path / "results"
 
 
@@ -111,17 +112,19 @@ def test_the_command_judges_by_other_sets_and_verifies_what_it_stored(capsys, tw
         code, page, _ = ended(capsys, "claims", *results, *splits)
         assert code == 0 and ("R-05" in page) == (not splits)
     assert "Y-01  not reproduced" in page
-    assert further_test_sets(two_sets) == [("smoke", "dev"), ("smoke", BOTH)] and verify_claims(two_sets) == []
+    assert further_test_sets(two_sets) == [("smoke", "dev"), ("smoke", BOTH)] and verify_claims(two_sets).faults == []
     path = two_sets / "claims" / "smoke.dev.json"
     path.write_text(path.read_text().replace('"status": "not reproduced"', '"status": "reproduced"'))
-    (problem,) = verify_claims(two_sets)
+    (problem,) = verify_claims(two_sets).faults
     assert problem.startswith("Y-01 at smoke on dev: stored reproduced, derived not reproduced")
     values = json.loads(path.read_bytes())
     del values["verdicts"]["Y-01"]
     path.write_text(json.dumps(values))
-    assert verify_claims(two_sets) == ["Y-01 at smoke on dev: its verdict is missing, derived not reproduced"]
+    assert verify_claims(two_sets).faults == ["Y-01 at smoke on dev: its verdict is missing, derived not reproduced"]
     path.write_text("{}")
-    assert verify_claims(two_sets) == [f"verdicts: {path}: is not a file of verdicts. Fix: restore it, or delete it and run repro claims"]
+    assert verify_claims(two_sets).faults == [
+        f"verdicts: {path}: is not a file of verdicts. Fix: restore it, or delete it and run repro claims"
+    ]
 
 
 @pytest.mark.parametrize(

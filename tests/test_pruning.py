@@ -262,7 +262,7 @@ def test_a_pruned_run_is_found_again_and_needs_no_other(pruning, tmp_path):
     alone = Run(shutil.copytree(pruned.path, tmp_path / pruned.path.name))
     record = evaluate_run(alone, "dev", SearchConfig(beam=1, extra_tokens=2))
     assert alone.metrics() == pruning.metrics() != []
-    assert record["config"]["train"]["cut_from"] == pruning.path.name and len(record["hypotheses"]) == SIZES["dev"]
+    assert record["config"]["train"]["cut_from"] == pruning.path.name and record["sentences"] == SIZES["dev"]
 
 
 def test_a_pruned_run_can_be_trained_on_and_pruned_again(pruning):

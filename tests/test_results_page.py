@@ -34,7 +34,8 @@ def test_a_number_of_one_seed_that_leaves_its_condition_open_decides_nothing(sta
 def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):
     readme = results.parent / "README.md"
     readme.write_text("mine\n")
-    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{results / 'behaviour.json'}\n", "")
+    told = f"{results / 'README.md'}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
+    assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (results / "README.md").read_text() == ended(capsys, "results", str(results))[1]
     assert readme.read_text() == "mine\n"
 
@@ -58,31 +59,28 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
 def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results):
     shutil.copytree(RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md"))
     page = results / "claims" / "README.md"
-    assert ended(capsys, "results", str(results), "--update") == (0, f"{results / 'README.md'}\n{page}\n{results / 'behaviour.json'}\n", "")
+    told = f"{results / 'README.md'}\n{page}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
+    assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
 
 
-def test_update_without_the_corpora_writes_nothing(capsys, results, tmp_path, monkeypatch):
+def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))  # not unset: the corpora would be asked of the Hub
     (path,) = (RESULTS / "multi30k.en-de").glob(f"*-{Arm('base').config('multi30k').digest()}.test.json")
     (results / "multi30k.en-de").mkdir()
     shutil.copy(path, results / "multi30k.en-de")
     readme = results.parent / "README.md"
     readme.write_text(f"{BEGIN}\nof yesterday\n{END}\n")
-    code, page, message = ended(capsys, "results", str(results), "--update")
-    assert (code, page) == (3, "") and "not known without the corpus. Fix: set REPRO_DATA" in message
-    assert "of yesterday" in readme.read_text() and not (results / "README.md").exists()
+    code, _, message = ended(capsys, "results", str(results), "--update")
+    assert (code, message) == (0, "") and "of yesterday" not in readme.read_text() and (results / "README.md").exists()
 
 
 @pytest.mark.real_data
 def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
     readme = results.parent / "README.md"
     readme.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
-    assert ended(capsys, "results", str(results), "--update") == (
-        0,
-        f"{results / 'README.md'}\n{readme}\n{results / 'behaviour.json'}\n",
-        "",
-    )
+    told = f"{results / 'README.md'}\n{readme}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
+    assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert readme.read_text() == f"above\n{summary(results)}\nbelow\n"
 
 

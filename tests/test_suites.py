@@ -18,6 +18,8 @@ from repro.papers.suites import (
     accuracy_by_type_table,
     accuracy_difference,
     arm_with,
+    packed,
+    results_of,
     suite_of,
 )
 from repro.papers.verdicts import claims_of
@@ -100,7 +102,7 @@ def contrastive_record(
         found = {"masked": masked, "kind": "contrastive", "suite": about, "metric": METRIC, "seconds": 1.0, "items": items}
         return found | {"accuracy": _stored(found)}
 
-    results = {"kind": "contrastive", "results": [result(None, right), result("8", masked_right)]}
+    results = {"kind": "contrastive"} | packed([result(None, right), result("8", masked_right)])
     if scale == "smoke":
         return described(arm, seed) | results
     config = arm.config(scale, seed)
@@ -157,7 +159,7 @@ def test_a_drop_is_judged_by_its_interval_over_the_pairs(masked_right, status):
 def test_equal_is_what_lies_wholly_within_the_margins(right, status):
     learned, token = (contrastive_record(arm, "smoke", "subj_verb_agreement", n, 0) for arm, n in ((LEARNED, 90), (TOKEN, right)))
     assert verdict_on("R-09", [learned, token]) == status
-    alike = [record | {"results": [many_times(result, 10) for result in record["results"]]} for record in (learned, token)]
+    alike = [record | packed([many_times(result, 10) for result in results_of(record)]) for record in (learned, token)]
     assert verdict_on("R-09", alike) == ("reproduced" if right == 90 else "undecided" if right == 88 else "not reproduced")
 
 
@@ -170,9 +172,10 @@ def many_times(result: dict, times: int) -> dict:
 
 def test_only_pairs_of_the_type_are_compared():
     record = contrastive_record(TOKEN, "smoke", "word_sense", 80, 50)
-    for result in record["results"]:
+    results = results_of(record)
+    for result in results:
         result["items"]["type"] = {"names": ["other", "word_sense"], "of": [1] * 80 + [0] * 20}
-    found = accuracy_difference(Evidence("smoke", [record]), "word_sense", TOKEN, TOKEN, masked="8")
+    found = accuracy_difference(Evidence("smoke", [record | packed(results)]), "word_sense", TOKEN, TOKEN, masked="8")
     assert (found.value, found.over) == (37.5, "80 pairs, en-de, one seed alone, 100.0 % right, 50.0 % by chance")
 
 
@@ -181,9 +184,10 @@ def test_of_mucow_the_parts_that_the_paper_reports_count_without_the_corpus_trai
     """Of a hundred pairs 50 are of TED, 30 of Tatoeba, 20 of subtitles; without head 8 the first 50 are right, with it the first 80."""
     token = next(arm for arm in BOTH_WAYS if arm.system == TOKEN.system and arm.config(scale).data.target == "en")
     record = contrastive_record(token, scale, "word_sense", 80, 50)
-    for result in record["results"]:
+    results = results_of(record)
+    for result in results:
         result["items"]["origin"] = {"names": ["ted", "opensubs", "tatoeba"], "of": [0] * 50 + [2] * 30 + [1] * 20}
-    evidence = Evidence(scale, [record])
+    evidence = Evidence(scale, [record | packed(results)])
     found = accuracy_difference(evidence, "word_sense", token, token, masked="8")
     assert (found.value, found.over.split(",")[0]) == (drop, f"{pairs} pairs")
     assert f"| word_sense | {pairs} |" in accuracy_by_type_table(evidence, "raganato2020", "Table 4", [token])

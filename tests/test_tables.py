@@ -11,7 +11,6 @@ from repro.data.corpora import load_corpus
 from repro.errors import DamagedFileError
 from repro.papers import find_experiments
 from repro.papers.arms import Arm
-from repro.papers.bins import reference_length
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import accuracy_figure, entropy_figure, gap_figure
 from repro.papers.heads import divergence_table, entropy_table, relations_table
@@ -23,9 +22,10 @@ from repro.papers.speed import speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import length_table, mask_table, printed_table
 from repro.records import load_records
+from repro.sentences import REFERENCE_WORDS
 
 BASE, HARD, ALL = Arm("base"), Arm("hc-sa"), Arm("hc-all")
-BINS = (reference_length, [0, 5, 1000], "reference words")
+BINS = (REFERENCE_WORDS, [0, 5, 1000], "reference words")
 
 
 @pytest.fixture(scope="module")

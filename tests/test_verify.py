@@ -9,16 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paper_records import translations
 
 from repro.analysis.contrastive import _stored
 from repro.errors import InputError
+from repro.files import MANIFEST
+from repro.manifest import write_manifest
 from repro.papers import derived, verify
 from repro.papers.plausible import check_training
 from repro.papers.pruned import shape_of
+from repro.papers.suites import results_of
 from repro.papers.verify import verify_claims, verify_records
 from repro.record_fields import kind_of
-from repro.records import VERDICTS, load_records, pairs_of, place_of, publish, rescore
+from repro.records import VERDICTS, load_records, pairs_of, place_of, publish
 from repro.scales import resolve
+from repro.sentences import Table
+from repro.translations import changed_by, hypotheses_of, recount, rescore
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 Record = dict[str, Any]
@@ -31,13 +37,13 @@ def stored() -> list[Record]:
 
 @pytest.fixture(autouse=True)
 def without_scoring(monkeypatch):
-    """Believe the scores: `make verify` computes them again, which takes most of the time."""
+    """Believe what was counted of the translations: `make verify` counts again, which takes most of the time."""
 
-    def believe(record: Record) -> list[Record]:
+    def believe(record: Record) -> dict[str, bool]:
         pairs_of(record)
-        return record["scores"]
+        return {}
 
-    monkeypatch.setattr(derived, "rescore", believe)
+    monkeypatch.setattr(derived, "recount", believe)
 
 
 @pytest.fixture
@@ -49,10 +55,10 @@ def problems(stored, monkeypatch) -> Callable[[Record], list[str]]:
         others = [other for other in scores if kind_of(record) != "scores" or other["run"] != record["run"]]
         records = {Path(str(place)) / place_of(found): found for place, found in enumerate([record, *others])}
         monkeypatch.setattr(verify, "read_records", lambda _: (records, []))
-        notes: list[str] = []
-        found = verify_records(RESULTS, notes.append)
-        assert notes == []
-        return found
+        monkeypatch.setattr(verify, "_check_manifest", lambda *_: None)
+        found = verify_records(RESULTS)
+        assert not found.unchecked and not found.unreadable
+        return found.faults
 
     return problems_of
 
@@ -98,18 +104,31 @@ def swap_controls(record: Record) -> None:
     encoder["continued"], everything["continued"] = everything["continued"], encoder["continued"]
 
 
-def decide_wrongly(record: Record) -> None:
-    items = record["results"][1]["items"]
-    right = next(place for place, reference in enumerate(items["reference"]) if reference < min(items["contrastive"][place]))
-    items["reference"][right] = 99.0
+def edit_table(record: Record, name: str, column: str, change: Callable[[list], Any]) -> None:
+    """Edit a column of a table of a record."""
+    columns = {of: list(values) for of, values in record["tables"][name].items()}
+    change(columns[column])
+    record["tables"] = record["tables"] | {name: Table(columns)}
+
+
+def add_row(record: Record, name: str, **row: Any) -> None:
+    """Add a row to a table of a record: the first one, but for these columns."""
+    columns = record["tables"][name].items()
+    record["tables"] = record["tables"] | {name: Table({of: [*values, row.get(of, values[0])] for of, values in columns})}
+
+
+def decide_wrongly(values: list[float]) -> None:
+    """Let the reference of the last item, which is right, be less likely than its contrastive translation."""
+    values[-2] = 99.0
 
 
 def swap_types(record: Record) -> None:
     """Call two types by each other's name, with accuracies to match."""
-    for result in record["results"]:
-        names = result["items"]["type"]["names"]
-        names[0], names[1] = names[1], names[0]
-        result["accuracy"] = _stored(result)
+    first, second = list(dict.fromkeys(record["tables"]["items"]["type"]))[:2]
+    other = {first: second, second: first}
+    edit_table(record, "items", "type", lambda types: types.__setitem__(slice(None), [other.get(of, of) for of in types]))
+    for result, whole in zip(record["results"], results_of(record), strict=True):
+        result["accuracy"] = _stored(whole)
 
 
 def drop_a_head(record: Record) -> None:
@@ -153,28 +172,32 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     ("speed", lambda r: r["sitting"].remove(r["run"]), "sitting: is without "),
     (
         "contrastive",
-        lambda r: r["results"][0]["items"]["distance"].__setitem__(0, 9),
+        lambda r: edit_table(r, "items", "distance", lambda distances: distances.__setitem__(0, 9)),
         "distances: are not those of the pairs of minigerman",
     ),
-    ("masks", lambda r: first_mask(r)["changed"].update({"-1": "Ja."}), "mask 1: sentence -1 is not changed by it, or is not there"),
+    (
+        "masks",
+        lambda r: add_row(r, "masks", mask=1, sentence=-1, hypothesis="Ja."),
+        "mask 1: sentence -1 is not changed by it, or is not there",
+    ),
     ("pruning", lambda r: keep_another(r, 99), " keeps heads that were not there, or one twice"),
     ("pruning", lambda r: keep_another(r, None), " keeps heads that were not there, or one twice"),
     ("contrastive", lambda r: r["results"][0]["accuracy"][0].update(right=1), "its accuracies are not those of its cross entropies"),
-    ("contrastive", decide_wrongly, "its accuracies are not those"),
+    ("contrastive", lambda r: edit_table(r, "items", "cross_entropy", decide_wrongly), "its accuracies are not those"),
     ("contrastive", lambda r: r["results"][1]["suite"].update(sha256="0"), "pairs: are others than those of minigerman"),
     (
         "contrastive",
-        lambda r: r["results"][0]["items"]["origin"]["names"].__setitem__(0, "elsewhere"),
+        lambda r: edit_table(r, "items", "origin", lambda origins: origins.__setitem__(0, "elsewhere")),
         "origins: are not those of the pairs of minigerman",
     ),
     ("contrastive", swap_types, "types of error: are not those of the pairs of minigerman"),
     ("masks", lambda r: r["masks"].pop("3"), "masks: stored ['1', '2', '4', "),
     ("masks", lambda r: first_mask(r)["heads"].pop(), "heads of mask 1: stored "),
     ("masks", lambda r: first_mask(r)["heads"][0].__setitem__(2, 5), "heads of mask 1: stored "),
-    ("masks", lambda r: r["hypotheses"].append("Ja."), "number of translations without a mask: stored "),
+    ("masks", lambda r: add_row(r, "masks", mask=0, sentence=1000, hypothesis="Ja."), "number of translations without a mask: stored "),
     (
         "masks",
-        lambda r: first_mask(r)["changed"].update({"100000": "Ja."}),
+        lambda r: add_row(r, "masks", mask=1, sentence=100000, hypothesis="Ja."),
         "mask 1: sentence 100000 is not changed by it, or is not there",
     ),
     ("heads", add("main_offset", 1), "encoder_self main_offset: is not what the counts by offset give"),
@@ -230,15 +253,15 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
 @pytest.mark.parametrize(("kind", "edit", "message"), EDITS, ids=[f"{kind}: {message[:30]}" for kind, _, message in EDITS])
 def test_an_edited_number_is_named(stored, problems, kind, edit, message):
     record = copy.deepcopy(of_kind(stored, kind))
-    before = json.dumps(record)
+    before = copy.deepcopy(record)
     edit(record)
-    assert json.dumps(record) != before
+    assert record != before
     assert any(message in problem for problem in problems(record))
 
 
 def test_translations_too_quick_for_two_decimals_are_no_fault(stored, problems):
     record = copy.deepcopy(of_kind(stored, "scores"))
-    record["decoding"] = {"seconds": 0.0, "sentences_per_second": round(len(record["hypotheses"]) / 0.004, 1)}
+    record["decoding"] = {"seconds": 0.0, "sentences_per_second": round(record["sentences"] / 0.004, 1)}
     assert problems(record) == []
     record["decoding"]["sentences_per_second"] /= 2
     assert any("sentences per second: stored " in problem for problem in problems(record))
@@ -251,9 +274,9 @@ def test_a_look_behind_the_last_full_stretch_of_updates_is_a_checkpoint_too():
 
 def test_a_translation_that_the_mask_left_alone_is_named(stored, problems):
     record = copy.deepcopy(of_kind(stored, "masks"))
-    (whole,) = [r["hypotheses"] for r in stored if kind_of(r) == "scores" and r["config_digest"] == record["config_digest"]]
-    place = next(iter(first_mask(record)["changed"]))
-    first_mask(record)["changed"][place] = whole[int(place)]
+    place = next(iter(changed_by(record, 1)))
+    row = len(hypotheses_of(record))  # the first one with a mask
+    edit_table(record, "masks", "hypothesis", lambda hyps: hyps.__setitem__(row, hypotheses_of(record)[place]))
     line = f"{record['run']}, masks test: mask 1: sentence {place} is not changed by it, or is not there"
     assert problems(record) == [line]
 
@@ -261,17 +284,17 @@ def test_a_translation_that_the_mask_left_alone_is_named(stored, problems):
 def test_what_has_no_evidence_beside_it_is_said_not_to_be_checked(tmp_path, stored):
     record = of_kind(stored, "masks")
     publish(record, tmp_path)
-    notes: list[str] = []
-    assert verify_records(tmp_path, notes.append) == []
-    assert notes == [
-        f"{record['run']}, masks test: not checked: the run of configuration {record['config_digest']}: its translations of test are not "
-        "stored. Fix: repro run makes them"
-    ]
+    write_manifest(tmp_path)
+    found = verify_records(tmp_path)
+    lacking = f"the run of configuration {record['config_digest']}: its translations of test are not stored. Fix: repro run makes them"
+    assert not found.faults and found.unchecked == {lacking: [f"{record['run']}, masks test"]}
 
 
 def checked(folder: Path) -> list[str]:
     """Return what is said of a folder all of whose evidence is at hand."""
-    return verify_records(folder, pytest.fail)
+    found = verify_records(folder)
+    assert not found.unreadable and all(MANIFEST in what for what in found.unchecked)
+    return found.faults
 
 
 def two_of(stored: list[Record], folder: Path) -> list[Path]:
@@ -302,11 +325,12 @@ def test_a_damaged_record_is_named_and_the_others_are_checked(tmp_path, stored):
 
 
 def test_what_was_found_before_a_check_fails_is_said(tmp_path, stored, monkeypatch):
-    monkeypatch.setattr(derived, "rescore", rescore)
-    path, _ = two_of(stored, tmp_path)
-    edit(path, lambda record: (record["hypotheses"].pop(), record.update(seed=7)))
+    monkeypatch.setattr(derived, "recount", recount)
+    record = next(record for record in stored if kind_of(record) == "scores" and record["seed"] == 1)
+    table = Table({name: values[:-1] for name, values in record["tables"]["sentences"].items()})
+    publish(record | {"seed": 7, "tables": record["tables"] | {"sentences": table}}, tmp_path)
     found = checked(tmp_path)
-    assert "seed: stored 7, derived 1" in found[0] and "hypotheses: 999 lines for 1,000 references" in found[-1]
+    assert "seed: stored 7, derived 1" in found[0] and "sentences: stored 1000, derived 999" in found[1]
 
 
 def test_another_search_than_the_name_of_the_file_tells_is_named(tmp_path, stored):
@@ -319,7 +343,8 @@ def test_another_search_than_the_name_of_the_file_tells_is_named(tmp_path, store
 def test_a_record_in_another_corpus_s_folder_is_named(tmp_path, stored):
     path = publish(stored[0], tmp_path)
     (tmp_path / "multi30k.en-de").mkdir()
-    path.rename(tmp_path / "multi30k.en-de" / path.name)
+    for beside in path.parent.iterdir():
+        beside.rename(tmp_path / "multi30k.en-de" / beside.name)
     (line,) = checked(tmp_path)
     assert f"place: stored multi30k.en-de/{path.name}, derived minigerman.en-de/{path.name}" in line
 
@@ -331,21 +356,23 @@ def test_one_model_that_is_given_out_as_two_seeds_is_named(tmp_path, stored):
     for record in (first, second):
         publish(record, tmp_path)
     assert checked(tmp_path) == []
-    copied = second | {name: first[name] for name in ("hypotheses", "scores", "decoding")}
+    copied = second | {name: first[name] for name in ("tables", "scores", "decoding")}
     publish(copied, tmp_path)
     line = f"{copied['run']}, scores test: has the translations of {first['run']}, word for word: it is no seed of its own"
     assert checked(tmp_path) == [line]
-    publish(first | {"hypotheses": ["Ja ."] * 1000}, tmp_path)
-    publish(second | {"hypotheses": ["Ja ."] * 1000}, tmp_path)
+    for record in (first, second):
+        record = record | translations(["Ja ."] * 1000)
+        publish(record | {"scores": rescore(record)}, tmp_path)
     assert checked(tmp_path) == [], "too few updates to say more than one thing"
 
 
 def test_a_record_of_own_files_that_are_elsewhere_is_said_not_to_be_checked(tmp_path, stored):
     own = next(record for record in stored if kind_of(record) == "scores") | {"split": f"local:{tmp_path}/gone:test"}
     publish(own, tmp_path)
-    notes: list[str] = []
-    assert verify_records(tmp_path, notes.append) == []
-    assert "gone: is not on this machine. Fix: verify where the folder is" in notes[0] and len(notes) == 1
+    write_manifest(tmp_path)
+    found = verify_records(tmp_path)
+    (lacking,) = found.unchecked
+    assert not found.faults and "gone: is not on this machine. Fix: verify where the folder is" in lacking
 
 
 @pytest.mark.parametrize(
@@ -361,7 +388,7 @@ def test_a_record_of_own_files_that_are_elsewhere_is_said_not_to_be_checked(tmp_
 def test_damaged_verdicts_are_named(tmp_path, content, message):
     (tmp_path / VERDICTS).mkdir()
     (tmp_path / VERDICTS / "smoke.json").write_text(content)
-    (line,) = verify_claims(tmp_path)
+    (line,) = verify_claims(tmp_path).faults
     assert re.search(message, line)
 
 

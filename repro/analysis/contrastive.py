@@ -149,8 +149,8 @@ def score_suite(translator: Translator, suite: ContrastiveSuite, quiet: bool = T
         "metric": METRIC,
         "seconds": round(perf_counter() - start, 2),
         "items": {
-            "type": _coded(item.type for item in suite.items),
-            "origin": _coded(item.origin for item in suite.items),
+            "type": coded(item.type for item in suite.items),
+            "origin": coded(item.origin for item in suite.items),
             "distance": [item.distance for item in suite.items],
             "reference": [row[0] for row in rows],
             "contrastive": [row[1:] for row in rows],
@@ -240,7 +240,7 @@ def _stored(record: dict[str, Any]) -> list[dict[str, Any]]:
     return [asdict(found) | {"low": round(found.low, 4), "high": round(found.high, 4)} for found in accuracies(record)]
 
 
-def _coded(names: Iterable[str]) -> dict[str, list]:
+def coded(names: Iterable[str]) -> dict[str, list]:
     """Return names as places in the list of the distinct ones."""
     names = list(names)
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}

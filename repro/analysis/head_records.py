@@ -102,6 +102,7 @@ def describe_heads(
         "split": split,
         "measured": {
             "sentences": len(sources),
+            "sentences_of_split": len(corpus[split]),
             "relevance_sentences": min(relevance_sentences, len(sources)),
             "most_frequent": MOST_FREQUENT,
             "parses": None if treebank is None else treebank.name,

@@ -119,10 +119,10 @@ def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> lis
 
 
 def _compare_runs(first: "Record", second: "Record") -> None:
-    from repro.records import compare_records
-    from repro.report import p_value, references_of
+    from repro.report import p_value
+    from repro.translations import compare_records
 
-    for result in compare_records(first, second, references_of(first)):
+    for result in compare_records(first, second):
         click.echo(
             f"{result.metric}: {shown(result.second)} - {shown(result.first)} = {result.difference:+.2f}, "
             f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p {p_value(result)}  {result.signature}"
@@ -131,10 +131,10 @@ def _compare_runs(first: "Record", second: "Record") -> None:
 
 
 def _compare_seeds(first: "list[Record]", second: "list[Record]") -> None:
-    from repro.records import compare_seeds
-    from repro.report import describe_over_seeds, references_of
+    from repro.report import describe_over_seeds
+    from repro.translations import compare_seeds
 
-    (compared,) = compare_seeds([first, second], references_of(first[0]))
+    (compared,) = compare_seeds([first, second])
     for result in compared:
         difference, interval, _, detectable = describe_over_seeds(result.difference)
         click.echo(
@@ -202,12 +202,15 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 @click.command(short_help="Print the tables of the stored records.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("results"))
 @click.option(
-    "--update", is_flag=True, help="Write FOLDER/README.md and behaviour.json, and verdicts and coverage in the README beside FOLDER."
+    "--update",
+    is_flag=True,
+    help="Write FOLDER/README.md, behaviour.json and MANIFEST.json, and verdicts and coverage in the README beside FOLDER.",
 )
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
     check_results(folder)
 
+    from repro.manifest import write_manifest
     from repro.papers.computed import update_behaviour
     from repro.papers.summary import update_pages
     from repro.records import load_records
@@ -217,5 +220,6 @@ def results(folder: Path, update: bool) -> None:
         if not load_records(folder, None):  # pages would be written empty
             raise InputError(str(folder), "holds no result record", "name the folder that `repro run` made")
         if update:
-            return click.echo("\n".join(map(str, [*update_pages(folder), update_behaviour(folder)])))
+            written = [*update_pages(folder), update_behaviour(folder), write_manifest(folder)]
+            return click.echo("\n".join(map(str, written)))
         click.echo(render_results(load_records(folder)), nl=False)

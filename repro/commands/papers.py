@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from repro.commands.options import RESULTS, SCALE, WHOLE_NUMBER, check_report, check_results, check_translates, damage_named, given_once
-from repro.errors import DamagedFileError, InputError, Stopped, did_you_mean
+from repro.errors import DamagedFileError, InputError, MachineError, Stopped, did_you_mean
 from repro.files import check_writable
 
 if TYPE_CHECKING:
@@ -79,7 +79,12 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     systems, experiments, settings = _asked_for(names, scale)
     _check_numbers(seeds, jobs)
     data = _check_splits(scale, settings, splits)
-    known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # before the first run
+    corpora = _corpora(scale, [*systems, *(arm for _, experiment in experiments if experiment.runs_at(scale) for arm in experiment.arms)])
+
+    def stored() -> "list[Record]":
+        return of_this_text(load_records(results, None, corpora), data) if results.is_dir() else []  # at first there may be none
+
+    known = stored()
     missing = plan([experiment for _, experiment in experiments], Evidence(scale, known), seeds, systems, splits)
     _check_models(missing, settings)
     if not dry_run and (missing.trainings or missing.num_measurements()):
@@ -97,8 +102,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)
     with damage_named(results):
-        known = of_this_text(load_records(results, None), data) if results.is_dir() else []  # every run may have failed
-        parts = _tables(experiments, systems, seeds, splits, Evidence(scale, known))
+        parts = _tables(experiments, systems, seeds, splits, Evidence(scale, stored()))
         for path in reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)) if parts else ():
             click.echo(path)
     if errors:
@@ -229,8 +233,8 @@ def claims(name, scale, results, discard, splits) -> None:
     from repro.papers.evidence import Evidence
     from repro.papers.pooling import AND
     from repro.papers.report import inexact_note
-    from repro.papers.verdicts import TEST, claims_of, counts, of_scores, update
-    from repro.records import load_records
+    from repro.papers.verdicts import TEST, as_verdict, claims_of, counts, judge, of_scores, update
+    from repro.records import VERDICTS, load_records
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
     check_translates(scale)
@@ -241,10 +245,11 @@ def claims(name, scale, results, discard, splits) -> None:
         if not judged:
             raise InputError("--split", f"{name} rests on more than scores, and that was measured on {TEST} alone", "leave --split out")
     with damage_named(results):
-        evidence = Evidence(scale, load_records(results, None), split)
+        evidence = Evidence(scale, load_records(results, None, _corpora(scale, [arm for claim in judged for arm in claim.arms()])), split)
         if split != TEST and not evidence.all("scores"):
             raise InputError(str(results), f"holds no run of {scale} that was scored on {split}", "score one with repro run --split")
-        verdicts = update(results, scale, judged, evidence, discard)
+        refused = _refusal_to_store(results / VERDICTS)
+        verdicts = [*map(as_verdict, judge(judged, evidence).values())] if refused else update(results, scale, judged, evidence, discard)
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<15} {claim.statement}")
         for line in verdict.evidence or [verdict.reason]:
@@ -252,36 +257,64 @@ def claims(name, scale, results, discard, splits) -> None:
     click.echo(", ".join(f"{count} {status}" for status, count in counts(verdicts).items()))
     if note := inexact_note(evidence):
         click.echo(note)
+    if refused:
+        click.echo(f"{refused}. The verdicts were not stored", err=True)
+
+
+def _refusal_to_store(folder: Path) -> MachineError | None:
+    """Return why nothing can be written into a folder, if so: results that others share may be for reading only."""
+    try:
+        check_writable(folder)
+    except MachineError as error:
+        return error
+    return None
+
+
+def _corpora(scale: str, arms: "Iterable[Arm]") -> set[str]:
+    """Return the corpora whose records tell something of a scale and of arms, some of which have a corpus of their own."""
+    from repro.scales import resolve
+
+    return {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in arms)}
 
 
 @click.command(short_help="Derive the stored numbers and verdicts again.")
 @RESULTS
 @click.option("--claims/--no-claims", "judge", default=True, help="Also compute the verdicts again.")
-def verify(results: Path, judge: bool) -> None:
-    """Derive stored numbers and verdicts again from the translations and counts behind them; any difference is an error.
+@click.option("--strict", is_flag=True, help="End with exit code 3 if something could not be checked here.")
+def verify(results: Path, judge: bool, strict: bool) -> None:
+    """Derive stored numbers and verdicts again from the tables behind them, and look for edits by the manifest; any difference is an error.
 
     Where behaviour.json lies beside the records, the code must also compute what it computed when they were written.
+
+    With the corpora, the translations are scored again as well. What cannot be checked here is counted, and is no error.
     """
     check_results(results)
 
     from repro.papers.computed import verify_behaviour
-    from repro.papers.verify import verify_claims, verify_records
+    from repro.papers.verify import Verified, verify_claims, verify_records
 
-    unchecked: list[str] = []
-
-    def note(line: str) -> None:
-        unchecked.append(line)
+    found = verify_records(results)
+    verdicts = verify_claims(results) if judge else Verified()
+    computed, same = verify_behaviour(results)
+    faults, unreadable = [*found.faults, *verdicts.faults, *computed], found.unreadable + verdicts.unreadable
+    for line in [*faults, *unreadable]:
         click.echo(line, err=True)
-
-    problems = verify_records(results, note)
-    problems += verify_claims(results) if judge else []
-    other, same = verify_behaviour(results)
-    problems += other
-    for problem in problems:
-        click.echo(problem, err=True)
-    if problems:
-        raise DamagedFileError(str(results), f"faults found: {len(problems)}, each named above", "restore the records, or make them again")
+    unchecked = {**found.unchecked, **verdicts.unchecked}
+    for what, lacking in unchecked.items():
+        click.echo(f"not checkable here, {_counted(len(lacking), 'record')}: {what}", err=True)
+    if faults:
+        raise DamagedFileError(str(results), f"faults found: {len(faults)}, each named above", "restore the records, or make them again")
+    if unreadable:
+        what = f"could not be read in {_counted(len(unreadable), 'place')}, each named above"
+        raise MachineError(str(results), what, "check permissions and disk, then start again")
     if same:
         click.echo(same)
-    rest = f"; records not checked: {len(unchecked)}, each named above" if unchecked else ""
-    click.echo(f"every number that has evidence was derived again, all others held to their ranges{rest}")
+    again = [f"{_counted(found.numbers, 'number')} of {_counted(found.records, 'record')}"]
+    again += [_counted(verdicts.numbers, "verdict")] if judge else []
+    click.echo(f"{' and '.join(again)} derived again: no fault{', of what could be checked here' if unchecked else ''}")
+    if unchecked and strict:
+        raise MachineError(str(results), "could not be checked as a whole here, as said above", "give what is lacking")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from repro.config import RunConfig
-from repro.data.corpora import load_once
+from repro.papers.sizes import statistics_of
 from repro.scales import SCALES, conditions_of, resolve
 
 SMOKE_REVERSE = "train.max_updates=350"  # half as long, so that every experiment of the five papers fits into 40 minutes on two cores
@@ -63,10 +63,5 @@ def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
         overrides = [override.replace("{layers}", str(layers)).replace("{narrow}", narrow) for override in arm.overrides]
         overrides += [SMOKE_REVERSE] if arm.reverse and scale == "smoke" else []
         if arm.part < 1:
-            overrides.append(f"data.train_pairs={int(arm.part * _train_pairs(data.corpus, data.source, data.target))}")
+            overrides.append(f"data.train_pairs={int(arm.part * statistics_of(data.corpus, data.source, data.target).train_pairs)}")
     return resolve(scale, arm.system, direction, seed, tuple(overrides))
-
-
-@cache
-def _train_pairs(corpus: str, source: str, target: str) -> int:
-    return len(load_once(corpus, source, target)["train"])

@@ -1,16 +1,13 @@
 """Parts of a test set by a whole number of each sentence, such as its length, and trends over them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 MIN_SENTENCES = 30  # of a bin: an interval from a handful says nothing
-
-Key = Callable[[str, str], float]
-"""Source and reference -> the whole number that sorts a sentence into a bin."""
 
 
 class Bin(NamedTuple):
@@ -34,16 +31,6 @@ def into_bins(numbers: Sequence[float], edges: Sequence[float]) -> list[Bin]:
         inside = np.flatnonzero((low <= numbers) & (numbers < high))
         bins.append(Bin(_name(low, None if high == edges[-1] else high), float(numbers[inside].mean()), inside.tolist()))
     return bins
-
-
-def source_length(source: str, _reference: str) -> int:
-    """Length of the source in words."""
-    return len(source.split())
-
-
-def reference_length(_source: str, reference: str) -> int:
-    """Length of the reference in words."""
-    return len(reference.split())
 
 
 def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:

@@ -11,13 +11,14 @@ import math
 from repro.attention.mixed import head_types
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
-from repro.papers.bins import equal_parts, last_minus_first, source_length
+from repro.papers.bins import equal_parts, last_minus_first
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import gap_figure, maps_of
 from repro.papers.heads import maps_text
 from repro.papers.printed import printed
 from repro.papers.tables import Row, length_table, printed_table, score_table
+from repro.sentences import SOURCE_WORDS
 from repro.statistics import Estimate
 
 NAME = "cui2019"
@@ -47,8 +48,8 @@ def _extra_parameters(evidence: Evidence) -> float:
 
 
 def _length_gain(evidence: Evidence) -> Estimate:
-    lengths = [source_length(source, "") for source in evidence.pairs(BASE)[0]]
-    return evidence.trend([(1, MMA), (-1, BASE)], source_length, equal_parts(lengths, 3), last_minus_first)
+    lengths = evidence.lengths(BASE, SOURCE_WORDS)
+    return evidence.trend([(1, MMA), (-1, BASE)], SOURCE_WORDS, equal_parts(lengths, 3), last_minus_first)
 
 
 EXPERIMENTS = (
@@ -120,8 +121,8 @@ EXPERIMENTS = (
         "Figure 2",
         "BLEU by source length",
         (BASE, MMA),
-        lambda evidence: length_table(evidence, (BASE, MMA), source_length, LENGTHS, "source words"),
-        figures=lambda evidence: gap_figure(evidence, (BASE, MMA), source_length, LENGTHS, "source words"),
+        lambda evidence: length_table(evidence, (BASE, MMA), SOURCE_WORDS, LENGTHS, "source words"),
+        figures=lambda evidence: gap_figure(evidence, (BASE, MMA), SOURCE_WORDS, LENGTHS, "source words"),
     ),
     Experiment(
         "figure3",

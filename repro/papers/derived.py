@@ -12,15 +12,19 @@ from repro.analysis.head_records import DIGITS
 from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN, RELATIONS
 from repro.config import ModelConfig, RunConfig, from_dict
-from repro.data.corpora import load_once, own_folder
+from repro.data.corpora import load_once, load_pairs, own_folder, task_of
 from repro.data.subwords import PAD_ID
 from repro.errors import MachineError
+from repro.metrics import metrics_for
 from repro.papers.evidence import NotMeasured, Record
+from repro.papers.measures import masks_table
 from repro.papers.plausible import check_heads_there, check_kept, check_maps, check_off_diagonal, check_speed, check_training
 from repro.papers.pruned import NO_CONTROL, SERIES, shape_of, tried_penalties
-from repro.papers.suites import check_contrastive
-from repro.records import overlap_of, rescore
+from repro.papers.suites import check_contrastive, check_pairs
+from repro.records import overlap_of
+from repro.sentences import REFERENCE_WORDS, describe_references
 from repro.transformer import Transformer, count_parameters
+from repro.translations import changed_by, hypotheses_of, recount, rescore
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
 
@@ -28,24 +32,39 @@ Scores = dict[tuple[str, str], Record]
 """Score records by the digest of their configuration and their test set."""
 
 
-def unequal(what: str, stored: Any, derived: Any) -> Iterator[str]:
-    if stored != derived:
-        yield f"{what}: stored {stored}, derived {derived}"
+Findings = Iterator[str | None]
+"""What was derived again: a line for each number that is stored otherwise, None for each other."""
 
 
-def _check_scores(record: Record, _: Scores) -> Iterator[str]:
+def unequal(what: str, stored: Any, derived: Any) -> Findings:
+    """Yield a line if what is stored is not what was derived, else None."""
+    yield f"{what}: stored {stored}, derived {derived}" if stored != derived else None
+
+
+def _check_scores(record: Record, _: Scores) -> Findings:
     yield from check_training(record)
-    training, decoding, number = record["training"], record["decoding"], len(record["hypotheses"])
+    training, decoding, number = record["training"], record["decoding"], record["sentences"]
+    yield from unequal("sentences", number, len(hypotheses_of(record)))
+    yield from unequal("references", len(record["tables"]["references"][REFERENCE_WORDS]), number)
+    again = rescore(record)
+    yield from unequal("number of scores", len(record["scores"]), len(again))
+    for stored, derived in zip(record["scores"], again, strict=True):
+        yield from unequal("scores", stored, derived)
     yield from unequal("target tokens per second", training["target_tokens_per_second"], round(training["tokens"] / training["seconds"]))
     seconds = decoding["seconds"]  # stored with two decimals: a sentence of one's own may have taken 0.00
     slowest, fastest = number / (seconds + 0.005), number / (seconds - 0.005) if seconds > 0.005 else np.inf
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
         yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
     yield from unequal("parameters", training["parameters"], count_parameters(_model(record)))
+
+
+def _check_scored_text(record: Record, _: Scores) -> Findings:
+    """Score the translations again, with the corpus."""
     _check_at_hand(record)
     corpus = load_once(*_pair(record).values())
     yield from unequal("fingerprint of the data", record["provenance"]["data_fingerprint"], corpus.fingerprint)
-    yield from unequal("scores", record["scores"], rescore(record))
+    for what, is_so in recount(record).items():
+        yield None if is_so else f"{what}: are not what the translations and the corpus give"
     in_train = overlap_of(**_pair(record), split=record["split"]).get("in_train")
     yield from unequal("pairs in the training text", record.get("in_train"), in_train)
 
@@ -72,20 +91,38 @@ def _check_at_hand(record: Record) -> None:
             raise MachineError(name, "is not on this machine", "verify where the folder is, or put it back")
 
 
-def _check_masks(record: Record, scores: Scores) -> Iterator[str]:
-    whole, scored = record["hypotheses"], _scores_of(record["config_digest"], record["split"], scores)["hypotheses"]
-    yield from unequal("number of translations without a mask", len(whole), len(scored))
+def _check_masks(record: Record, scores: Scores) -> Findings:
+    whole, scored = hypotheses_of(record), _scores_of(record["config_digest"], record["split"], scores)
+    yield from unequal("number of translations without a mask", len(whole), scored["sentences"])
+    numbers = {0, *map(int, record["masks"])}
+    yield from unequal("masks of the translations", sorted(set(record["tables"]["masks"]["mask"].tolist()) - numbers), [])
     places = heads_of(_model(record), "encoder_self")
     heads = {str(head + 1): [list(place) for place in places if place.head == head] for head in {place.head for place in places}}
     yield from unequal("masks", sorted(record["masks"]), sorted(heads))
     for number, mask in record["masks"].items():
         yield from unequal(f"heads of mask {number}", mask["heads"], heads.get(number))
-        for place, text in mask["changed"].items():
-            if not 0 <= int(place) < len(whole) or whole[int(place)] == text:
-                yield f"mask {number}: sentence {place} is not changed by it, or is not there"
+        for place, text in changed_by(record, int(number)).items():
+            is_changed = 0 <= place < len(whole) and whole[place] != text
+            yield None if is_changed else f"mask {number}: sentence {place} is not changed by it, or is not there"
 
 
-def _check_heads(record: Record, _: Scores) -> Iterator[str]:
+def _check_masked_text(record: Record, _: Scores) -> Findings:
+    """Count the translations again, with the corpus."""
+    _check_at_hand(record)
+    data, table = record["config"]["data"], record["tables"]["masks"]
+    sources, refs = load_pairs(data["corpus"], data["source"], data["target"], record["split"])
+    if max(table["sentence"].tolist()) >= len(refs):
+        yield f"translations: are of more sentences than {record['split']} has"
+        return
+    rows = list(zip(table["mask"].tolist(), table["sentence"].tolist(), table["hypothesis"], strict=True))
+    metrics = metrics_for(task_of(data["corpus"]), data["target"], tuple(refs))
+    yield from unequal("counts of the translations", table.digest, masks_table(rows, refs, data["target"]).digest)
+    yield from unequal(
+        "lengths of the references", record["tables"]["references"].digest, describe_references(metrics, sources, refs).digest
+    )
+
+
+def _check_heads(record: Record, _: Scores) -> Findings:
     syntactic = None
     if record["syntax"] is not None:
         margins, differences = _margins(record["syntax"])
@@ -96,11 +133,16 @@ def _check_heads(record: Record, _: Scores) -> Iterator[str]:
         if max(heads):
             yield from _check_site(site, record["sites"][site], syntactic if site == "encoder_self" else None)
     yield from unequal("split", record["split"], "dev")
+    yield from unequal("sentences", record["measured"]["sentences"], record["measured"]["sentences_of_split"])
+
+
+def _check_measured_text(record: Record, _: Scores) -> Findings:
+    """Count the sentences of dev, with the corpus."""
     _check_at_hand(record)
-    yield from unequal("sentences", record["measured"]["sentences"], len(load_once(*_pair(record).values())["dev"]))
+    yield from unequal("sentences", record["measured"]["sentences_of_split"], len(load_once(*_pair(record).values())["dev"]))
 
 
-def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Iterator[str]:
+def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Findings:
     numbers: dict[str, Any] = {field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)}
     statistics = HeadStatistics(**numbers)
     for name in ("main_offset", "positional"):
@@ -131,7 +173,7 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
     return np.array(margins), differences
 
 
-def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
+def _check_pruning(record: Record, scores: Scores) -> Findings:
     whole, series = record["whole"], record["series"]
     yield from unequal("heads before", whole, _model(record).num_heads())
     for name, sites in SERIES.items():
@@ -158,7 +200,7 @@ def _check_pruning(record: Record, scores: Scores) -> Iterator[str]:
         yield from unequal(f"shape of {which['run']}", [shape_of(which["config"]["model"])], shapes)
 
 
-def _check_control(record: Record, name: str, scores: Scores) -> Iterator[str]:
+def _check_control(record: Record, name: str, scores: Scores) -> Findings:
     """Compare what a series of pruned models is compared with to how it must have been trained."""
     if "continued" not in record["series"][name]:
         yield f"series {name} has no control: {NO_CONTROL}"
@@ -184,7 +226,7 @@ def _agree(stored: np.ndarray, derived: np.ndarray | float) -> bool:
     return np.allclose(stored, derived, rtol=0, atol=ROUNDING, equal_nan=True)
 
 
-CHECKS: dict[str, Callable[[Record, Scores], Iterator[str]]] = {
+CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scores,
     "contrastive": lambda record, _: check_contrastive(record),
     "masks": _check_masks,
@@ -194,3 +236,12 @@ CHECKS: dict[str, Callable[[Record, Scores], Iterator[str]]] = {
     "off_diagonal": lambda record, _: check_off_diagonal(record),
     "speed": lambda record, _: check_speed(record),
 }
+"""Kind of record -> what is derived again from records alone."""
+
+CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
+    "scores": _check_scored_text,
+    "contrastive": lambda record, _: check_pairs(record),
+    "masks": _check_masked_text,
+    "heads": _check_measured_text,
+}
+"""Kind of record -> what is derived again with the corpus, if it is at hand."""

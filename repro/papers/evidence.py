@@ -1,26 +1,24 @@
 """What has been measured at a scale: result records, found by the arm that they belong to."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from repro.analysis.head_records import RELEVANCE_SENTENCES
 from repro.config import RunConfig, from_dict
-from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError, ReproError
-from repro.metrics import CorpusMetric, metrics_for
 from repro.papers.arms import Arm, is_of_the_size
-from repro.papers.bins import MIN_SENTENCES, Bin, Key, into_bins
+from repro.papers.bins import MIN_SENTENCES, Bin, into_bins
 from repro.papers.pooling import AND, pooled
 from repro.record_fields import kind_of
-from repro.records import check_text, search_of
+from repro.records import search_of
 from repro.report import label_of
 from repro.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
 from repro.scales import SCALES, conditions_of, system_of
 from repro.statistics import Estimate, SeedNoise, estimate
+from repro.translations import hypotheses_of, statistics_of
 
 MAX_SEEDS = 9
 
@@ -44,6 +42,7 @@ class Evidence:
         self.scale, self.split = scale, split
         self._records: dict[tuple[str, str], list[Record]] = {}
         self._several: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
+        self._texts: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         sets = split.split(AND)
         for record in records if len(sets) == 1 else pooled(records, sets):
             if kind_of(record) != "scores" or not search_of(record):  # the papers' systems are compared under one search
@@ -63,16 +62,56 @@ class Evidence:
         ]
 
     def check_measured(self, kind: str, arm: Arm) -> None:
-        """Refuse what was measured of an arm on other text than is here, or on a part of it: no verdict may rest on it.
-
-        Most tables need no corpus, and say of how many sentences they are.
+        """Refuse what was measured of an arm on other text than other records, or on a part of it: no verdict may rest on it.
 
         Raises:
-            DamagedFileError: the corpus is another version, or the sentences are fewer than `repro run` measures on.
+            DamagedFileError: of another version of the corpus, or of fewer sentences than `repro run` measures on.
         """
         for record in (record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)):
-            check_text(record)
-            _check_whole(record)
+            self._check_text(record)
+            self._check_whole(record)
+
+    def _check_text(self, record: Record) -> None:
+        """Refuse a record of another version of its corpus, or of other references, than most records."""
+        if not self._texts:
+            for about, text in (found for records in self._records.values() for one in records for found in _texts_of(one)):
+                self._texts[about][text] += 1
+        for about, text in _texts_of(record):
+            if text != self._texts[about].most_common(1)[0][0]:
+                what = f"is of another version of {record['config']['data']['corpus']} than other records"
+                raise DamagedFileError(record["run"], what, "keep records of one version in a folder, or run it again")
+
+    def _check_whole(self, record: Record) -> None:
+        """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
+        kind = kind_of(record)
+        if kind == "heads":
+            measured = record["measured"]
+            total = measured["sentences_of_split"]
+            for_relevance = min(RELEVANCE_SENTENCES, total)
+            is_whole = (record["split"], measured["sentences"], measured["relevance_sentences"]) == ("dev", total, for_relevance)
+            what = f"was not measured on all {total:,} sentences of dev, {for_relevance} of them for relevance"
+        elif kind in ("masks", "off_diagonal"):
+            of_sentences = [hypotheses_of(record)] if kind == "masks" else record["shares"].values()
+            total = self._size_of(record)
+            is_whole = all(len(found) == total for found in of_sentences)
+            what = f"was not measured on all {total:,} sentences of {record['split']}"
+        else:
+            return
+        if not is_whole:
+            raise DamagedFileError(f"{record['run']} {kind}", what, "delete the record: repro run makes it of all of them")
+
+    def _size_of(self, record: Record) -> int:
+        """Return how many sentences the test set of a record has.
+
+        Raises:
+            NotMeasured: no run was scored on it.
+        """
+        data = record["config"]["data"]
+        for scored in self.all("scores"):
+            of = scored["config"]["data"]
+            if (of["source"], of["target"], scored["split"]) == (data["source"], data["target"], record["split"]):
+                return scored["sentences"]
+        raise NotMeasured(f"scores on {record['split']}", f"not measured at {self.scale}", "repro run makes them")
 
     def inexact(self) -> dict[str, list[str]]:
         """Return what is not as the configuration says of runs that were scored, by run: another device, other code, other text."""
@@ -145,15 +184,9 @@ class Evidence:
         """Return the score record of an arm on this test set."""
         return self.one("scores", arm, seed, split=self.split)
 
-    def pairs(self, arm: Arm) -> tuple[list[str], list[str]]:
-        """Return sources and references of the test set."""
-        sets = self._sets(arm)
-        return [source for sources, _ in sets for source in sources], [reference for _, references in sets for reference in references]
-
-    def _sets(self, arm: Arm) -> list[tuple[list[str], list[str]]]:
-        """Return sources and references of every set that is part of the test set."""
-        data = arm.config(self.scale).data
-        return [load_pairs(data.corpus, data.source, data.target, split) for split in self.split.split(AND)]
+    def lengths(self, arm: Arm, column: str) -> list[int]:
+        """Return the lengths of the sentences of the test set; see `sentences.LENGTHS` for the columns."""
+        return self.scores(arm, self.seeds(arm)[0])["tables"]["references"][column].tolist()
 
     def contrast(self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None) -> Estimate:
         """Return the weighted sum of the BLEU of arms, each the mean over its seeds.
@@ -198,54 +231,49 @@ class Evidence:
                 if (config.data.source, config.data.target) == direction:
                     systems[label_of(record)].append(record)
             several = {label: found for label, found in systems.items() if len(found) > 1}
-            self._several[direction] = {label: [self._sums_of(like, record) for record in found] for label, found in several.items()}
+            self._several[direction] = {label: [self._sums_of(record) for record in found] for label, found in several.items()}
         return self._several[direction]
 
     def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
         """Return the BLEU statistics of every test sentence, `(num_sentences, num_statistics)`."""
-        return self._sums_of(arm, self.scores(arm, seed))
+        return self._sums_of(self.scores(arm, seed))
 
-    def _sums_of(self, like: Arm, record: Record, changed: Mapping[str, str] | None = None) -> np.ndarray:
-        """Return the BLEU statistics of the translations of a record, some of them changed, on the test set of an arm.
+    def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
+        """Return the BLEU statistics of the translations of a record, of masks with one of them.
 
         Raises:
             DamagedFileError: they are of another version of the corpus, whose sentences may be as many.
         """
-        check_text(record)
-        hyps = tuple((changed or {}).get(str(place), hyp) for place, hyp in enumerate(record["hypotheses"]))
-        parts = []
-        for _, references in self._sets(like):  # set by set: another evidence may have asked for this one already
-            mine, hyps = hyps[: len(references)], hyps[len(references) :]
-            parts.append(_sums(like.config(self.scale).data.target, mine, tuple(references)))
-        return np.concatenate(parts)
+        self._check_text(record)
+        return statistics_of(record, "BLEU", mask)
 
-    def gap_by(self, terms: Sequence[tuple[float, Arm]], key: Key, edges: Sequence[float]) -> list[tuple[str, int, Estimate]]:
+    def gap_by(self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float]) -> list[tuple[str, int, Estimate]]:
         """Return a contrast on parts of the test set.
 
         Args:
             terms: see `contrast`.
-            key: source and reference -> the number that puts a sentence into a bin.
+            column: which length puts a sentence into a bin; see `lengths`.
             edges: see `into_bins`.
 
         Returns:
             For every bin its name, its number of sentences, and the contrast.
         """
-        found = self.bins(terms[0][1], key, edges)
+        found = self.bins(terms[0][1], column, edges)
         return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
 
     def trend(
-        self, terms: Sequence[tuple[float, Arm]], key: Key, edges: Sequence[float], weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]
+        self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float], weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> Estimate:
         """Return a weighted sum over the bins of `gap_by`, resampled within bins: a slope, or last minus first.
 
         Args:
-            terms, key, edges: see `gap_by`.
+            terms, column, edges: see `gap_by`.
             weigh: the mean number of each bin and how many sentences it has, `(num_bins,)` each -> the weight of each, `(num_bins,)`.
 
         Raises:
             NotMeasured: an arm has no scores, or the test set is too small for two bins.
         """
-        bins = self.bins(terms[0][1], key, edges)
+        bins = self.bins(terms[0][1], column, edges)
         if len(bins) < 2:
             raise NotMeasured(f"a trend at {self.scale}", f"there are no two bins of {MIN_SENTENCES} sentences", "use a larger test set")
         weights = weigh(np.array([mean for _, mean, _ in bins]), np.array([len(inside) for _, _, inside in bins]))
@@ -274,7 +302,7 @@ class Evidence:
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for pair in pairs:
             for weight, digest in zip((1 / len(pairs), -1 / len(pairs)), pair, strict=True):
-                sums = self._sums_of(like, self.scores_by(digest))
+                sums = self._sums_of(self.scores_by(digest))
                 value += weight * _bleu_of(sums)
                 resampled += weight * bleu_of_resamples(sums)
         noise = self._seed_noise(like, _bleu_of)
@@ -311,7 +339,7 @@ class Evidence:
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for weight, arm, head in terms:
             for record in (self.one("masks", arm, seed, split=self.split) for seed in seeds):
-                whole, masked = (_part(sums, sentences) for sums in self._mask_sums(arm, record, head))
+                whole, masked = (_part(sums, sentences) for sums in self._mask_sums(record, head))
                 value += weight / len(seeds) * (_bleu_of(whole) - _bleu_of(masked))
                 resampled += weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
         noises = [self._mask_noise(arm, head, sentences) for _, arm, head in terms]
@@ -323,36 +351,26 @@ class Evidence:
         data, costs = like.config(self.scale).data, defaultdict(list)
         for record, config in self._of_the_size("masks"):
             if (config.data.source, config.data.target) == (data.source, data.target) and head in record["masks"]:
-                whole, masked = (_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(like, record, head))
+                whole, masked = (_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(record, head))
                 costs[system_of(config.model), *conditions_of(config)].append(whole - masked)
         return SeedNoise.pooled(costs.values())
 
-    def _mask_sums(self, like: Arm, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the BLEU statistics of the translations without and with a mask, on the test set of an arm."""
-        return self._sums_of(like, record), self._sums_of(like, record, record["masks"][head]["changed"])
+    def _mask_sums(self, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the BLEU statistics of the translations without and with a mask."""
+        return self._sums_of(record), self._sums_of(record, int(head))
 
-    def bins(self, arm: Arm, key: Key, edges: Sequence[float]) -> list[Bin]:
+    def bins(self, arm: Arm, column: str, edges: Sequence[float]) -> list[Bin]:
         """Return the parts of the test set that an arm translates; see `into_bins`."""
-        return into_bins([key(source, reference) for source, reference in zip(*self.pairs(arm), strict=True)], edges)
+        return into_bins(self.lengths(arm, column), edges)
 
 
-def _check_whole(record: Record) -> None:
-    """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
-    kind, data = kind_of(record), record["config"]["data"]
-    split = "dev" if kind == "heads" else record.get("split")
-    if split is None:
-        return
-    total = len(load_pairs(data["corpus"], data["source"], data["target"], split)[0])
-    what = f"was not measured on all {total:,} sentences of {split}"
-    if kind == "heads":
-        measured, for_relevance = record["measured"], min(RELEVANCE_SENTENCES, total)
-        found = (record["split"], measured["sentences"], measured["relevance_sentences"])
-        is_whole, what = found == (split, total, for_relevance), f"{what}, {for_relevance} of them for relevance"
-    else:
-        of_sentences = [record["hypotheses"]] if kind == "masks" else record["shares"].values()
-        is_whole = all(len(found) == total for found in of_sentences)
-    if not is_whole:
-        raise DamagedFileError(f"{record['run']} {kind}", what, "delete the record: repro run makes it of all of them")
+def _texts_of(record: Record) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the corpus and the test set that a record is about, each with what names its text."""
+    data = record["config"]["data"]
+    corpus = (data["corpus"], data["source"], data["target"])
+    yield corpus, record["provenance"]["data_fingerprint"]
+    if kind_of(record) == "scores":
+        yield (*corpus, record["split"]), record["references_sha256"]
 
 
 def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
@@ -361,10 +379,3 @@ def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
 
 def _bleu_of(sums: np.ndarray) -> float:
     return float(bleu_of_sums(sums.sum(axis=0)[None])[0])
-
-
-@cache
-def _sums(target: str, hyps: tuple[str, ...], refs: tuple[str, ...]) -> np.ndarray:
-    bleu, *_ = metrics_for("translation", target, refs)
-    assert isinstance(bleu, CorpusMetric)
-    return bleu.statistics(list(hyps))

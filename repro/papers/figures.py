@@ -16,7 +16,6 @@ from repro.attention.fixed import PATTERNS
 from repro.attention.masks import causal_mask
 from repro.config import SELF_SITES, SITES
 from repro.papers.arms import Arm
-from repro.papers.bins import Key
 from repro.papers.evidence import Evidence, Record
 from repro.papers.heads import numbers
 from repro.papers.suites import distances_by_system
@@ -33,10 +32,10 @@ PATTERNS_EXPLAINED = (
 )
 
 
-def gap_figure(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> Figures:
+def gap_figure(evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str) -> Figures:
     """Draw the difference of each arm to the first by bins of the test set, with 95 % intervals."""
     first, others = arms[0], evidence.scored(arms[1:])
-    found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], key, edges) for arm in others}
+    found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others}
     gaps = {name: [gap for _, _, gap in bins] for name, bins in found.items()}
     systems = {name: Measured([gap.mean for gap in of], [gap.low for gap in of], [gap.high for gap in of]) for name, of in gaps.items()}
     labels, counts, _ = zip(*next(iter(found.values())), strict=True)
@@ -44,9 +43,9 @@ def gap_figure(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequenc
     return {title: plots.differences_by_length(labels, systems, counts, what, f"BLEU minus that of {first}")}
 
 
-def masked_length_figure(evidence: Evidence, arm: Arm, head: str, key: Key, edges: Sequence[float], what: str) -> Figures:
+def masked_length_figure(evidence: Evidence, arm: Arm, head: str, column: str, edges: Sequence[float], what: str) -> Figures:
     """Draw what masking a head changes in BLEU, by bins of the test set."""
-    bins = evidence.bins(arm, key, edges)
+    bins = evidence.bins(arm, column, edges)
     losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
     measured = Measured([-loss.mean for loss in losses], [-loss.high for loss in losses], [-loss.low for loss in losses])
     labels, counts = [name for name, _, _ in bins], [len(inside) for _, _, inside in bins]

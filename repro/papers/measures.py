@@ -17,11 +17,14 @@ from repro.data.batches import EncodedPairs, mark_source, pad
 from repro.data.corpora import load_corpus, prepare_lines
 from repro.data.subwords import BOS_ID
 from repro.decoding import Translator
+from repro.metrics import bleu_for
 from repro.papers.pruned import measure_pruning
 from repro.papers.speed import measure_speed
 from repro.papers.suites import measure_contrastive
 from repro.runs import Run
 from repro.scoring import evaluate_run
+from repro.sentences import Table, count
+from repro.translations import hypotheses_of
 
 BATCH = 64  # sentences
 
@@ -57,21 +60,31 @@ def measure_maps(run: Run) -> dict[str, Any]:
 def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
     """Translate a test set with each head masked in all encoder layers, one at a time (Raganato et al. 2020, Table 4).
 
-    Only translations that the mask changes are kept, by the number of their sentence, beside those without a mask: the score record may
-    be of another machine, whose rounding led to another model.
+    Only translations that the mask changes are kept, by the number of their sentence, beside those without a mask, whose number is 0: the
+    score record may be of another machine, whose rounding led to another model.
     """
     data = run.config.data
-    sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
-    whole = evaluate_run(run, split)["hypotheses"]
+    sources, refs = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
+    scored = evaluate_run(run, split)
+    whole = hypotheses_of(scored)
     translator = Translator.from_run(run)
     places = heads_of(translator.model, "encoder_self")
-    masks = {}
+    heads, rows = {}, [(0, place, hyp) for place, hyp in enumerate(whole)]
     for head in range(max(place.head for place in places) + 1):
         with scaled_heads(translator.model, without_in_every_layer(places, head)):
             hyps = translator.translate(sources)
-        changed = {str(i): hyp for i, (hyp, before) in enumerate(zip(hyps, whole, strict=True)) if hyp != before}
-        masks[str(head + 1)] = {"heads": [list(place) for place in places if place.head == head], "changed": changed}
-    return {"split": split, "hypotheses": whole, "masks": masks}
+        rows += [(head + 1, i, hyp) for i, (hyp, before) in enumerate(zip(hyps, whole, strict=True)) if hyp != before]
+        heads[str(head + 1)] = {"heads": [list(place) for place in places if place.head == head]}
+    tables = {"masks": masks_table(rows, refs, data.target), "references": scored["tables"]["references"]}
+    return {"split": split, "masks": heads, "tables": tables}
+
+
+def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: str) -> Table:
+    """Return the table of translations with a mask each, from its number, the place of the sentence, and the translation."""
+    masks, places, hyps = map(list, zip(*rows, strict=True))
+    bleu = bleu_for(target, refs)
+    bleu.read([refs[place] for place in places])
+    return Table({"mask": masks, "sentence": places, "hypothesis": hyps, **count([bleu], hyps)})
 
 
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from repro.record_fields import kind_of
 from repro.records import search_of
+from repro.sentences import JoinedTable
 
 AND = "+"  # between the names of test sets that are taken as one
 
@@ -32,6 +33,10 @@ def pooled(records: Iterable[dict[str, Any]], splits: Sequence[str]) -> list[dic
 
 def _joined(sets: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the first record with the translations of all, and without what was computed of the first set alone."""
-    kept = {name: value for name, value in sets[0].items() if name not in ("scores", "references_sha256", "decoding")}
-    hypotheses = [hyp for record in sets for hyp in record["hypotheses"]]
-    return kept | {"split": AND.join(record["split"] for record in sets), "hypotheses": hypotheses}
+    kept = {name: value for name, value in sets[0].items() if name not in ("scores", "decoding")}
+    return kept | {
+        "split": AND.join(record["split"] for record in sets),
+        "references_sha256": AND.join(record["references_sha256"] for record in sets),
+        "sentences": sum(record["sentences"] for record in sets),
+        "tables": {name: JoinedTable([record["tables"][name] for record in sets]) for name in ("sentences", "references")},
+    }

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repro.data.corpora import load_corpus
 from repro.errors import MachineError
 from repro.markdown import table
 from repro.papers.arms import Arm
-from repro.papers.bins import Key, equal_parts
+from repro.papers.bins import equal_parts
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import Printed, printed, remarks
+from repro.papers.sizes import statistics_of
 from repro.records import score_of
 from repro.statistics import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 
@@ -101,10 +101,10 @@ def _remarks_of(paper: str, place: str) -> str:
     return printed_table(found) if found else f"Printed numbers of {place}: {NOT_PRINTED}."
 
 
-def length_table(evidence: Evidence, arms: Sequence[Arm], key: Key, edges: Sequence[float], what: str) -> str:
+def length_table(evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str) -> str:
     """Return a table of the difference of each arm to the first, by bins of the test set."""
     first, others = arms[0], evidence.scored(arms[1:])
-    columns = [evidence.gap_by([(1, arm), (-1, first)], key, edges) for arm in others]
+    columns = [evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others]
     body = [[name, str(count), *(column[place][2].cell() for column in columns)] for place, (name, count, _) in enumerate(columns[0])]
     return explained(table([what, "sentences", *(f"{arm} - {first}" for arm in others)], body))
 
@@ -118,7 +118,7 @@ def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) ->
     return explained(table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body))
 
 
-def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key: Key, edges: Sequence[float], what: str) -> str:
+def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, column: str, edges: Sequence[float], what: str) -> str:
     """Return a table by bins of the test set: the change in BLEU when a head of an arm is masked, and the arm, whole, minus another."""
     body = [
         [
@@ -127,7 +127,7 @@ def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, key
             evidence.masked(arm, head, inside).cell(sign=-1),
             evidence.contrast([(1.0, arm), (-1.0, minus)], inside).cell(),
         ]
-        for name, _, inside in evidence.bins(arm, key, edges)
+        for name, _, inside in evidence.bins(arm, column, edges)
     ]
     return explained(table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body))
 
@@ -159,7 +159,7 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
     ]
     data = arm.config(evidence.scale).data
     try:
-        found = load_corpus(data.corpus, data.source, data.target).statistics(data.source, data.target)
+        found = statistics_of(data.corpus, data.source, data.target)
         ours = [f"{found.train_pairs:,}", f"{found.test_pairs:,}", f"{found.source_length:.1f}", f"{found.target_length:.1f}"]
     except MachineError:
         ours = ["needs its corpus"] + ["-"] * (len(columns) - 1)
@@ -215,14 +215,11 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
 
 
 def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
-    """Return by how much an arm is better than the first, with its interval where the references are at hand."""
+    """Return by how much an arm is better than the first, with its interval."""
     try:
         return evidence.contrast([(1.0, arm), (-1.0, first)]).cell()
     except NotMeasured:
         return f"{first} not run"
-    except MachineError:
-        ours, theirs = (np.mean([score_of(evidence.scores(a, seed), "BLEU")["value"] for seed in evidence.seeds(a)]) for a in (arm, first))
-        return f"{ours - theirs:+.2f} (no interval: the corpus is not at hand)"
 
 
 def _heading(cell: Printed, row: Row) -> str:

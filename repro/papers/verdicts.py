@@ -4,21 +4,24 @@ How a number is computed is code. Where that changes, `repro verify` finds that 
 """
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro.errors import DamagedFileError, InputError, did_you_mean
-from repro.files import write_json
+from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
+from repro.files import read_plain, write_json
 from repro.locks import locked
 from repro.markdown import table
 from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Status, Verdict
 from repro.papers.evidence import Evidence
 from repro.papers.pooling import AND
-from repro.records import FORMAT, VERDICTS, plain_name
+from repro.records import VERDICTS, plain_name
+from repro.sentences import cannot_read
 
+FORMAT = 1
 NO_DATA: Status = "not run"
 TEST = "test"  # the set that the tests of claims were written for
 STATUSES_EXPLAINED = (
@@ -111,11 +114,13 @@ def load(folder: Path, scale: str, split: str = TEST) -> dict[str, dict[str, Any
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        values = json.loads(path.read_bytes())
+        values = json.loads(read_plain(path))
         if values["format"] == FORMAT and isinstance(values["scale"], str) and all(_is_whole(*one) for one in values["verdicts"].items()):
             return values
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
+    except OSError as error:
+        raise cannot_read(path, error) from error
     raise _no_verdicts(path)
 
 
@@ -148,9 +153,30 @@ def further_test_sets(folder: Path) -> list[tuple[str, str]]:
     return sorted(found, key=lambda place: (place[0], place[1].count(AND), place[1]))
 
 
+def verdict_places(folder: Path) -> tuple[list[tuple[str, str]], list[ReproError]]:
+    """Return the scales and test sets that verdicts are stored for, and an error for each file that is not what was written."""
+    places, errors = [], []
+    for path in _files(folder):
+        try:
+            values = _read(path)
+            place = values["scale"], values.get("split", TEST)
+            if _path(folder, *place) != path:
+                raise _no_verdicts(path)
+            places.append(place)
+        except ReproError as error:
+            errors.append(error)
+    return sorted(places), errors
+
+
 def _files(folder: Path) -> list[Path]:
     """Return the files of verdicts below a folder of results; nothing hidden, such as the copies that editors keep."""
-    return [path for path in (Path(folder) / VERDICTS).glob("*.json") if not path.name.startswith(".")]
+    try:
+        names = sorted(os.listdir(Path(folder) / VERDICTS))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise cannot_read(Path(folder) / VERDICTS, error) from error
+    return [Path(folder) / VERDICTS / name for name in names if name.endswith(".json") and not name.startswith(".")]
 
 
 def as_verdict(stored: dict[str, Any]) -> Verdict:

@@ -17,7 +17,7 @@ from repro.config import SELF_SITES
 from repro.markdown import table
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
-from repro.papers.bins import equal_parts, reference_length, slope_weights
+from repro.papers.bins import equal_parts, slope_weights
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
@@ -27,6 +27,7 @@ from repro.papers.speed import BATCH, ROUNDS, STEPS, speed_ratio, speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table, what_there_is
 from repro.scales import SCALES
+from repro.sentences import REFERENCE_WORDS
 from repro.statistics import Estimate, Undefined
 
 NAME = "you2020"
@@ -72,8 +73,8 @@ def _density_table() -> str:
 
 def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
     """Return how much more BLEU `of` loses to another a word of the reference, over fifths of the sentences, equal lengths together."""
-    edges = equal_parts([reference_length("", reference) for reference in evidence.pairs(BASE)[1]], 5)
-    return evidence.trend([(1, against), (-1, of)], reference_length, edges, slope_weights)
+    edges = equal_parts(evidence.lengths(BASE, REFERENCE_WORDS), 5)
+    return evidence.trend([(1, against), (-1, of)], REFERENCE_WORDS, edges, slope_weights)
 
 
 def _least_growth(evidence: Evidence, of: Arm, against: Arm) -> float:
@@ -158,8 +159,8 @@ EXPERIMENTS = (
         "Figure 4",
         "BLEU against the baseline by reference length",
         (BASE, HC_SA, HC_ALL),
-        lambda e: length_table(e, (BASE, HC_SA, HC_ALL), reference_length, LENGTHS, "reference words"),
-        figures=lambda e: gap_figure(e, (BASE, HC_SA, HC_ALL), reference_length, LENGTHS, "reference words"),
+        lambda e: length_table(e, (BASE, HC_SA, HC_ALL), REFERENCE_WORDS, LENGTHS, "reference words"),
+        figures=lambda e: gap_figure(e, (BASE, HC_SA, HC_ALL), REFERENCE_WORDS, LENGTHS, "reference words"),
     ),
     Experiment(
         "table4",

@@ -11,7 +11,6 @@ from repro.analysis.tables import sentences_measured
 from repro.config import SELF_SITES
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.arms import Arm
-from repro.papers.bins import reference_length, source_length
 from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
 from repro.papers.evidence import Evidence
 from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
@@ -20,6 +19,7 @@ from repro.papers.printed import printed, remarks
 from repro.papers.speed import BATCH, STEPS, speed_ratio, speed_table
 from repro.papers.tables import Row, length_table, printed_table, score_table, what_there_is
 from repro.report import means_table, scores_table
+from repro.sentences import REFERENCE_WORDS, SOURCE_WORDS
 from repro.statistics import Exact, Interval
 
 NAME = "zeng2021"
@@ -166,12 +166,12 @@ EXPERIMENTS = (
         "BLEU by source and by target length",
         (BASE, RAN_E, RAN_D, RAN_ALL),
         lambda e: "\n\n".join(
-            length_table(e, (BASE, RAN_E, RAN_D, RAN_ALL), key, LENGTHS, what)
-            for key, what in ((source_length, "source words"), (reference_length, "reference words"))
+            length_table(e, (BASE, RAN_E, RAN_D, RAN_ALL), column, LENGTHS, what)
+            for column, what in ((SOURCE_WORDS, "source words"), (REFERENCE_WORDS, "reference words"))
         ),
         figures=lambda e: (
-            gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), source_length, LENGTHS, "source words")
-            | gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), reference_length, LENGTHS, "reference words")
+            gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), SOURCE_WORDS, LENGTHS, "source words")
+            | gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), REFERENCE_WORDS, LENGTHS, "reference words")
         ),
     ),
     Experiment(
