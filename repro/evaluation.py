@@ -198,7 +198,7 @@ def compare_counted(systems: Sequence[Sequence[list[Counted]]], num_samples: int
         InputError: no resample.
     """
     _check_samples(num_samples)
-    counts = resamples(len(systems[0][0][0].sums), num_samples)
+    counts = resamples(len(systems[0][0][0].sums), num_samples).astype(np.float32)
     compared: list[list[SystemComparison]] = [[] for _ in systems[1:]]
     for place, metric in enumerate(systems[0][0]):
         sums = [[of_seed[place].sums for of_seed in seeds] for seeds in systems]
