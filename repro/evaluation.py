@@ -40,7 +40,9 @@ class Counted:
 
     def score(self) -> float:
         """Return the score of all texts."""
-        return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)
+        if np.issubdtype(self.sums.dtype, np.integer):
+            return self.score_of(self.sums.sum(axis=0))
+        return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)  # added up in the order of the metric itself
 
     def score_of(self, added: np.ndarray) -> float:
         """Return the score of some texts, whose sums are added up, `(num_statistics,)`."""
