@@ -40,7 +40,9 @@ class Counted:
 
     def score(self) -> float:
         """Return the score of all texts."""
-        return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)
+        if np.issubdtype(self.sums.dtype, np.integer):
+            return self.score_of(self.sums.sum(axis=0))
+        return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)  # added up in the order of the metric itself
 
     def score_of(self, added: np.ndarray) -> float:
         """Return the score of some texts, whose sums are added up, `(num_statistics,)`."""
@@ -198,7 +200,7 @@ def compare_counted(systems: Sequence[Sequence[list[Counted]]], num_samples: int
         InputError: no resample.
     """
     _check_samples(num_samples)
-    counts = resamples(len(systems[0][0][0].sums), num_samples)
+    counts = resamples(len(systems[0][0][0].sums), num_samples).astype(np.float32)
     compared: list[list[SystemComparison]] = [[] for _ in systems[1:]]
     for place, metric in enumerate(systems[0][0]):
         sums = [[of_seed[place].sums for of_seed in seeds] for seeds in systems]

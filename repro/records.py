@@ -156,6 +156,8 @@ def read_records(folder: Path, corpora: Collection[str] | None = None) -> tuple[
         The records by path, and an error for every file that is no record, that cannot be read, or that is a copy: the same run twice
         would count as two seeds.
     """
+    if not Path(folder).is_dir():
+        return {}, []
     records, errors = {}, []
     published: dict[Any, Path] = {}
     known = known_files(folder)

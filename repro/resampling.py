@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 BOOTSTRAP_SEED = 12345  # sacreBLEU's own
+BLOCKS = 10  # of resamples that are multiplied at a time, which bounds the memory
 NUM_SAMPLES = 10_000
 """The standard error over sentences is known from so many to 1 part in 140, one over the root of twice as many; from 1,000 to 45."""
 
@@ -13,7 +14,7 @@ NUM_SAMPLES = 10_000
 def resamples(num_sentences: int, num_samples: int = NUM_SAMPLES) -> np.ndarray:
     """Return how often each resample draws each sentence, `(num_samples, num_sentences)`; the same for every call."""
     random = np.random.default_rng(BOOTSTRAP_SEED)
-    counts = np.empty((num_samples, num_sentences), np.float32)
+    counts = np.empty((num_samples, num_sentences), np.uint8)  # the largest count of any is far below 256
     for row in counts:
         row[:] = np.bincount(random.integers(num_sentences, size=num_sentences), minlength=num_sentences)
     return counts
@@ -31,7 +32,8 @@ def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=1000)  # the baseline is in most contrasts
 def _bleu_of_resamples(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
     found = np.frombuffer(sums, dtype).reshape(shape).astype(np.float32)
-    return bleu_of_sums(resamples(len(found)) @ found)  # exact: whole numbers far below 2^24
+    blocks = np.array_split(resamples(len(found)), BLOCKS)
+    return bleu_of_sums(np.concatenate([block.astype(np.float32) @ found for block in blocks]))  # exact: whole numbers far below 2^24
 
 
 def bleu_of_sums(sums: np.ndarray) -> np.ndarray:

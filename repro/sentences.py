@@ -34,7 +34,6 @@ STEMS = {
 WORD_ORDERS, CHARACTER_ORDERS = range(1, 5), range(1, 7)  # n-grams of BLEU and of chrF
 
 Column = list[str] | np.ndarray
-Texts = dict[str, list[str]]
 Numbers = dict[str, np.ndarray]
 Metrics = Sequence[CorpusMetric | Distinct]
 
@@ -53,6 +52,11 @@ class Table(Mapping[str, Any]):
     def digest(self) -> str:
         """SHA-256 of the text of the table, before compression."""
         return hashlib.sha256(self.text()).hexdigest()
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.values())))
 
     def text(self) -> bytes:
         """Return the table as tab-separated text: a header, texts in quotes, numbers as they are."""
@@ -98,17 +102,21 @@ class StoredTable(Table):
         """SHA-256 of the text that the file should have."""
         return self._digest
 
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are, told by the numbers."""
+        return len(next(iter(_numbers(self.path, self._digest).values())))
+
     def is_sound(self) -> bool:
         """Read the table, whose file may be missing or of other text; see `_read` for what it raises."""
         return bool(_read(self.path, self._digest))
 
     def __getitem__(self, name: str) -> Any:
         numbers = _numbers(self.path, self._digest)
-        return numbers[name] if name in numbers else _read(self.path, self._digest)[0][name]
+        return numbers[name] if name in numbers else _read(self.path, self._digest)[name]
 
     def __iter__(self) -> Iterator[str]:
-        texts, numbers = _read(self.path, self._digest)
-        return iter([*texts, *numbers])
+        return iter(_read(self.path, self._digest))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -135,11 +143,11 @@ class JoinedTable(Table):
 
 @cache
 def _numbers(path: Path, digest: str) -> Numbers:
-    return _read(path, digest)[1]
+    return {name: column for name, column in _read(path, digest).items() if not isinstance(column, list)}
 
 
 @lru_cache(maxsize=4)  # texts are asked for seldom, and take more room than numbers
-def _read(path: Path, digest: str) -> tuple[Texts, Numbers]:
+def _read(path: Path, digest: str) -> dict[str, Column]:
     """Read a table.
 
     Raises:
@@ -150,8 +158,6 @@ def _read(path: Path, digest: str) -> tuple[Texts, Numbers]:
         text = bz2.decompress(read_plain(path))
     except FileNotFoundError as error:
         raise DamagedFileError(str(path), "is missing", MEND) from error
-    except EOFError as error:
-        raise DamagedFileError(str(path), "ends too early", MEND) from error
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # not of bzip2, but of the disk
             raise cannot_read(path, error) from error
@@ -160,9 +166,7 @@ def _read(path: Path, digest: str) -> tuple[Texts, Numbers]:
         raise DamagedFileError(str(path), "is not the table that its record was written with", MEND)
     rows = csv.reader(io.StringIO(text.decode(), newline=""), delimiter="\t", quoting=csv.QUOTE_NONNUMERIC)
     names, columns = next(rows), list(zip(*rows, strict=True))
-    found = {name: _as_column(values) for name, values in zip(names, columns or [()] * len(names), strict=True)}
-    texts = {name: column for name, column in found.items() if isinstance(column, list)}
-    return texts, {name: column for name, column in found.items() if not isinstance(column, list)}
+    return {name: _as_column(values) for name, values in zip(names, columns or [()] * len(names), strict=True)}
 
 
 def cannot_read(path: Path, error: OSError) -> MachineError:

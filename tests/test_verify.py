@@ -44,6 +44,7 @@ def without_scoring(monkeypatch):
         return {}
 
     monkeypatch.setattr(derived, "recount", believe)
+    monkeypatch.setattr(derived, "rescore", lambda record: record["scores"])
 
 
 @pytest.fixture
@@ -118,8 +119,8 @@ def add_row(record: Record, name: str, **row: Any) -> None:
 
 
 def decide_wrongly(values: list[float]) -> None:
-    """Let the reference of the last item, which is right, be less likely than its contrastive translation."""
-    values[-2] = 99.0
+    """Let the last reference that is likelier than its contrastive translation be less likely."""
+    values[max(place for place in range(0, len(values), 2) if values[place] < values[place + 1])] = 99.0
 
 
 def swap_types(record: Record) -> None:
@@ -278,7 +279,7 @@ def test_a_translation_that_the_mask_left_alone_is_named(stored, problems):
     row = len(hypotheses_of(record))  # the first one with a mask
     edit_table(record, "masks", "hypothesis", lambda hyps: hyps.__setitem__(row, hypotheses_of(record)[place]))
     line = f"{record['run']}, masks test: mask 1: sentence {place} is not changed by it, or is not there"
-    assert problems(record) == [line]
+    assert line in problems(record)
 
 
 def test_what_has_no_evidence_beside_it_is_said_not_to_be_checked(tmp_path, stored):

@@ -22,7 +22,7 @@ from repro.papers.plausible import check_heads_there, check_kept, check_maps, ch
 from repro.papers.pruned import NO_CONTROL, SERIES, shape_of, tried_penalties
 from repro.papers.suites import check_contrastive, check_pairs
 from repro.records import overlap_of
-from repro.sentences import REFERENCE_WORDS, describe_references
+from repro.sentences import describe_references
 from repro.transformer import Transformer, count_parameters
 from repro.translations import changed_by, hypotheses_of, recount, rescore
 
@@ -44,8 +44,8 @@ def unequal(what: str, stored: Any, derived: Any) -> Findings:
 def _check_scores(record: Record, _: Scores) -> Findings:
     yield from check_training(record)
     training, decoding, number = record["training"], record["decoding"], record["sentences"]
-    yield from unequal("sentences", number, len(hypotheses_of(record)))
-    yield from unequal("references", len(record["tables"]["references"][REFERENCE_WORDS]), number)
+    yield from unequal("sentences", number, record["tables"]["sentences"].num_rows)
+    yield from unequal("references", record["tables"]["references"].num_rows, number)
     again = rescore(record)
     yield from unequal("number of scores", len(record["scores"]), len(again))
     for stored, derived in zip(record["scores"], again, strict=True):

@@ -28,7 +28,6 @@ distance, entropy, divergence ...), the parameters of gates (`undecided`, `almos
 the diagonal and rates of `speed` are held to their shapes and ranges (`plausible.py`).
 """
 
-import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -163,14 +162,11 @@ def _counted_twice(scores: Iterable[Record]) -> Iterator[str]:
     """Yield which seeds of a system translate a test set word for word as another seed does: then one model counts as two."""
     seen: dict[tuple, str] = {}
     for record in scores:
-        hyps, settings = hypotheses_of(record), {**record["config"], "train": {**record["config"]["train"], "seed": None}}
-        if len(set(hyps)) < DISTINCT:  # models that were trained for a minute may all say the same
-            continue
-        model = (
-            json.dumps([settings, record["split"], record["search"]], sort_keys=True),
-            hashlib.sha256("\n".join(hyps).encode()).digest(),
-        )
-        if (other := seen.setdefault(model, record["run"])) != record["run"]:
+        settings = {**record["config"], "train": {**record["config"]["train"], "seed": None}}
+        about = json.dumps([settings, record["split"], record["search"]], sort_keys=True)
+        other = seen.setdefault((about, record["tables"]["sentences"].digest), record["run"])
+        # Models that were trained for a minute may all say the same.
+        if other != record["run"] and len(set(hypotheses_of(record))) >= DISTINCT:
             yield f"{record['run']}, scores {record['split']}: has the translations of {other}, word for word: it is no seed of its own"
 
 
