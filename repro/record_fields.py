@@ -74,6 +74,14 @@ class _ScoreTables(TypedDict):
     references: str
 
 
+class _Writable(TypedDict):
+    """What the subwords of a model cost it; see `translations.writable`."""
+
+    changed: int
+    best: dict[str, float]
+    scores: dict[str, float]
+
+
 class _Scores(_Described):
     split: str
     training: _Training
@@ -84,6 +92,7 @@ class _Scores(_Described):
     sentences: int
     tables: _ScoreTables
     in_train: NotRequired[dict[str, int]]
+    writable: NotRequired[_Writable]
 
 
 class _ContrastiveTables(TypedDict):

@@ -20,6 +20,7 @@ from repro.statistics import Estimate
 from repro.translations import compare_records, compare_seeds, hypotheses_of
 
 NUM_EXAMPLES = 5
+LOST = 1.0  # points of a perfect translation that subwords cost, above which a column shows scores without that
 
 
 def render(records: list[dict[str, Any]]) -> str:
@@ -39,6 +40,7 @@ def render(records: list[dict[str, Any]]) -> str:
         title,
         note,
         in_train_note(first),
+        writable_note(records),
         "## Scores",
         scores_table(records),
         means_table(records),
@@ -105,6 +107,7 @@ def render_results(records: list[dict[str, Any]]) -> str:
         parts += [
             f"## {title}",
             in_train_note(group[0]),
+            writable_note(group),
             scores_table(group),
             means_table(group),
             "\n".join(published),
@@ -125,6 +128,10 @@ def scores_table(records: list[dict[str, Any]]) -> str:
     rows = [
         [escape(label_of(record)), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in names)] for record in records
     ]
+    if _cannot_write_all(records):
+        names.append(f"{names[0]} of what the model can write")
+        against = (record.get("writable", {"scores": {}})["scores"].get(names[0]) for record in records)
+        rows = [[*row, "-" if value is None else f"{value:.2f}"] for row, value in zip(rows, against, strict=True)]
     if task_of(records[0]["config"]["data"]["corpus"]) != "translation":
         names.append("dev perplexity of the best checkpoint")
         rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
@@ -140,6 +147,29 @@ def in_train_note(record: dict[str, Any]) -> str:
     held = f"holds {found['pairs']} of these {record['sentences']:,} pairs, {sides}"
     reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
     return f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and spacing ignored)."
+
+
+def writable_note(records: list[dict[str, Any]]) -> str:
+    """Say how many references hold what the models of records cannot write, and what that costs a perfect one."""
+    found = [record["writable"] for record in records if "writable" in record]
+    if not found:
+        return ""
+    name = records[0]["scores"][0]["name"]
+    changed, best = [one["changed"] for one in found], [one["best"][name] for one in found]
+    whose = "the models here" if len(found) == len(records) else f"{len(found)} of {len(records)} models here"
+    held = f"Of {records[0]['sentences']:,} references, {_range(changed, 0)} hold characters that {whose} cannot write"
+    return f"{held}: a perfect translation in their subwords scores {name} {_range(best, 2)}."
+
+
+def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
+    """Tell whether what models cannot write costs a perfect one of them more than `LOST`."""
+    name = records[0]["scores"][0]["name"]
+    return any(100 - record["writable"]["best"][name] > LOST for record in records if "writable" in record)
+
+
+def _range(numbers: list[float], digits: int) -> str:
+    least, most = (f"{number:,.{digits}f}" for number in (min(numbers), max(numbers)))
+    return least if least == most else f"{least} to {most}"
 
 
 def means_table(records: list[dict[str, Any]]) -> str:

@@ -13,6 +13,7 @@ from repro.checkpoints import changed_code
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import MOVED, check_at_hand, is_moved, load_once, load_pairs, may_change, own_folder, task_of
 from repro.data.parallel import digest
+from repro.data.subwords import Subwords
 from repro.decoding import SearchConfig, Translator
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.evaluation import as_records, score_all
@@ -22,7 +23,7 @@ from repro.rereading import check_search
 from repro.runs import Run
 from repro.scales import system_of
 from repro.tensors import load_state
-from repro.translations import hypotheses_of, score_tables
+from repro.translations import hypotheses_of, score_tables, writable
 from repro.updates import evaluate_nll
 
 Pairs = tuple[list[str], list[str]]  # sources and references
@@ -151,4 +152,5 @@ def _describe(run: Run, split: str, search: SearchConfig, pairs: Pairs, hyps: li
         "sentences": len(hyps),
         "tables": score_tables(hyps, sources, refs, data.target, task),
         **overlap_of(data.corpus, data.source, data.target, split),
+        **writable(Subwords.load(run.subwords_path), hyps, refs, data.target, task),
     }

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from repro.data.corpora import task_of
+from repro.data.subwords import Subwords
 from repro.errors import DamagedFileError
-from repro.evaluation import Comparison, Counted, Score, SystemComparison, as_records, bootstrap, compare_counted
+from repro.evaluation import Comparison, Counted, Score, SystemComparison, as_records, bootstrap, compare_counted, score_all
 from repro.metrics import Distinct, metrics_for
 from repro.record_fields import kind_of
 from repro.records import MEND, pairs_of
@@ -20,6 +21,24 @@ def score_tables(hyps: list[str], sources: list[str], refs: list[str], target: s
     metrics = metrics_for(task, target, tuple(refs))
     references = describe_references(metrics, sources, refs)
     return {"sentences": Table({"hypothesis": hyps, **count(metrics, hyps)}), "references": references}
+
+
+def writable(subwords: Subwords, hyps: list[str], refs: list[str], target: str, task: str) -> dict[str, Any]:
+    """Return what the subwords of a model cost it, if some references hold what it cannot write.
+
+    Returns:
+        `changed`: how many references its subwords change; `best`: the scores of translations that are
+        the references as it can write them; `scores`: its own against these. Nothing if none is changed.
+    """
+    written = subwords.decode(subwords.encode(refs))
+    changed = sum(one.split() != other.split() for one, other in zip(written, refs, strict=True))
+    if not changed:
+        return {}
+    best, scores = (
+        {score.name: round(score.value, 4) for score in score_all(lines, against, target, task)}
+        for lines, against in ((written, refs), (hyps, written))
+    )
+    return {"writable": {"changed": changed, "best": best, "scores": scores}}
 
 
 def hypotheses_of(record: dict[str, Any]) -> list[str]:

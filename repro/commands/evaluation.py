@@ -46,7 +46,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
 
     from repro.decoding import SearchConfig
     from repro.records import publish
-    from repro.report import in_train_note
+    from repro.report import in_train_note, writable_note
     from repro.scoring import evaluate_run
 
     result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress())
@@ -54,7 +54,7 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     for score in result["scores"]:
         click.echo(f"{shown(score['value']):>7}  {score['name']}  {score['signature']}")
     click.echo(f"{result['decoding']['sentences_per_second']:7.1f}  sentences/s")
-    if note := in_train_note(result):
+    for note in filter(None, (in_train_note(result), writable_note([result]))):
         click.echo(note)
     if written:
         click.echo(written)
