@@ -18,6 +18,7 @@ SITES = ("encoder_self", "decoder_self", "cross")
 SELF_SITES = SITES[:2]
 READERS = {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}  # the sites where each side is read
 NO_SUBLAYER = "none"  # what stands at a site without attention
+SubwordForm = Literal["exact", "nfkc"]  # what subwords make of the text: see `Subwords`
 MAX_WIDTH, MAX_LAYERS = 1_000_000, 1_000  # far beyond what any machine holds: a slip of the finger, answered at once
 
 
@@ -55,7 +56,7 @@ class DataConfig(_Checked):
     train_pairs: int | None = None  # use only the first pairs of the training split; None = all
     vocab_size: int = 1000  # one vocabulary for both languages
     max_tokens: int = 128  # longer training pairs are left out, counted in the log
-    subwords: Literal["exact", "nfkc"] = added("exact", older="nfkc")  # what they make of the text: see `Subwords`
+    subwords: SubwordForm = added("exact", older="nfkc")
 
 
 @dataclass(frozen=True)

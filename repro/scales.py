@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
-from repro.config import SELF_SITES, SITES, DataConfig, ModelConfig, RunConfig, TrainConfig, from_dict
+from repro.config import SELF_SITES, SITES, DataConfig, ModelConfig, RunConfig, SubwordForm, TrainConfig, from_dict
 from repro.data.corpora import resolved
 from repro.data.formats import LANGUAGE
 from repro.errors import InputError, check_kind, did_you_mean
@@ -190,8 +190,8 @@ def trained_on(config: RunConfig, start: str, sites: Sequence[str], **train: Any
 def resolve(scale: str, variant: str = "base", direction: str | None = None, seed: int = 1, overrides: tuple[str, ...] = ()) -> RunConfig:
     """Lay a system, a direction such as `"de-en"`, a seed and `key=value` overrides over a scale.
 
-    On another corpus than the scale's, subwords are `exact` unless the overrides say otherwise: the
-    older form is only for what has stored results.
+    On another corpus than the scale's, subwords are those of its own scale, or `exact` if it has none:
+    the older form is only for what has stored results.
 
     >>> resolve("smoke", "hc-sa", overrides=("train.max_updates=5",)).train.max_updates
     5
@@ -215,8 +215,12 @@ def resolve(scale: str, variant: str = "base", direction: str | None = None, see
         config = replace(config, data=replace(config.data, source=source, target=target))
     scaled, config = config.data.corpus, _overridden(config, overrides)
     if config.data.corpus != scaled and not any(text.startswith("data.subwords=") for text in overrides):
-        config = replace(config, data=replace(config.data, subwords="exact"))
+        config = replace(config, data=replace(config.data, subwords=_usual_subwords(config.data.corpus)))
     return replace(config, data=replace(config.data, corpus=resolved(config.data.corpus)))
+
+
+def _usual_subwords(corpus: str) -> SubwordForm:
+    return next((scale.data.subwords for scale in SCALES.values() if scale.data.corpus == corpus), "exact")
 
 
 def split_direction(direction: str) -> tuple[str, str]:

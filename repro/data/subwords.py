@@ -12,14 +12,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
 
 import sentencepiece
 
+from repro.config import SubwordForm
 from repro.data.text import texts_in
 from repro.errors import DamagedFileError, InputError
-
-Form = Literal["exact", "nfkc"]
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 USUAL_BYTES = 4192  # sentencepiece drops longer sentences silently unless told how long they are
@@ -53,7 +51,7 @@ class Subwords:
         self._bytes = {i for i in range(len(self)) if self._processor.is_byte(i)}
 
     @classmethod
-    def fit(cls, sentences: list[str], vocab_size: int, form: Form = "exact") -> "Subwords":
+    def fit(cls, sentences: list[str], vocab_size: int, form: SubwordForm = "exact") -> "Subwords":
         """Fit byte pair encoding on sentences of both languages; the same sentences give the same model.
 
         Args:
