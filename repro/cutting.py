@@ -17,11 +17,12 @@ from torch import Tensor, nn
 from repro.attention import parse_layers
 from repro.attention.dot_product import DotProduct
 from repro.attention.multihead import MultiHeadAttention
+from repro.behaviour import behaviour
 from repro.checkpoints import tensors_of
 from repro.config import NO_SUBLAYER, ModelConfig, RunConfig
 from repro.decoding import Translator
 from repro.errors import InputError
-from repro.files import write_atomic
+from repro.files import write_atomic, write_json
 from repro.pruning import GateRule, gates_at_test_time
 from repro.runs import Run
 from repro.tensors import load_state
@@ -156,9 +157,11 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
     with pruned.lock():
         pruned.remove_leftovers()
         if not pruned.is_finished:
-            for source in [run.subwords_path, run.lengths_path, run.provenance_path, run.metrics_path]:
+            for source in [run.subwords_path, run.lengths_path, run.metrics_path]:
                 if source.exists():  # older runs have no lengths
                     write_atomic(pruned.path / source.name, source.read_bytes())
+            # The smaller model computes something else than the one that it was cut out of.
+            write_json(pruned.provenance_path, run.provenance() | {"behaviour": behaviour(pruned.config)})
             state = load_state(run.path / "final") | {"parameters": count_parameters(smaller)}
             pruned.save_final(tensors_of(smaller), state)
     return pruned

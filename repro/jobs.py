@@ -4,6 +4,7 @@ Small models cannot use many threads or a whole GPU, so two runs side by side en
 """
 
 import contextlib
+import copy
 import os
 import pickle
 import signal
@@ -247,7 +248,8 @@ def _do(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
 def _portable(error: Exception) -> Exception:
     """Return an error that another process can read: this one, if it can be written and read again, or its words; with its traceback."""
     try:
-        pickle.loads(pickle.dumps(error))
+        copy.copy(error)  # is made again as in the other process
+        pickle.dumps(error)
     except Exception:
         error = RuntimeError(f"{type(error).__name__}: {error}")
     error.add_note(traceback.format_exc())

@@ -15,6 +15,7 @@ from repro.behaviour import behaviour, changes
 from repro.checkpoints import warn_of_changed_code
 from repro.config import READERS, DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
+from repro.data.characters import in_words
 from repro.data.corpora import ParallelCorpus, check_at_hand, load_once, may_change, own_folder
 from repro.data.subwords import Subwords
 from repro.errors import InputError, MachineError, check_kind
@@ -23,8 +24,6 @@ from repro.provenance import identity_changes, provenance
 from repro.reading import exists, names_in
 from repro.runs import Run
 from repro.transformer import Transformer
-
-NUM_LISTED = 20  # unknown characters that are shown
 
 
 def find_device(name: str | None) -> torch.device:
@@ -164,11 +163,8 @@ def _first_subwords(start: Run | None, sentences: list[str], data: DataConfig) -
 def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
     """Say on standard error which characters of the text have no piece."""
     if unknown := subwords.unknown_characters(texts):
-        listed = " ".join(character for character, _ in unknown.most_common(NUM_LISTED))
-        listed += " …" * (len(unknown) > NUM_LISTED)
-        fate = "are spelled in bytes" if subwords.has_bytes else "are read as unknown and never written"
-        what = f"{unknown.total():,} characters of {len(unknown):,} kinds have no piece and {fate}: {listed}"
-        print(f"{run.path}: {what}", file=sys.stderr)
+        fate = "spelled in bytes" if subwords.has_bytes else "read as unknown and never written"
+        print(f"{run.path}: no piece for {in_words(unknown)} ({fate})", file=sys.stderr)
 
 
 def _encode(subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None) -> EncodedPairs:

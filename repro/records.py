@@ -17,7 +17,7 @@ from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_p
 from repro.data.parallel import digest
 from repro.decoding import SearchConfig
 from repro.errors import DamagedFileError, InputError, MachineError, ReproError
-from repro.files import MANIFEST, read_plain, remove_abandoned, write_json
+from repro.files import MANIFEST, read_plain, refusals, remove_abandoned, write_json
 from repro.manifest import known_files
 from repro.record_fields import faults_of, kind_of
 from repro.sentences import SUFFIX, StoredTable, cannot_read
@@ -94,13 +94,17 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record and its tables.
 
     The record goes first where its table becomes another one: whoever stops in between leaves none, and not one of other sentences.
+
+    Raises:
+        MachineError: the disk refuses.
     """
     tables = record.get("tables", {})
     for name, table in tables.items():
         place = _table_path(path, record, name, table.digest)
         if not _is_there(StoredTable(place, table.digest)):
             if name != "references":
-                path.unlink(missing_ok=True)
+                with refusals(path):
+                    path.unlink(missing_ok=True)
             table.write(place)
     write_json(path, record | {"tables": {name: table.digest for name, table in tables.items()}} if tables else record)
 

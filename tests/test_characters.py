@@ -1,9 +1,11 @@
 """What no model should see: scripts whose words a zero-width space tells apart, and leaks behind characters that nobody sees."""
 
+from collections import Counter
+
 import pytest
 from own_files import DE, EN, message, write, write_corpus
 
-from repro.data.characters import SEPARATOR, find_faults, normalise, readable
+from repro.data.characters import SEPARATOR, find_faults, in_words, normalise, readable
 from repro.data.corpora import load_corpus
 from repro.errors import InputError
 from repro.evaluation import score_all
@@ -75,3 +77,8 @@ def test_how_words_are_told_apart_hides_no_leak(language) -> None:
 def test_folding_keeps_what_is_seen() -> None:
     assert normalise("\u200b") == "\u200b"  # like marks alone
     assert normalise("👩\u200d💻") != normalise("👩") and normalise("\u0645\u06cc\u200c\u062e") == normalise("\u0645\u06cc\u062e")
+
+
+def test_characters_are_counted_in_words():
+    assert in_words(Counter("aabc")) == "4 characters of 3 kinds: a b c"
+    assert in_words(Counter(map(chr, range(200, 230)))).endswith(" Û …")

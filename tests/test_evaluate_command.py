@@ -18,7 +18,7 @@ from few_pairs import few_pairs
 
 from repro.__main__ import main
 from repro.data.catalogue import CORPORA
-from repro.data.corpora import load_pairs
+from repro.data.corpora import load_pairs, own_folder
 from repro.decoding import SearchConfig, Translator
 from repro.files import write_json
 from repro.papers.verify import verify_records
@@ -236,15 +236,26 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(capsy
     assert code == 3 and line.startswith(f"error: {runs / 'file' / 'results'}: cannot be written: a file is where a folder must be")
 
 
-@pytest.mark.parametrize("second", ["unfinished", "of another text"])
-def test_what_cannot_be_compared_is_refused_before_anything_is_translated(capsys, runs, monkeypatch, second):
-    run(capsys, "train", "--variant", "base", *FEW)
+@pytest.mark.parametrize(
+    ("second", "line"),
+    [
+        ("unfinished", "is not finished. Fix: start its"),
+        ("of another text", "have different training data. Fix: compare runs of"),
+        ("of another corpus", "are of different corpora or directions. Fix: compare runs of one corpus"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_anything_is_translated(capsys, runs, tmp_path, monkeypatch, second, line):
+    own = Path(shutil.copytree(own_folder(few_pairs()), tmp_path / "own"))
+    few = (*TINY, f"data.corpus=local:{own}")
+    run(capsys, "train", "--variant", "base", *few)
     if second == "unfinished":
-        Run.create(resolve("smoke", "hc-sa"))
+        Run.create(resolve("smoke", "hc-sa", overrides=few))
+    elif second == "of another text":
+        for language in ("en", "de"):
+            path = own / f"train.{language}"
+            path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+        run(capsys, "train", "--variant", "hc-sa", *few)
     else:
         run(capsys, "train", "--variant", "hc-sa", *TINY)
     monkeypatch.delattr(Translator, "search")
-    line = {"unfinished": "is not finished. Fix: start its", "of another text": "have different training data. Fix: compare runs of"}[
-        second
-    ]
     assert line in refused(capsys, "compare", "base", "hc-sa")[1]

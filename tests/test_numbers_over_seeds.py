@@ -18,7 +18,7 @@ from repro.statistics import Exact, Interval, Undefined, over_seeds
 
 def of_seed(record: dict, arm, seed: int) -> dict:
     about = described(arm, seed)
-    return record | {name: about[name] for name in ("config", "config_digest")}
+    return record | {name: about[name] for name in ("config", "config_digest", "provenance")}
 
 
 def pairs_of_seed(arm, seed: int, right: int, masked_right: int = 0, **others) -> dict:

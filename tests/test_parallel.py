@@ -167,3 +167,8 @@ def test_a_corpus_whose_results_are_of_cleaned_references_keeps_them_so() -> Non
         "t.de: 2 lines with characters that no model should see (U+200B, U+2028), read without them",
         "t.de: 1 line blank, kept as published",
     ]
+
+
+def test_characters_that_train_has_nowhere_are_counted(tmp_path) -> None:
+    name = write_corpus(tmp_path, train_en=["a dog"], train_de=["ein Hund"], test_en=["a 7 7 o"], test_de=["Öl"])
+    assert load_corpus(name).unseen_characters("test") == {"7": 2, "Ö": 1, "l": 1}

@@ -263,6 +263,7 @@ def test_a_pruned_run_is_found_again_and_needs_no_other(pruning, tmp_path):
     record = evaluate_run(alone, "dev", SearchConfig(beam=1, extra_tokens=2))
     assert alone.metrics() == pruning.metrics() != []
     assert record["config"]["train"]["cut_from"] == pruning.path.name and record["sentences"] == SIZES["dev"]
+    assert "inexact" not in record["provenance"]  # the code is the same, only the model is smaller
 
 
 def test_a_pruned_run_can_be_trained_on_and_pruned_again(pruning):

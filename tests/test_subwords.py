@@ -11,6 +11,7 @@ import pytest
 from repro.data.corpora import load_corpus
 from repro.data.subwords import UNK_ID, Subwords
 from repro.errors import DamagedFileError, InputError
+from repro.translations import writable
 
 WORDS = {
     "Latin": "ein Größe œuvre naïve l´amour ſſ ŀl ĳs ﬁnden Kapitel Ⅳ Na …",
@@ -118,6 +119,14 @@ def test_an_impossible_size_is_one_line_with_the_bound():
         Subwords.fit(["a b", "c d"], 10**10)
     with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
         Subwords(b"not a model")
+
+
+def test_what_subwords_cost_a_model_is_told_beside_its_scores():
+    refs = ["他说：“好吧，走！”他看书", "他 看 书 。"]
+    subwords = fit([*refs, *LINES["Han"]], 2, form="nfkc")
+    found = writable(subwords, ["他说:“好吧,走!”他看书", "他 看 书 。"], refs, "zh", "translation")["writable"]
+    assert found["changed"] == 1 and found["best"]["BLEU"] < 100 == round(found["scores"]["BLEU"], 9)
+    assert writable(fit([*refs, *LINES["Han"]]), refs, refs, "zh", "translation") == {}
 
 
 CORPORA = {"multi30k": ("en", "de", "fr"), "tatoeba": ("en", "de"), "enja": ("en", "ja")}

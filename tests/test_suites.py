@@ -35,7 +35,7 @@ MUCOW = {  # the second item is in the training data
 
 
 @pytest.fixture
-def corpora(tmp_path, monkeypatch):
+def with_mucow(tmp_path, monkeypatch):
     """A folder of corpora with a MuCoW of two items, and our own German-English text beside it."""
     monkeypatch.setenv("REPRO_DATA", str(tmp_path))
     (tmp_path / "mucow-de-en").mkdir()
@@ -52,16 +52,16 @@ def run_of(folder, *overrides: str, scale: str = "smoke", direction: str = "de-e
     return Run.create(resolve(scale, direction=direction, overrides=overrides), folder / "runs")
 
 
-def test_into_english_the_pairs_are_those_of_mucow_that_the_corpus_does_not_hold(corpora):
-    suite = suite_of(run_of(corpora, f"data.corpus=local:{corpora}").config.data)
+def test_into_english_the_pairs_are_those_of_mucow_that_the_corpus_does_not_hold(with_mucow):
+    suite = suite_of(run_of(with_mucow, f"data.corpus=local:{with_mucow}").config.data)
     assert [(item.source, item.contrastive, item.type) for item in suite.items] == [
         ("Das Schloss ist alt.", ("The lock is old.",), "word_sense")
     ]
     assert suite.skipped == {"source and reference in the training data": 1}
 
 
-def test_languages_without_pairs_are_refused(corpora):
-    run = run_of(corpora, scale="enja", direction="en-ja")
+def test_languages_without_pairs_are_refused(with_mucow):
+    run = run_of(with_mucow, scale="enja", direction="en-ja")
     with pytest.raises(InputError, match=r"there are no contrastive pairs from en into ja\. Fix: choose a corpus of English and German"):
         suite_of(run.config.data)
 

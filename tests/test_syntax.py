@@ -213,11 +213,24 @@ def test_a_corpus_in_batches_is_its_sentences_one_by_one(examples, subwords, end
     assert np.nanmax(found.accuracy) > 0
 
 
-def test_a_sentence_whose_words_are_not_those_of_the_subwords_is_skipped_and_counted(subwords):
-    sentences = ["The dog \u00b4sees\u00b4 it", "The dog sees it"]  # subwords see a space and a loose accent where there is one sign
-    parses = [Parse(tuple(s.split()), (1, 2, -1, 2), ("det", "nsubj", "root", "dobj")) for s in sentences]
-    sentences.append("The dog \u200b sees it")  # and none where there is a sign without width
-    parses.append(Parse(tuple(sentences[-1].split()), (1, 3, 3, -1, 3), ("det", "nsubj", "punct", "root", "dobj")))
+@pytest.mark.parametrize(
+    ("form", "more", "fewer"),
+    [
+        ("exact", "The dog  sees it", "The dog\u00a0sees it"),
+        ("nfkc", "The dog \u00b4sees\u00b4 it", "The dog \u200b sees it"),
+    ],
+    ids=["exact: two spaces, a no-break space", "nfkc: loose accents, no width"],
+)
+def test_a_sentence_whose_words_are_not_those_of_the_subwords_is_skipped_and_counted(examples, form, more, fewer):
+    texts = [text for example in examples for text in (example.english, example.german)]
+    subwords, sentences = Subwords.fit(texts, 200, form), [more, "The dog sees it", fewer]
+    numbers = [subwords.word_indices(text)[-1] + 1 - len(text.split()) for text in sentences]
+    assert numbers == [1, 0, -1]
+    trees = {
+        4: ((1, 2, -1, 2), ("det", "nsubj", "root", "dobj")),
+        5: ((1, 3, 3, -1, 3), ("det", "nsubj", "punct", "root", "dobj")),
+    }
+    parses = [Parse(tuple(words), *trees[len(words)]) for words in map(str.split, sentences)]
     found = measure_syntax(tiny_model(subwords), subwords, sentences, parses)
     assert found.num_skipped == 2 and found.positions["nsubj"] == {-1: 1}
 

@@ -88,7 +88,7 @@ def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, men
     def fail(*_, **__):
         raise MemoryError
 
-    for place in ("repro.data.corpora.load_corpus", "repro.scales.resolve", "repro.papers.load_paper"):
+    for place in ("repro.data.corpora.survey_corpus", "repro.scales.resolve", "repro.papers.load_paper"):
         monkeypatch.setattr(place, fail)
     told = f"error: memory: there is not enough of it for `repro {command[0]}`. Fix: {mend}"
     assert refused(capsys, *command) == (3, told)

@@ -168,7 +168,7 @@ def check_ours(path: Path) -> None:
     try:
         with open(path, "rb") as file:
             head = file.read(1000)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # whether it can be made is for `check_writable`
         return
     if head and not OUR_PAGES.match(head):
         raise InputError(str(path), "is there, and was not written by this command", "name another file, or move that one away")

@@ -6,6 +6,7 @@ the Unicode Character Database: Default_Ignorable_Code_Point, emoji-variation-se
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 
 _IGNORABLE = (
@@ -15,6 +16,8 @@ _IGNORABLE = (
 _FILLERS = "\u2800\u3164\uffa0"  # letters that look like blanks
 _ANNOTATIONS = "\ufff9-\ufffc"
 _PLANES = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
+
+MOST_SHOWN = 20  # characters that a message lists
 
 LONE_SURROGATE = "lone surrogate"
 
@@ -122,3 +125,9 @@ def _reason(character: str, is_unspaced: bool) -> str:
     if character == "\u200b" and is_unspaced:
         return SEPARATOR
     return next(reason for reason, pattern in _REASONS.items() if pattern.match(character))
+
+
+def in_words(counts: Counter[str]) -> str:
+    """Return how often characters occur, how many kinds there are, and the most frequent ones."""
+    shown = " ".join(character for character, _ in counts.most_common(MOST_SHOWN))
+    return f"{counts.total():,} characters of {len(counts):,} kinds: {shown}{' …' * (len(counts) > MOST_SHOWN)}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -161,6 +162,11 @@ class ParallelCorpus:
     def missing(self) -> dict[str, str]:
         """Return how to get train, dev or test where it is missing, "" where that is not known."""
         return {split: self.mends.get(split, "") for split in MAIN_SPLITS if split not in self.splits}
+
+    def unseen_characters(self, split: str) -> Counter[str]:
+        """Count the characters of a split that train has nowhere: no model of this text knows them."""
+        known, found = ("".join(chain.from_iterable(self[name].columns.values())) for name in ("train", split))
+        return Counter(found) - Counter({character: len(found) for character in set(known)})
 
     def write_skipped(self, path: Path) -> None:
         """Write a table of the pairs left out: split, file, line number, or the first and last of blank lines in a row, reason."""
