@@ -33,7 +33,7 @@ demo: $(INSTALLED)
 	$(BIN)/repro report "$$base" "$$hard_coded" --out reports/demo.md
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
 
 # `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.
