@@ -99,7 +99,7 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
-    assert path.stat().st_size < 400_000
+    assert path.stat().st_size < 500_000  # pictures have two pixels for one of the page
 
 
 @pytest.mark.parametrize("path", [*NOTEBOOKS, *sorted((ROOT / "tutorials").glob("*/*.ipynb"))], ids=lambda path: "/".join(path.parts[-2:]))
