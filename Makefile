@@ -62,7 +62,7 @@ bare: $(INSTALLED)
 # The widgets and notebook 08 in a real JupyterLab; needs the system's Chromium.
 browser: $(INSTALLED)
 	$(call EXTRA,browser)
-	$(BIN)/python -m pytest -m browser tests/browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser tests/browser
 
 # Runs on Ray workers.
 cluster: $(INSTALLED)
