@@ -15,6 +15,7 @@ from repro.behaviour import behaviour, changes
 from repro.checkpoints import warn_of_changed_code
 from repro.config import READERS, DataConfig
 from repro.data.batches import MAX_SENTENCE, EncodedPairs
+from repro.data.catalogue import GENERATED
 from repro.data.characters import in_words
 from repro.data.corpora import ParallelCorpus, check_at_hand, load_once, may_change, own_folder
 from repro.data.subwords import Subwords
@@ -136,7 +137,8 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
         what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
         print(f"{run.path}: {what}; they are left out", file=sys.stderr)
     held_out = {"dev": dev} | ({"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {})
-    _warn_of_unknown(run, subwords, [*sources, *targets, *(text for pair in held_out.values() for side in pair for text in side)])
+    if data.corpus not in GENERATED:  # text of our own holds no surprise
+        _warn_of_unknown(run, subwords, [*sources, *targets, *(text for pair in held_out.values() for side in pair for text in side)])
     if not goes_on:  # what the model was built with stays, whatever text it goes on with
         write_json(run.lengths_path, train_pairs.num_tokens())
         hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
