@@ -37,6 +37,8 @@ def stored(runs):
             for path in STORED.glob(f"{name}.*"):
                 shutil.copy(path, folder)
     shutil.rmtree("unused")
+    for path in STORED.glob("references.test.*"):
+        shutil.copy(path, folder)
     return Path("results")
 
 
