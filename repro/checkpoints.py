@@ -58,8 +58,23 @@ class Progress:
         """Return where the run stands with what the counters of energy saw since they were last read."""
         return replace(self, joules=add_joules(self.joules, spent))
 
+    def is_evaluated(self, config: TrainConfig) -> bool:
+        """Whether an evaluation on dev follows the last update."""
+        return self.update % config.eval_every == 0 or self.update == config.max_updates
+
+    def awaits_dev(self, config: TrainConfig) -> bool:
+        """Whether a stop kept the evaluation that follows the last update from its end, and its line from the log."""
+        return self.is_evaluated(config) and self.has_unlogged
+
+    @property
+    def has_unlogged(self) -> bool:
+        """Whether the last update has no line in the log."""
+        return self.unlogged[2] > 0
+
     def is_done(self, config: TrainConfig) -> bool:
         """Whether the schedule has ended, or dev has not improved for too long. A linear schedule always goes to its end."""
+        if self.awaits_dev(config):
+            return False
         # Its rate has to come down: a model that is stopped at a high rate cannot be compared with one that was not.
         can_end_early = config.schedule == "inverse-sqrt"
         return self.update >= config.max_updates or (can_end_early and self.evals_since_best >= config.patience)
@@ -161,7 +176,8 @@ def _newest(run: Run) -> Path | None:
     if not sound:
         return None
     end = max(sound)  # the earliest that training can have
-    if not _read_progress(sound[end]).is_done(config):
+    progress = _read_progress(sound[end])
+    if not progress.is_done(config) and not progress.awaits_dev(config):
         end = min((end // config.eval_every + 1) * config.eval_every, config.max_updates)
     mean = _scheduled(config, end)[-config.average :]
     usable = [path for update, path in sound.items() if all(needed in sound for needed in mean if needed <= update)]
@@ -210,7 +226,8 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
     device = next(model.parameters()).device
     if device.type == "cuda" and "cuda" in random:
         torch.cuda.set_rng_state(random["cuda"], device)
-    lines = [json.dumps(line) + "\n" for line in run.metrics() if line["update"] <= progress.update]
+    last = progress.update - progress.has_unlogged
+    lines = [json.dumps(line) + "\n" for line in run.metrics() if line["update"] <= last]
     write_atomic(run.metrics_path, "".join(lines).encode())
     return progress
 

@@ -105,38 +105,39 @@ def _loop(
 ) -> Progress:
     """Update until the run is done (`Progress.is_done`); log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
-    clock, meter = time.perf_counter(), EnergyMeter(device)
-    began, before = clock, progress.tokens  # of the log's interval, without the evaluation and saving before it
+    now, meter = time.perf_counter(), EnergyMeter(device)
+    clock, began, before = now, now, progress.tokens  # the last two of the log's interval, without the evaluation and saving before it
+    if progress.awaits_dev(config):  # what is known of its speed is that of the whole run
+        began, before = now - progress.seconds, 0
+    order = _order(train_pairs, config, progress)
     with tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet) as bar:
-        for epoch, used, indices in _order(train_pairs, config, progress):
-            if progress.is_done(config):
-                break
-            batch = train_pairs.batch(indices).to(device)
-            lr = learning_rate(progress.update + 1, config)
-            loss, nll, tokens = apply_update(model, optimizer, batch, lr, config)
-            now = time.perf_counter()
-            progress = progress.after(epoch, used, tokens, now - clock).with_loss(loss * tokens, nll * tokens, tokens)
-            clock = now
-            bar.update()
-            stop = stops.asked()  # once: what is not saved below must not end the run
-            is_evaluated = progress.update % config.eval_every == 0 or progress.update == config.max_updates
+        while not progress.is_done(config):
+            if not progress.awaits_dev(config):
+                epoch, used, indices = next(order)
+                lr = learning_rate(progress.update + 1, config)
+                loss, nll, tokens = apply_update(model, optimizer, train_pairs.batch(indices).to(device), lr, config)
+                now = time.perf_counter()
+                progress = progress.after(epoch, used, tokens, now - clock).with_loss(loss * tokens, nll * tokens, tokens)
+                clock = now
+                bar.update()
+            stop = stops.asked()  # once, and in an evaluation: what is not saved below must not end the run
+            is_evaluated = progress.is_evaluated(config)
             is_logged = is_evaluated or progress.update % LOG_EVERY == 0
             if is_logged or stop:
                 progress = progress.with_joules(meter.spent())
             if is_logged:
-                line = _line(progress, lr) | {"tokens_per_second": round((progress.tokens - before) / (now - began))}
-                progress = replace(progress, unlogged=Progress.unlogged)
-                if is_evaluated:
-                    line["dev_nll"] = evaluate_nll(model, dev_pairs, config)
-                    if not math.isfinite(line["dev_nll"]):
-                        raise DivergedError(
-                            "training", f"dev loss {line['dev_nll']} after update {progress.update} at rate {lr:.3g}", calmer(config)
-                        )
-                    progress = progress.with_dev(line["dev_nll"])
-                    bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
-                append_line(run.metrics_path, line)
-                if log:
-                    log(line)
+                line = _line(progress, config) | {"tokens_per_second": round((progress.tokens - before) / (now - began))}
+                try:
+                    if is_evaluated:
+                        line["dev_nll"] = _dev_nll(model, dev_pairs, progress, config)
+                        progress = progress.with_dev(line["dev_nll"])
+                        bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
+                    append_line(run.metrics_path, line)
+                    if log:
+                        log(line)
+                    progress = replace(progress, unlogged=Progress.unlogged)
+                except Stopped as stopped:  # the run goes on with this evaluation
+                    stop = stopped.exit_code
             if is_evaluated or stop:
                 save_checkpoint(run, model, optimizer, progress)
             if is_logged:
@@ -144,6 +145,19 @@ def _loop(
             if stop:
                 raise Stopped(stop, progress.update)
     return progress
+
+
+def _dev_nll(model: Transformer, pairs: EncodedPairs, progress: Progress, config: TrainConfig) -> float:
+    """Return the loss on dev.
+
+    Raises:
+        DivergedError: it is not finite.
+    """
+    found = evaluate_nll(model, pairs, config)
+    if not math.isfinite(found):
+        where = f"update {progress.update} at rate {learning_rate(progress.update, config):.3g}"
+        raise DivergedError("training", f"dev loss {found} after {where}", calmer(config))
+    return found
 
 
 def _saved(run: Run) -> int:
@@ -170,8 +184,8 @@ def freeze_decoder(model: Transformer) -> None:
         part.requires_grad_(False)
 
 
-def _line(progress: Progress, lr: float) -> dict[str, Any]:
+def _line(progress: Progress, config: TrainConfig) -> dict[str, Any]:
     """Return a line of metrics: means since the last one, and where the run stands."""
     loss, nll, tokens = progress.unlogged
-    line = {"update": progress.update, "epoch": progress.epoch, "loss": loss / tokens, "nll": nll / tokens, "learning_rate": lr}
-    return line | {"seconds": round(progress.seconds, 1)}
+    line = {"update": progress.update, "epoch": progress.epoch, "loss": loss / tokens, "nll": nll / tokens}
+    return line | {"learning_rate": learning_rate(progress.update, config), "seconds": round(progress.seconds, 1)}

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from repro import stops
 from repro.config import TrainConfig
 from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.data.subwords import PAD_ID
@@ -67,12 +68,17 @@ def batch_loss(model: Transformer, batch: Batch, config: TrainConfig) -> tuple[T
 
 @torch.no_grad()
 def evaluate_nll(model: Transformer, pairs: EncodedPairs, config: TrainConfig) -> float:
-    """Return the mean negative log-likelihood of the target tokens, in nats."""
+    """Return the mean negative log-likelihood of the target tokens, in nats.
+
+    Raises:
+        Stopped: a stop was asked for; it is heeded between two batches.
+    """
     model.eval()
     device = next(model.parameters()).device
     total, tokens = 0.0, 0
     ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
     for indices in cut_by_tokens(ordered, pairs.lengths, config.batch_tokens):
+        stops.heed()
         _, nll, count = batch_loss(model, pairs.batch(indices).to(device), config)
         total, tokens = total + nll.item(), tokens + count
     return total / tokens

@@ -23,6 +23,7 @@ from repro.runs import Run
 from repro.scales import resolve
 from repro.tensors import load_state, load_tensors, save_tensors
 from repro.training import apply_update, train
+from repro.updates import batch_loss, evaluate_nll
 
 
 def test_a_run_in_use_is_refused_and_named(tmp_path):
@@ -170,6 +171,52 @@ def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch,
     assert stopped.value.exit_code == 143
     monkeypatch.undo()
     assert_same(train(tiny("train.average=2"), tmp_path, quiet=True), whole("train.average=2"))
+
+
+def stop_in_evaluation(monkeypatch, number: int) -> list[int]:
+    """Send this process a polite stop in the first batch of an evaluation on dev, and count the batches of it that are read."""
+    evaluations, batches = [], []
+
+    def counted(*args):
+        evaluations.append(None)
+        return evaluate_nll(*args)
+
+    def stopping(model, *args):
+        if not model.training and len(evaluations) == number:
+            batches.append(None)
+            if len(batches) == 1:
+                os.kill(os.getpid(), signal.SIGTERM)
+        return batch_loss(model, *args)
+
+    monkeypatch.setattr("repro.training.evaluate_nll", counted)
+    monkeypatch.setattr("repro.updates.batch_loss", stopping)
+    return batches
+
+
+@pytest.mark.parametrize("update", [4, 12, 24])
+def test_a_stop_in_an_evaluation_is_heeded_before_its_next_batch(tmp_path, monkeypatch, whole, update):
+    batches = stop_in_evaluation(monkeypatch, update // 4)
+    with pytest.raises(Stopped, match=f"stopped after update {update}; the same command resumes there") as stopped:
+        train(tiny("train.average=2"), tmp_path, quiet=True)
+    assert stopped.value.exit_code == 143 and len(batches) == 1
+    monkeypatch.undo()
+    run = Run.create(tiny("train.average=2"), tmp_path)
+    assert [line["update"] for line in run.metrics()] == list(range(4, update, 4))
+    with open(run.metrics_path, "a") as file:  # as if it had gone on, and been killed just before the checkpoint
+        file.write(json.dumps({"update": update}) + "\n")
+    assert_same(train(run.config, tmp_path, quiet=True), whole("train.average=2"))
+    assert all(0 < line["tokens_per_second"] for line in run.metrics())
+
+
+def test_patience_counts_an_evaluation_that_was_stopped_once(tmp_path, monkeypatch, whole):
+    options = ("train.schedule=inverse-sqrt", "train.patience=1", "train.learning_rate=1e-30")  # the second evaluation is no better
+    stop_in_evaluation(monkeypatch, 2)
+    with pytest.raises(Stopped, match="stopped after update 8"):
+        train(tiny(*options), tmp_path, quiet=True)
+    monkeypatch.undo()
+    run = train(tiny(*options), tmp_path, quiet=True)
+    assert_same(run, whole(*options))
+    assert run.metrics()[-1]["update"] == 8
 
 
 def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path, monkeypatch, capfd, whole):
