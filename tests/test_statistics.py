@@ -176,6 +176,8 @@ def test_the_interval_of_a_rank_correlation_by_its_formula():
         (math.nan, math.nan, 0.0, None, "void"),
         (math.nan, -0.1, 0.0, None, "void"),
         (0.1, math.nan, 0.0, None, "void"),
+        (-math.inf, math.inf, 0.0, None, "one seed"),
+        (-math.inf, math.inf, -0.5, 0.5, "one seed"),
     ],
 )
 def test_an_interval_decides_only_if_it_lies_on_one_side(low, high, at_least, at_most, outcome):

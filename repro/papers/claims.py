@@ -24,6 +24,7 @@ one does, but of many, one fails by luck more easily.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -32,7 +33,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.statistics import Estimate, Exact, Interval, Undefined
 
-Outcome = Literal["holds", "fails", "open", "void"]
+Outcome = Literal["holds", "fails", "open", "one seed", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
 STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")  # as a report lists them
 DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
@@ -195,6 +196,8 @@ def decide(low: float, high: float, at_least: float | None, at_most: float | Non
     """Compare an interval with bounds; a number is an interval of one point. What is not a number decides nothing."""
     if low != low or high != high:
         return "void"
+    if (low, high) == (-math.inf, math.inf):  # of an estimate that does not know how much seeds matter
+        return "one seed"
     if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
         return "fails"
     if (at_least is None or low >= at_least) and (at_most is None or high <= at_most):
@@ -224,7 +227,11 @@ def _combine(outcomes: Sequence[Outcome]) -> tuple[Status, str]:
         return "reproduced", counts
     if fails:
         return ("partly" if holds else "not reproduced"), counts
-    reasons = {"open": "the interval is too wide for the bound", "void": "a number does not exist"}
+    reasons = {
+        "open": "the interval is too wide for the bound",
+        "one seed": "one seed does not tell what another would give: repro run with --seeds 2 or more does",
+        "void": "a number does not exist",
+    }
     return "undecided", "; ".join([counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)])
 
 
