@@ -15,6 +15,8 @@ from repro.allocator import keep_freed_memory
 from repro.checkpoints import load_parameters, new_model
 from repro.config import READERS, check_types
 from repro.data.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
+from repro.data.characters import readable
+from repro.data.corpora import prepare_lines
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.data.text import texts_in
 from repro.errors import InputError, check_kind
@@ -213,10 +215,11 @@ class Translator:
     Args:
         model: put into evaluation mode.
         subwords: the model's own.
+        corpus: that it was trained on, whose lines tell how it reads text; None: a line is read as `readable` returns it.
     """
 
-    def __init__(self, model: Transformer, subwords: Subwords) -> None:
-        self.model, self.subwords = model.eval(), subwords
+    def __init__(self, model: Transformer, subwords: Subwords, corpus: str | None = None) -> None:
+        self.model, self.subwords, self.corpus = model.eval(), subwords, corpus
         keep_freed_memory()
 
     @classmethod
@@ -232,11 +235,11 @@ class Translator:
         run.check_finished()
         model, subwords = new_model(run)
         load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
-        return cls(model.to(find_device(device)), subwords)
+        return cls(model.to(find_device(device)), subwords, run.config.data.corpus)
 
     def quantized(self) -> "Translator":
         """Return a translator over 8-bit integers, which changes a word here and there; see `quantized`."""
-        return Translator(quantized(self.model), self.subwords)
+        return Translator(quantized(self.model), self.subwords, self.corpus)
 
     def translate(self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:
         """Translate sentences; an empty or blank one stays empty. The order is kept.
@@ -254,9 +257,14 @@ class Translator:
         """Refuse a sentence that `translate` would refuse, naming the place where it stands."""
         self.check_tokens(len(self.encode([sentence])[0]), where)
 
+    def prepare(self, sentences: list[str]) -> list[str]:
+        """Return texts as the model reads them, typed ones as those of a file; what it has read already stays as it is."""
+        return list(map(readable, sentences)) if self.corpus is None else prepare_lines(self.corpus, sentences)
+
     def encode(self, sentences: list[str]) -> list[list[int]]:
         """Return the ids of each sentence as the model reads it, with the end mark if it has one."""
-        return [mark_source(ids, self.model.config.source_end_mark) for ids in self.subwords.encode(sentences)]
+        ids = self.subwords.encode(self.prepare(sentences))
+        return [mark_source(row, self.model.config.source_end_mark) for row in ids]
 
     def check_tokens(self, count: int, where: str) -> None:
         """Refuse a sentence of so many tokens that `translate` would refuse, naming the place where it stands.

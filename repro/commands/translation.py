@@ -43,7 +43,7 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: Literal["l
     translator = Translator.from_run(found, "cpu").quantized() if int8 else Translator.from_run(found)
     if sys.stdin is None:
         raise InputError("standard input", "is closed", "pipe sentences into the command, a sentence a line")
-    work = _Work(translator, found.config.data.corpus, search)
+    work = _Work(translator, search)
     for lines in arriving(sys.stdin.buffer):
         click.echo("\n".join(work.translate(lines)))
     for note in work.notes():
@@ -79,7 +79,6 @@ class _Work:
     """Translates lines in the order in which they arrive, and counts what is to be told of them."""
 
     translator: "Translator"
-    corpus: str
     search: "SearchConfig"
     total: int = 0
     refused: int = 0
@@ -89,11 +88,10 @@ class _Work:
 
     def translate(self, lines: list[bytes | None]) -> list[str]:
         """Return the translation of each line, an empty one where it cannot be translated."""
-        from repro.data.corpora import prepare_lines
         from repro.data.subwords import UNK_ID
 
         texts = [self._read(line, number) for number, line in enumerate(lines, start=self.total + 1)]
-        encoded = self.translator.encode(prepare_lines(self.corpus, texts))  # once: of long lines this takes time
+        encoded = self.translator.encode(texts)  # once: of long lines this takes time
         for place, ids in enumerate(encoded):
             if why := self._too_long(len(ids), self.total + place + 1):
                 self._refuse(why)

@@ -12,7 +12,7 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.widgets.heads import HeadGrid, factors_at_test_time, first_head, ones, static_heads
-from repro.widgets.parts import FITS, WRAPS, Touchable, Words, apart, sentence_field, words_row
+from repro.widgets.parts import FITS, WRAPS, Touchable, Words, apart, sentence_field, told_of, words_row
 from repro.widgets.stills import static_words
 
 
@@ -73,7 +73,8 @@ class Ablation(Touchable):
         with scaled_heads(self.translator.model, factors):
             self.changed = read(self.translator, self.sentence.value, self.search)
         self.words.rows = [words_row("whole model", self.whole, self.changed), words_row("changed model", self.changed, self.whole)]
-        self.words.message = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+        seconds = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+        self.words.message = "; ".join(filter(None, [seconds, told_of(self.whole)]))
 
     def static(self) -> str:
         """Return the heads and both translations."""
@@ -112,7 +113,8 @@ class Pruning(Touchable):
         rows = [words_row(first, readings[first], readings[shown]), words_row(shown, readings[shown], readings[first])]
         self.words.rows = rows[: len(readings)]
         whole, left = ([*chain(*chain(*factors_at_test_time(self.models[label].model)))] for label in (first, shown))
-        self.words.message = f"{sum(factor != 0 for factor in left)} of {len(whole)} heads are left"
+        heads = f"{sum(factor != 0 for factor in left)} of {len(whole)} heads are left"
+        self.words.message = "; ".join(filter(None, [heads, told_of(*readings.values())]))
 
     def static(self) -> str:
         """Return the heads that are left and the translations."""
@@ -141,7 +143,7 @@ class Comparison(Touchable):
         readings = {label: read(translator, self.sentence.value, self.search) for label, translator in self.models.items()}
         first, *_ = readings
         self.words.rows = [words_row(label, reading, readings[first]) for label, reading in readings.items()]
-        self.words.message = ""
+        self.words.message = told_of(*readings.values())
 
     def static(self) -> str:
         """Return the translations."""

@@ -15,7 +15,7 @@ from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head
-from repro.widgets.parts import ONE_AT_A_TIME, READY, STATES, TITLES, Touchable, apart, module, sentence_field, style
+from repro.widgets.parts import ONE_AT_A_TIME, READY, STATES, TITLES, Touchable, apart, module, sentence_field, style, told_of
 from repro.widgets.stills import labelled_picture, overview
 
 MAX_TOKENS = 500  # of a sentence or its translation: the number of weights grows with the square
@@ -81,8 +81,7 @@ class Explorer(Touchable):
         self._update()
 
     def _update(self) -> None:
-        (pieces,) = self.translator.subwords.encode([self.sentence.value])
-        _check_size("has", pieces)
+        _check_size("has", self.translator.subwords.pieces(*self.translator.prepare([self.sentence.value])))
         reading = read(self.translator, self.sentence.value, self.search)
         _check_size("has a translation of", reading.target)
         statistics = measure_heads(self.translator.model, [(reading.src, reading.tgt_in)])
@@ -105,7 +104,7 @@ class Explorer(Touchable):
         with self.maps.hold_sync():
             self.maps.source, self.maps.target, self.maps.sites = reading.source, reading.target, sites
             self.maps.shades = zlib.compress(shades.tobytes(), 9)
-            self.maps.token, self.maps.message = {}, ""
+            self.maps.token, self.maps.message = {}, told_of(reading)
             self.maps.version += 1
 
     def static(self) -> str:

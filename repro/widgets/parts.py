@@ -3,6 +3,7 @@
 import copy
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import traitlets
 from IPython.display import display
 
 from repro.analysis.reading import Reading, changed_words
+from repro.data.characters import in_words
 from repro.decoding import Translator
 from repro.errors import ReproError, check_kind
 from repro.plots.maps import DIM
@@ -115,7 +117,13 @@ def apart(translator: Translator) -> Translator:
     """
     check_kind("translator", translator, "load one, as in repro.Translator.from_run(run)", Translator)
     shared = {id(tensor): tensor for tensor in (*translator.model.parameters(), *translator.model.buffers())}
-    return Translator(copy.deepcopy(translator.model, shared), translator.subwords)
+    return Translator(copy.deepcopy(translator.model, shared), translator.subwords, translator.corpus)
+
+
+def told_of(*readings: Reading) -> str:
+    """Return a line about the characters of a sentence that a model has never seen; nothing where it knows all."""
+    unknown: Counter[str] = max((reading.unknown for reading in readings), key=len)
+    return f"never seen by the model: {in_words(unknown)}" if unknown else ""
 
 
 def sentence_field(sentence: str) -> ipywidgets.Text:

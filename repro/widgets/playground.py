@@ -22,7 +22,7 @@ from repro.config import SITES
 from repro.decoding import SearchConfig, Translator
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
-from repro.widgets.parts import FITS, TITLES, WRAPS, Touchable, Words, apart, module, sentence_field, style, words_row
+from repro.widgets.parts import FITS, TITLES, WRAPS, Touchable, Words, apart, module, sentence_field, style, told_of, words_row
 from repro.widgets.stills import labelled_picture, static_words
 
 OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
@@ -203,7 +203,8 @@ class Playground(Touchable):
             self.gaussian_controls.layout.display = None if self.matrix.movable else "none"
             self.heads.marked = [list(place) for place in self.settings]
             self.words.rows = [words_row("model as it is", self.whole, self.changed), words_row("heads replaced", self.changed, self.whole)]
-            self.words.message = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+            seconds = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+            self.words.message = "; ".join(filter(None, [seconds, told_of(self.whole)]))
 
     def static(self) -> str:
         """Return the matrix and both translations."""

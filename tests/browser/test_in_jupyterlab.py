@@ -29,6 +29,8 @@ SEARCH = SearchConfig(beam=2)
 
 CELLS = {
     "load": f"""
+from collections import Counter
+
 import ipywidgets
 import numpy as np
 import torch
@@ -67,7 +69,8 @@ joined
     "large": """
 large = Translator(Transformer(ModelConfig(encoder_layers=6, decoder_layers=6, num_heads=8), len(base.subwords), 0), base.subwords)
 ids, tokens = torch.randint(4, len(base.subwords), (1, 40)), [f"token{i}" for i in range(40)]
-explorer.read = lambda model, *rest: Reading(tokens, tokens, [], ids, ids) if model.model.config.num_heads == 8 else read(model, *rest)
+reading = Reading(tokens, tokens, [], ids, ids, Counter())
+explorer.read = lambda model, *rest: reading if model.model.config.num_heads == 8 else read(model, *rest)
 Explorer(large, "any", SEARCH)
 """,
 }
