@@ -1,5 +1,7 @@
 """What there is to choose from, told from the registry and the docstrings of the variants' files."""
 
+import shutil
+import textwrap
 from importlib import import_module
 
 from repro.attention import VARIANTS, build_weights
@@ -7,13 +9,14 @@ from repro.config import SITES
 from repro.errors import InputError
 from repro.scales import SCALES, SYSTEMS
 
+WIDTHS = (60, 100)  # columns; a terminal between these is filled, and a page that is no terminal has the latter
 EMBED_DIM, NUM_HEADS, NUM_LAYERS = 512, 8, 6  # the Transformer base of Vaswani et al. 2017, for counting
 
 
 def list_systems() -> str:
     """Return a line per system: its name and what of the model differs from the baseline."""
     rows = [(name, ", ".join(f"{key}={value}" for key, value in changed.items())) for name, changed in SYSTEMS.items()]
-    return "\n".join(f"  {name:<24}{changed or 'dot-product attention at every site'}" for name, changed in rows)
+    return "\n".join(_entry(name, 24, [changed or "dot-product attention at every site"]) for name, changed in rows)
 
 
 def list_scales() -> str:
@@ -23,7 +26,7 @@ def list_scales() -> str:
         data, model, train = config.data, config.model, config.train
         shape = f"{model.encoder_layers}+{model.decoder_layers} layers, {model.embed_dim} wide, {model.num_heads} heads"
         long = f"{train.max_updates:,} updates of up to {train.batch_tokens:,} tokens"
-        lines.append(f"  {name:<14}{data.corpus}, {data.source} to {data.target}; {shape}; {long}")
+        lines.append(_entry(name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"]))
     return "\n".join(lines)
 
 
@@ -46,6 +49,11 @@ def list_variants() -> str:
     return "\n".join([*blocks, _block("(gates)", "repro.attention.gates", gates)])
 
 
+def heading(text: str) -> str:
+    """Return a line above a list, broken where the terminal is narrower."""
+    return "\n".join(textwrap.wrap(text, _width()))
+
+
 def _block(name: str, module: str, last_line: str) -> str:
     """Put the first paragraph of a file (what it is), the second (the paper, if there is one) and a line under each other."""
     try:
@@ -54,7 +62,20 @@ def _block(name: str, module: str, last_line: str) -> str:
         described = None
     described = described or "no description: its file does not begin with one"
     paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
-    return f"  {name:<13} " + f"\n  {'':<14}".join([*paragraphs, last_line])
+    return _entry(name, 14, [*paragraphs, last_line])
+
+
+def _entry(name: str, column: int, paragraphs: list[str]) -> str:
+    """Put paragraphs into a column beside a name, no wider than the terminal."""
+    width, indent = _width(), " " * (column + 2)
+    first = f"  {name} ".ljust(len(indent))
+    filled = [textwrap.wrap(text, width - len(indent), break_long_words=False, break_on_hyphens=False) for text in paragraphs]
+    return (first + f"\n{indent}".join(line for lines in filled for line in lines)).rstrip()
+
+
+def _width() -> int:
+    least, most = WIDTHS
+    return max(least, min(most, shutil.get_terminal_size((most, 0)).columns))
 
 
 def _count(name: str, site: str) -> int:

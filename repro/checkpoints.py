@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from repro.behaviour import changes, output_of
 from repro.config import TrainConfig
 from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
-from repro.errors import DamagedFileError, InputError
+from repro.errors import DamagedFileError, InputError, MachineError
 from repro.files import write_atomic
 from repro.reading import exists, is_file
 from repro.runs import Run
@@ -158,7 +159,26 @@ def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress
     moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
     tensors = {"model": tensors_of(model), "optimizer": moments, "random": random}
     run.save_checkpoint(progress.update, tensors, _finite(progress))
-    run.remove_checkpoints(keep={progress.update, *_scheduled(run.config.train, progress.update)[-max(2, run.config.train.average) :]})
+    run.remove_checkpoints(keep={progress.update, *_scheduled(run.config.train, progress.update)[-_num_kept(run) :]})
+
+
+def check_room(run: Run, model: Transformer) -> None:
+    """Refuse to start an update if the disk has no room for the checkpoints that will be kept, another one, and the final parameters.
+
+    Raises:
+        MachineError: with what they need and what is free.
+    """
+    parameters = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
+    checkpoint = 3 * parameters  # Adam keeps two numbers of each
+    missing = max(1, _num_kept(run) + 1 - len(run.checkpoint_folders()))  # a new one is written before an old one goes
+    needed, free = missing * checkpoint + parameters, shutil.disk_usage(run.path).free
+    if free < needed:
+        what = f"its checkpoints need {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free"
+        raise MachineError(str(run.path), what, "free some space, or set REPRO_RUNS to a folder on another disk")
+
+
+def _num_kept(run: Run) -> int:
+    return max(2, run.config.train.average)
 
 
 def _scheduled(config: TrainConfig, update: int) -> list[int]:

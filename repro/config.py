@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, ClassVar, Literal
 
-from repro.errors import InputError, did_you_mean
+from repro.errors import InputError, did_you_mean, shortened
 
 SITES = ("encoder_self", "decoder_self", "cross")
 SELF_SITES = SITES[:2]
@@ -142,7 +142,7 @@ def from_dict(cls: type, values: dict[str, Any], where: str = "config") -> Any:
         InputError: naming the key, the wanted type and the value found.
     """
     if not isinstance(values, dict):
-        raise InputError(where, f"wants names and values, found {values!r:.40}", "restore the file, or make it again")
+        raise InputError(where, f"wants names and values, found {shortened(repr(values), 40)}", "restore the file, or make it again")
     hints = _hints(cls)
     known = [f.name for f in fields(cls)]
     for key in values:
@@ -195,10 +195,10 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     if choices and (isinstance(value, str) or len(allowed) == 1):
         words = [choice if isinstance(choice, str) else repr(choice) for choice in choices]
         mend = did_you_mean(value, words) if words == choices and isinstance(value, str) else f"use one of {', '.join(map(repr, choices))}"
-        raise InputError(where, f"unknown value {value!r:.80}", mend)
+        raise InputError(where, f"unknown value {shortened(repr(value), 80)}", mend)
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
         mend = "use text in UTF-8: set PYTHONUTF8=1, or rename the folder if it is one"
-        raise InputError(where, f"holds what is no letter in {value!a:.80}", mend)
+        raise InputError(where, f"holds what is no letter in {shortened(ascii(value), 80)}", mend)
     for row in (t for t in allowed if typing.get_origin(t) in (tuple, list)):
         if isinstance(value, (list, tuple)):
             return typing.get_origin(row)(typed(typing.get_args(row)[0], item, where) for item in value)
@@ -210,7 +210,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         wanted = " or ".join(map(_in_words, allowed))
         mend = 'write a list, as in ["a", "b"]' if any(typing.get_origin(t) in (tuple, list) for t in allowed) else f"give one {wanted}"
         mend += " that is finite" * (type(value) in allowed)
-        raise InputError(where, f"wants {wanted}, found {value!r:.80}", mend)
+        raise InputError(where, f"wants {wanted}, found {shortened(repr(value), 80)}", mend)
     return value
 
 

@@ -19,7 +19,7 @@ from repro.data.characters import readable
 from repro.data.corpora import prepare_lines
 from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.data.text import texts_in
-from repro.errors import InputError, check_kind
+from repro.errors import InputError, check_kind, shortened
 from repro.preparation import find_device
 from repro.runs import Run
 from repro.tensors import load_tensors
@@ -290,7 +290,7 @@ class Translator:
         sentences = texts_in("sentences", sentences)
         src = self.encode(sentences)
         for sentence, ids in zip(sentences, src, strict=True):
-            self.check_tokens(len(ids), f"the sentence '{sentence[:40]} ...'")
+            self.check_tokens(len(ids), f"the sentence '{shortened(sentence, 44)}'")
         return self.search_ids(src, search or SearchConfig(), quiet)
 
     def search_ids(self, src: list[list[int]], search: SearchConfig, quiet: bool = True) -> list[Hypothesis]:

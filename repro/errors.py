@@ -124,8 +124,16 @@ def check_kind(where: str, value: Any, mend: str, *kinds: type) -> None:
         InputError: naming the wanted kinds and the value found.
     """
     if not isinstance(value, kinds):
-        found = textwrap.shorten(repr(value), MAX_LISTED, placeholder=" ...")  # on one line, whatever it is
-        raise InputError(where, f"wants {' or '.join(kind.__name__ for kind in kinds)}, found {found}", mend)
+        raise InputError(where, f"wants {' or '.join(kind.__name__ for kind in kinds)}, found {shortened(repr(value))}", mend)
+
+
+def shortened(text: str, width: int = MAX_LISTED) -> str:
+    """Return a text on one line for a message, cut between two words, with dots where it goes on.
+
+    A first word without end is cut within itself.
+    """
+    short = textwrap.shorten(text, width, placeholder=" ...")
+    return short if short != "..." or len(text) <= width else f"{text.split()[0][: width - 4]} ..."
 
 
 def did_you_mean(wrong: Any, known: Iterable[str]) -> str:
@@ -133,5 +141,5 @@ def did_you_mean(wrong: Any, known: Iterable[str]) -> str:
     known = list(known)
     by_lower = {word.lower(): word for word in known}
     close = [by_lower[word] for word in difflib.get_close_matches(str(wrong).lower(), by_lower, n=1)]
-    listed = textwrap.shorten(", ".join(known), MAX_LISTED, placeholder=" ...")
+    listed = shortened(", ".join(known))
     return f"did you mean '{close[0]}'? Known: {listed}" if close else f"use one of {listed}"

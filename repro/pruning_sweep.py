@@ -21,6 +21,7 @@ from repro.runs import Run, runs_root
 from repro.scoring import evaluate_run
 
 PENALTIES = (0.01, 0.03, 0.1)
+MAX_RUNS = 6
 NARROW = 1.05  # penalties whose ratio is smaller lead to counts that differ by chance
 
 
@@ -45,7 +46,7 @@ def sweep(
     wanted: Sequence[int],
     sites: Sequence[str] = SITES,
     penalties: Sequence[float] = PENALTIES,
-    max_runs: int = 6,
+    max_runs: int = MAX_RUNS,
     jobs: int = 2,
     split: str = "test",
     report: Callable[[str], None] = print,
@@ -61,7 +62,7 @@ def sweep(
         max_runs: how many runs to make at most; the first penalties count.
         jobs: runs at a time.
         split: test set for BLEU.
-        report: called with a line as each run ends.
+        report: called with a line on the work ahead, and one as each run ends.
 
     Returns:
         A point per run, most heads first; see `nearest`.
@@ -82,6 +83,9 @@ def sweep(
     points: dict[float, PruningPoint] = {}
     while queue := penalties_to_try({penalty: point.heads for penalty, point in points.items()}, wanted, penalties, max_runs):
         configs = [pruning_config(base, penalty, sites, **options) for penalty in queue]
+        if not points:
+            updates = configs[0].train.max_updates
+            report(f"trains {len(configs)} to {max_runs} gated models of {updates:,} updates each; those that are there are used")
         outcomes = run_all(
             [(config, split) for config in configs],
             train_and_evaluate,
@@ -96,7 +100,7 @@ def sweep(
 
 
 def penalties_to_try(
-    counts: Mapping[float, int], wanted: Iterable[int], penalties: Iterable[float] = PENALTIES, max_runs: int = 6
+    counts: Mapping[float, int], wanted: Iterable[int], penalties: Iterable[float] = PENALTIES, max_runs: int = MAX_RUNS
 ) -> list[float]:
     """Return the penalties to try next, at the same time; none when the search has ended.
 

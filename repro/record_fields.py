@@ -5,11 +5,12 @@ A record is read by tables, claims and `repro verify`; what they need is checked
 
 import math
 import re
-import textwrap
 import types
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+
+from repro.errors import shortened
 
 
 class _Data(TypedDict):
@@ -211,10 +212,29 @@ def faults_of(record: dict[str, Any]) -> Iterator[str]:
     yield from _type_faults(record, KINDS.get(kind_of(record), _Described), "")
     for name, digest in record.get("tables", {}).items():
         if not re.fullmatch("[0-9a-f]{64}", str(digest)):
-            yield f"tables.{name} wants a SHA-256 as hex digits, found {textwrap.shorten(repr(digest), 60, placeholder=' ...')}"
+            yield f"tables.{name} wants a SHA-256 as hex digits, found {shortened(repr(digest), 60)}"
+    yield from _control_faults(record, "")
     data = record["config"]["data"]
     if "in_train" in record and record["in_train"].keys() != {"pairs", data["source"], data["target"]}:
         yield f"in_train has {', '.join(record['in_train']) or 'nothing'}, not pairs, {data['source']} and {data['target']}"
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def _control_faults(value: Any, where: str) -> Iterator[str]:
+    """Name the texts in a value of JSON with a line break or control character, which would forge a row of a table or a terminal's line."""
+    if isinstance(value, str):
+        if _CONTROL.search(value):
+            yield f"{where} holds a control character: {shortened(ascii(value), 60)}"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _control_faults(key, f"a name in {where or 'it'}")
+            yield from _control_faults(item, f"{where}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            if isinstance(item, str | list | dict):  # not the many numbers
+                yield from _control_faults(item, f"{where}[{place}]")
 
 
 _NAMES = {str: "text", int: "a whole number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
@@ -231,7 +251,7 @@ def _type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
         if all(any(True for _ in _type_faults(value, choice, where)) for choice in choices):
             yield from _type_faults(value, choices[0], where)
     elif not _is_a(value, kind):
-        yield f"{where or 'it'} wants {_NAMES[kind]}, found {textwrap.shorten(repr(value), 60, placeholder=' ...')}"
+        yield f"{where or 'it'} wants {_NAMES[kind]}, found {shortened(repr(value), 60)}"
     elif is_typeddict(hint):
         for key, inner in _hints_of(hint).items():
             path = f"{where}.{key}".lstrip(".")

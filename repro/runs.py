@@ -139,6 +139,8 @@ class Run:
             return [cls(path) for path in found]
         known = [path.name for path in folders if os.path.exists(path / "config.json")]
         listed = f"known runs: {', '.join(known[:6])}" if known else "train one with `repro train`"
+        if bundled := [model for model in fitting(name, names_in(GALLERY)) if is_file(GALLERY / model / "config.json")]:
+            listed += f", or use a bundled one: {', '.join(str(_shortest(GALLERY / model)) for model in bundled)}"
         if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
             listed = f"from here it is {GALLERY / Path(name).name}"
         elif Path(name).parent.name == GALLERY.name and not GALLERY.is_dir():
@@ -345,6 +347,12 @@ def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
         return found
     except (FileNotFoundError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedFileError(str(path), "holds no hashes of models", GET_GALLERY) from error
+
+
+def _shortest(path: Path) -> Path:
+    """Return a path from the working directory if it is below it, else the whole."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _read_config(path: Path) -> RunConfig:

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from repro import stops
 from repro.allocator import keep_freed_memory
-from repro.checkpoints import Progress, find_start, finish, load_start, new_model, resume, save_checkpoint
+from repro.checkpoints import Progress, check_room, find_start, finish, load_start, new_model, resume, save_checkpoint
 from repro.config import RunConfig, TrainConfig
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_corpus
@@ -88,6 +88,7 @@ def train(
             check_lengths(model, pairs)
             optimizer = make_optimizer(model, config.train)
             progress = resume(run, model, optimizer)
+            check_room(run, model)
         progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], quiet, log)
         finish(run, model, progress)
     return run

@@ -1,7 +1,6 @@
 """One figure of each kind, with markup wherever text goes in."""
 
 import numpy as np
-import plotly.io
 import pytest
 
 from repro import plots
@@ -56,7 +55,7 @@ def shown(figure) -> list[tuple[dict, dict]]:
     with pytest.MonkeyPatch.context() as patched:
         keep = lambda data, metadata=None, raw=False: outputs.append((data, metadata or {}))  # noqa: E731
         patched.setattr(export, "display", keep)
-        plotly.io.renderers["repro"].render(figure.to_dict())
+        export.Still().render(figure.to_dict())
     return outputs
 
 

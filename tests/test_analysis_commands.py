@@ -97,10 +97,19 @@ def test_pictures_of_an_encoder_without_heads_are_refused_before_anything_is_mea
 def test_prune_makes_a_run_that_translates(capsys, trained, folder, monkeypatch, in_this_process):
     shutil.copytree(trained, folder / "runs")  # what is made must not be found by the other tests
     monkeypatch.setenv("REPRO_RUNS", str(folder / "runs"))
-    lines = run(capsys, "prune", "base", "--heads", "23", "--split", "dev").splitlines()
-    assert lines[0] == "| wanted | heads left | penalty | BLEU | run |"
-    (row,) = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-    wanted, heads, penalty, bleu, name = row
+    with pytest.raises(SystemExit) as stopped:
+        main(["prune", "base", "--heads", "23", "--split", "dev"])
+    printed = capsys.readouterr()
+    updates = Run.find("base").config.train.max_updates // 2
+    assert stopped.value.code == 0
+    assert f"trains 3 to 6 gated models of {updates:,} updates each; those that are there are used\n" in printed.out
+    lines = [line for line in printed.out.splitlines() if line.startswith("|")]
+    assert lines[0] == "| wanted | heads left | penalty | BLEU | to all heads | 95 % interval | run |"
+    whole, row = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    wanted, heads, penalty, bleu, difference, interval, name = row
+    assert whole[:2] == ["all", str(HEADS)] and abs(float(bleu) - float(whole[3]) - float(difference)) < 0.02
+    low, high = map(float, interval.split(" to "))
+    assert low <= float(difference) <= high
     small = Run(folder / "runs" / name)
     assert small.config.train.gate_penalty == float(penalty) and small.config.model.gated_sites == ()
     assert small.is_finished and wanted == "23" and int(heads) <= HEADS and re.fullmatch(r"\d+\.\d\d", bleu)

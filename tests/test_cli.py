@@ -16,7 +16,7 @@ from command_line import refused, run
 from repro.__main__ import cli, main
 from repro.attention import VARIANTS
 from repro.errors import GET_PROJECT, Stopped
-from repro.runs import Run
+from repro.runs import GALLERY, Run
 from repro.scales import resolve
 
 pytestmark = pytest.mark.usefixtures("runs")
@@ -240,13 +240,13 @@ def test_layers_are_said_to_be_counted_from_0(capsys):
 def test_variants_lists_systems_and_attention(capsys):
     with pytest.raises(SystemExit):
         main(["variants"])
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())  # lines are broken to fit the terminal
     assert "hc-sa" in text and "encoder_self=gaussian" in text
-    assert "  multi30k      multi30k, en to de; 4+4 layers, 128 wide, 4 heads; 5,500 updates of up to 2,048 tokens\n" in text
+    assert " multi30k multi30k, en to de; 4+4 layers, 128 wide, 4 heads; 5,500 updates of up to 2,048 tokens " in text
     assert "You, Sun, Iyyer: Hard-Coded Gaussian Attention" in text
-    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 0\n", text)
-    assert re.search(r"sites: encoder_self, decoder_self; learned parameters in .*: 590,592\n", text), "RAN: 8 x 256^2 + 256^2 + 3 x 256"
-    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters .*: 3,145,728\n", text), "dot product: 6 x 2 x 512^2"
+    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters [^:]*: 0 ", text)
+    assert re.search(r"sites: encoder_self, decoder_self; learned parameters in [^:]*: 590,592 ", text), "RAN: 8 x 256^2 + 256^2 + 3 x 256"
+    assert re.search(r"sites: encoder_self, decoder_self, cross; learned parameters [^:]*: 3,145,728 ", text), "dot product: 6 x 2 x 512^2"
 
 
 def test_variants_lists_what_needs_options_and_what_its_file_does_not_describe(tmp_path, monkeypatch, capsys):
@@ -359,3 +359,23 @@ def test_our_own_bug_is_one_line_and_its_traceback_is_kept(capsys, monkeypatch):
     kept.unlink()
     with pytest.raises(ZeroDivisionError):
         main(["--debug", "train"])
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("80", 80), ("200", 100), (None, 100)])
+def test_variants_fits_the_terminal(capsys, monkeypatch, columns, widest):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    lines = run(capsys, "variants")
+    assert widest - 5 <= max(map(len, lines)) <= widest
+    assert "  base                    dot-product attention at every site" in lines
+
+
+def test_a_model_that_is_bundled_is_named_where_no_run_is(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
+    monkeypatch.chdir(GALLERY.parent)
+    for command in (["heads", "base"], ["compare", "base", "hc-sa", "--results", str(tmp_path / "none")]):
+        assert refused(capsys, *command)[1].endswith(" Fix: train one with `repro train`, or use a bundled one: gallery/base")
+    monkeypatch.chdir(tmp_path)
+    assert refused(capsys, "heads", "hc-")[1].endswith(f"a bundled one: {GALLERY / 'hc-sa'}")
+    assert refused(capsys, "heads", "M")[1].endswith("Fix: train one with `repro train`")

@@ -1,7 +1,9 @@
 """Contrastive suites, read as they are written: LingEval97, ContraWSD, MuCoW as text, and those of the generated corpus."""
 
 import json
+import os
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -238,3 +240,10 @@ def test_minigerman_pairs_are_exact_and_new_to_a_model_trained_on_minigerman(mon
     assert [(*item.contrastive, item.distance) for item in suite.items] == [(pair.contrastive, pair.distance) for pair in pairs]
     into_english = minigerman_suite.__wrapped__(2, seed=3, target="en")
     assert (into_english.source, into_english.target) == ("de", "en")
+
+
+def test_a_pipe_or_a_device_is_no_suite(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")  # which nobody fills
+    for path in (tmp_path / "pipe.json", Path("/dev/zero"), tmp_path):
+        with pytest.raises(InputError, match=r"is no regular file\. Fix: name a file of JSON"):
+            read_suite(path, "en", "de")

@@ -4,7 +4,7 @@ import pytest
 from own_files import DE, EN, message, write_corpus
 
 from repro.data.corpora import load_corpus
-from repro.errors import MachineError
+from repro.errors import MachineError, shortened
 
 
 @pytest.fixture
@@ -66,6 +66,33 @@ def test_no_network_is_one_line(monkeypatch) -> None:
         "Fix: connect to the network, or set REPRO_DATA to a folder that holds iwslt14/"
     )
     assert message(MachineError, "iwslt14") == expected
+
+
+def test_what_the_hub_says_is_not_cut_within_a_word(monkeypatch) -> None:
+    import huggingface_hub
+
+    def refuse(*_, **__):
+        raise ConnectionError("Could not reach 'bentrevett/multi30k' on the Hub at this time (OfflineModeIsEnabled)")
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", refuse)
+    monkeypatch.setattr("repro.data.hub._unanswered", {})
+    monkeypatch.delenv("REPRO_DATA", raising=False)
+    assert "(ConnectionError: Could not reach 'bentrevett/multi30k' on the Hub at this ...). Fix: " in message(MachineError, "multi30k")
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "short"),
+    [
+        ("one two three", 13, "one two three"),
+        ("one two three", 12, "one two ..."),
+        ("one\ntwo", 12, "one two"),
+        ("a" * 20, 12, "a" * 8 + " ..."),
+        ("...", 12, "..."),
+        ("", 12, ""),
+    ],
+)
+def test_a_text_in_a_message_is_cut_between_words(text, width, short):
+    assert shortened(text, width) == short
 
 
 def test_a_hub_that_does_not_answer_is_not_asked_again_for_a_minute(monkeypatch) -> None:

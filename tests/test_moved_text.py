@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from command_line import refused
 from few_pairs import few_pairs
+from own_files import write_corpus
 from tiny_runs import TINY
 
-from repro.data.corpora import load_corpus, own_folder
+from repro.data.corpora import load_corpus, load_pairs, own_folder
 from repro.errors import InputError
 from repro.preparation import check_finished
 from repro.runs import Run
@@ -82,3 +83,22 @@ def test_a_run_whose_configuration_names_a_path_as_it_was_typed_stays_readable(t
         evaluate_run(run)
     monkeypatch.setenv("REPRO_LOCAL", str(tmp_path))
     assert evaluate_run(run) == before
+
+
+def test_a_test_set_in_a_folder_of_ones_own_is_found_where_it_moved_to(tmp_path, monkeypatch) -> None:
+    (tmp_path / "news").mkdir()
+    name = f"{write_corpus(tmp_path / 'news')}:test"
+    before = load_pairs("minigerman", "en", "de", name)
+    moved = tmp_path / "elsewhere" / "news"
+    moved.parent.mkdir()
+    (tmp_path / "news").rename(moved)
+    with pytest.raises(InputError, match=r"news:test: is not there\. Fix: set REPRO_LOCAL to the folder that holds it now"):
+        load_pairs("minigerman", "en", "de", name)
+    for place in (moved, moved.parent):
+        monkeypatch.setenv("REPRO_LOCAL", str(place))
+        assert load_pairs("minigerman", "en", "de", name) == before
+    (tmp_path / "training").mkdir()  # the text of a run, to which REPRO_LOCAL points, is not taken for the test set
+    write_corpus(tmp_path / "training")
+    monkeypatch.setenv("REPRO_LOCAL", str(tmp_path / "training"))
+    with pytest.raises(InputError, match="news:test: is not there, nor is a folder of that name in REPRO_LOCAL="):
+        load_pairs("minigerman", "en", "de", name)

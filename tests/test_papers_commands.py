@@ -315,3 +315,33 @@ def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
     chosen = [(paper, experiment) for experiment in paper.experiments if experiment.name == "table2"]
     for parts in (experiments_sections(chosen, evidence), sections("smoke", evidence, results, ["you2020"])):
         assert told in parts[0].text
+
+
+def test_claims_need_no_corpus_where_their_numbers_follow_from_stored_tables(capsys, monkeypatch):
+    refusal = MachineError("results", "is for reading only", "")
+    monkeypatch.setattr("repro.commands.papers._refusal_to_store", lambda folder: refusal)
+    monkeypatch.delenv("REPRO_DATA", raising=False)
+    monkeypatch.setattr("repro.data.corpora.load_from_hub", None)
+    command = ["claims", "R-01", "--scale", "multi30k", "--results", str(RESULTS), "--split"]
+    code, page, told = ended(capsys, *command, "test_2017_flickr")
+    assert code == 0 and told.startswith(f"judging 1 claim by the records in {RESULTS}\n")
+    assert page.startswith("R-01  reproduced ") and " BLEU: +0.81, 95 % -0.06 to +1.68, " in page
+    code, _, told = ended(capsys, *command, "test_2017_flikr")
+    assert code == 2 and "holds no run of multi30k that was scored on test_2017_flikr. Fix: " in told
+    assert told.endswith(" or use one of test, test_2017_flickr, test_2017_mscoco\n")
+
+
+def test_a_dry_run_tells_of_a_training_set_that_is_missing_and_a_run_refuses(capsys, tmp_path, monkeypatch):
+    text = tmp_path / "text"
+    text.mkdir()
+    for language in ("en", "de"):
+        for split in ("dev", "test"):
+            (text / f"{split}.{language}").write_text(f"a {split} sentence\n")
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr("repro.papers.runner.carry_out", None)
+    (tmp_path / "results").mkdir()
+    command = ["run", "base", f"data.corpus=local:{text}", "--results", str(tmp_path / "results")]
+    lacking = "has no split 'train'. Fix: add train.en and train.de, or a table, to the folder"
+    code, named, told = ended(capsys, *command, "--dry-run")
+    assert code == 0 and named.startswith("base-seed1-") and "cannot be trained yet: local:" in told and lacking in told
+    assert ended(capsys, *command, "--out", str(tmp_path / "run.md"))[0] == 2

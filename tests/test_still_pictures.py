@@ -3,10 +3,11 @@
 import base64
 import io
 import re
+import subprocess
+import sys
 
 import numpy as np
 import plotly.graph_objects as go
-import plotly.io
 import pytest
 from each_figure import FIGURES, MARKUP, every_figure, shown
 from matplotlib.axes import Axes
@@ -132,8 +133,12 @@ def test_a_notebook_holds_a_sharp_picture_and_its_description(make):
     assert alt == words["text/plain"]
 
 
-def test_figures_are_shown_so_by_default():
-    assert plotly.io.renderers.default == "repro"
+@pytest.mark.parametrize("notebook, loaded", [(True, "repro"), (False, "no renderers")])
+def test_notebooks_show_figures_so_by_default_and_commands_need_not_load_what_shows_them(notebook, loaded):
+    start = "from IPython.core.interactiveshell import InteractiveShell; InteractiveShell.instance(); " * notebook
+    told = "print(plotly.io.renderers.default if 'plotly.io._renderers' in sys.modules else 'no renderers')"
+    code = f"import sys; {start}import repro.plots, plotly.io; {told}"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == loaded
 
 
 def test_a_description_says_what_a_figure_shows():

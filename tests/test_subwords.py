@@ -2,9 +2,11 @@
 
 # ruff: noqa: RUF001  (many scripts)
 
+import gzip
 import random
 import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +141,29 @@ def test_every_training_line_of_the_corpora_comes_back(real_data, name):
     lines = [line for language in CORPORA[name] for line in splits["train"].columns[language]]
     subwords = Subwords.fit(lines, 8000)
     assert subwords.decode(subwords.encode(lines)) == composed(lines)
+
+
+FOLDERS = ("docs-de-en", "bible-de-en", "wmt-news-de-en", "ted-en-de")
+SAMPLE = 50  # one line in so many, which takes seconds; all lines take minutes and come back as well
+
+
+def lines_of(folder: Path) -> list[str]:
+    """Return all texts in a folder of parallel text in English and German, as its files have them."""
+    lines: list[str] = []
+    for path in sorted(folder.iterdir()):
+        if path.name.endswith(".tsv.gz"):
+            rows = [row.split("\t")[:2] for row in gzip.decompress(path.read_bytes()).decode().split("\n")[1:]]
+            lines += [text for row in rows for text in row]
+        elif path.suffix in (".de", ".en"):
+            lines += path.read_bytes().decode().split("\n")
+        elif path.suffix == ".xml":
+            lines += re.findall(r"<seg[^>]*>(.*)</seg>", path.read_bytes().decode())
+    return [line.strip() for line in lines if line.strip()]  # no reader of ours keeps blanks around a text
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", FOLDERS)
+def test_lines_of_published_text_come_back(real_data, name):
+    lines = lines_of(real_data / name)[::SAMPLE]
+    subwords = Subwords.fit(lines, 4000)
+    assert len(lines) > 400 and subwords.decode(subwords.encode(lines)) == composed(lines)

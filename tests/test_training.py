@@ -1,6 +1,7 @@
 """The loop: schedules, learning, stopping early, averaging."""
 
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from repro.config import TrainConfig
 from repro.data.batches import EncodedPairs
 from repro.data.corpora import load_pairs
 from repro.data.subwords import PAD_ID, Subwords
+from repro.errors import MachineError
 from repro.runs import Run
 from repro.tensors import load_state
 from repro.training import train
@@ -247,3 +249,18 @@ def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkey
     monkeypatch.setattr("repro.training.apply_update", lambda *args: counts.append(apply_update(*args)) or counts[-1])
     state = load_state(train(tiny(), tmp_path, quiet=True).path / "final")
     assert before["tokens"] > 0 and state["tokens"] == before["tokens"] + sum(count for *_, count in counts)
+
+
+def test_a_disk_without_room_for_the_checkpoints_is_told_before_the_first_update(tmp_path, monkeypatch):
+    run = train(tiny(), tmp_path / "roomy", quiet=True)
+    parameters = sum(tensor.nbytes for tensor in parameters_of(run).values())
+    needed = 10 * parameters  # three checkpoints of a parameter and two numbers of Adam each, and the final parameters
+    room = [needed - 1]
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=room[0]))
+    monkeypatch.setattr("repro.training.apply_update", lambda *_: 1 / 0)
+    told = f"its checkpoints need {needed / 1e6:,.1f} MB, and {room[0] / 1e6:,.1f} MB are free. Fix: free some space"
+    with pytest.raises(MachineError, match=re.escape(told)):
+        train(tiny(), tmp_path / "full", quiet=True)
+    room[0] = needed
+    with pytest.raises(ZeroDivisionError):
+        train(tiny(), tmp_path / "full", quiet=True)

@@ -26,7 +26,7 @@ from repro.attention.multihead import MultiHeadAttention
 from repro.config import SITES
 from repro.data.corpora import Task
 from repro.decoding import SearchConfig, Translator
-from repro.errors import InputError, check_kind, did_you_mean
+from repro.errors import InputError, check_kind, did_you_mean, shortened
 from repro.evaluation import Comparison, paired_bootstrap
 from repro.transformer import Transformer
 
@@ -209,7 +209,7 @@ def _factors(model: Transformer, heads: Iterable[tuple[str, int, int]], factor: 
     check_kind("heads", heads, HEADS, Iterable)
     for place in heads:
         if not isinstance(place, tuple | list) or len(place) != 3:
-            raise InputError("heads", f"found {place!r:.60} for a head", HEADS)
+            raise InputError("heads", f"found {shortened(repr(place), 60)} for a head", HEADS)
         site, layer, head = place
         num_heads = attention_at(model, site, layer).weights.num_heads
         if head not in range(num_heads):

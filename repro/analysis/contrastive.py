@@ -33,7 +33,7 @@ from repro.data.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.data.contrastive import ContrastiveSuite
 from repro.data.subwords import PAD_ID
 from repro.decoding import Translator
-from repro.errors import DamagedFileError, InputError, check_kind
+from repro.errors import DamagedFileError, InputError, check_kind, shortened
 
 KIND = "contrastive"
 METRIC = "mean cross entropy of the target tokens with end mark, nats"
@@ -228,7 +228,7 @@ def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
         if len(longest) + mark > limit:
             (text,) = translator.subwords.decode([longest])
             what = f"has {len(longest) + mark} tokens with its mark, but this model can score {limit}"
-            raise InputError(f"the {side} '{text[:40]} ...'", what, "leave the item out of the suite")
+            raise InputError(f"the {side} '{shortened(text, 44)}'", what, "leave the item out of the suite")
 
 
 def _round(values: Iterable[float]) -> list[float]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from repro.config import NO_SUBLAYER, SITES, ModelConfig, typed
-from repro.errors import InputError, check_kind, did_you_mean
+from repro.errors import InputError, check_kind, did_you_mean, shortened
 
 VARIANTS = {
     "dot-product": "repro.attention.dot_product",
@@ -70,7 +70,7 @@ def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[s
         number = places.get(place)
         if not colon or number is None:
             mend = f"write first:, last: or a number from 1 to {num_layers} and a variant, as in 'none; last: dot-product'"
-            raise InputError(where, f"{exception!r:.80} names no layer", mend)
+            raise InputError(where, f"{shortened(repr(exception), 80)} names no layer", mend)
         if found.setdefault(number, variant) != variant:
             raise InputError(where, f"layer {number} has two variants: {found[number]} and {variant}", "give it one")
     layers = [found.get(number, usual) for number in range(1, num_layers + 1)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from repro.errors import GET_PROJECT, DamagedFileError, InputError
+from repro.errors import GET_PROJECT, DamagedFileError, InputError, shortened
 from repro.files import check_plain, check_writable
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class _WholeNumber(click.types.IntParamType):
         except (ValueError, RecursionError):
             found = None
         if type(found) is not int:
-            self.fail(f"{value!r:.80} is not a valid integer.", param, ctx)
+            self.fail(f"{shortened(repr(value), 80)} is not a valid integer.", param, ctx)
         return found
 
 

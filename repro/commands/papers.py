@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from repro.commands.options import RESULTS, SCALE, WHOLE_NUMBER, check_report, check_results, check_translates, damage_named, given_once
-from repro.errors import DamagedFileError, InputError, MachineError, Stopped, did_you_mean
+from repro.errors import DamagedFileError, InputError, MachineError, ReproError, Stopped, did_you_mean
 from repro.files import check_writable
 
 if TYPE_CHECKING:
@@ -90,6 +90,10 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if not dry_run and (missing.trainings or missing.num_measurements()):
         check_writable(results)
     _announce(missing, known, jobs, results)
+    if lacking := _lacking_text(missing):
+        if not dry_run:
+            raise lacking
+        click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
         return _list_trainings(missing)
     _check_parser(missing)
@@ -152,6 +156,20 @@ def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) 
         if not load_pairs(data.corpus, data.source, data.target, split)[0]:
             raise InputError(f"{data.corpus} {split}", "is empty", "put sentences there to score the systems on")
     return data
+
+
+def _lacking_text(missing: "Plan") -> ReproError | None:
+    """Return what keeps the text of a training from being read, such as a training set that is not there."""
+    from repro.data.corpora import load_pairs
+
+    texts = {config.data.corpus: config.data for config in [*missing.trainings, *missing.trained_again()]}
+    for data in texts.values():
+        for split in ("train", "dev"):
+            try:
+                load_pairs(data.corpus, data.source, data.target, split)
+            except ReproError as error:
+                return error
+    return None
 
 
 def _check_models(missing: "Plan", settings: tuple[str, ...]) -> None:
@@ -234,20 +252,24 @@ def claims(name, scale, results, discard, splits) -> None:
     from repro.papers.pooling import AND
     from repro.papers.report import inexact_note
     from repro.papers.verdicts import TEST, as_verdict, claims_of, counts, judge, of_scores, update
+    from repro.record_fields import kind_of
     from repro.records import VERDICTS, load_records
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
     check_translates(scale)
     check_results(results)
     if split != TEST:
-        _check_splits(scale, (), splits)
         judged = of_scores(judged)
         if not judged:
             raise InputError("--split", f"{name} rests on more than scores, and that was measured on {TEST} alone", "leave --split out")
+    click.echo(f"judging {len(judged)} claim{'' if len(judged) == 1 else 's'} by the records in {results}", err=True)
     with damage_named(results):
-        evidence = Evidence(scale, load_records(results, None, _corpora(scale, [arm for claim in judged for arm in claim.arms()])), split)
+        records = load_records(results, None, _corpora(scale, [arm for claim in judged for arm in claim.arms()]))
+        evidence = Evidence(scale, records, split)
         if split != TEST and not evidence.all("scores"):
-            raise InputError(str(results), f"holds no run of {scale} that was scored on {split}", "score one with repro run --split")
+            known = sorted({record["split"] for record in records if kind_of(record) == "scores" and record["split"] != "dev"})
+            mend = f"score one with repro run --split, or use one of {', '.join(known)}" if known else "score one with repro run --split"
+            raise InputError(str(results), f"holds no run of {scale} that was scored on {split}", mend)
         refused = _refusal_to_store(results / VERDICTS)
         verdicts = [*map(as_verdict, judge(judged, evidence).values())] if refused else update(results, scale, judged, evidence, discard)
     for claim, verdict in zip(judged, verdicts, strict=True):

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 @click.command(short_help="List systems, attention variants and scales.")
 def variants() -> None:
     """List the systems of the papers, the attention variants they are made of, and the scales: corpus, shape and length of training."""
-    from repro.catalogue import list_scales, list_systems, list_variants
+    from repro.catalogue import heading, list_scales, list_systems, list_variants
 
-    click.echo("Systems (repro train --variant NAME):\n" + list_systems())
-    click.echo("\nAttention variants (at a site: model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME):\n" + list_variants())
-    click.echo("\nScales (repro train --scale NAME, and --scale of other commands):\n" + list_scales())
+    sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
+    click.echo(f"{heading('Systems (repro train --variant NAME):')}\n{list_systems()}\n")
+    click.echo(f"{heading(f'Attention variants (at a site: {sites}):')}\n{list_variants()}\n")
+    click.echo(f"{heading('Scales (repro train --scale NAME, and --scale of other commands):')}\n{list_scales()}")
 
 
 @click.command(short_help="Load a corpus and print its statistics.")
@@ -105,6 +106,9 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
     'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
+
+    On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, as several
+    runs at a time want it; another number of threads makes another model of the same seed.
     """
     from repro.attention import VARIANTS, layers_of
     from repro.data.corpora import check_languages

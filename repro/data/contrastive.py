@@ -162,6 +162,8 @@ def scored_text(value: Any, where: str, what: str) -> str:
 
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSON list with the number of the line that each begins on."""
+    if path.exists() and not path.is_file():  # a pipe, which nobody fills, would be waited for without end
+        raise InputError(str(path), "is no regular file", "name a file of JSON")
     try:
         data = path.read_bytes()
         text = data.decode("utf-8-sig")

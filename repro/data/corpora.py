@@ -107,6 +107,7 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
             raise InputError(split, "is a split of the corpus of the run itself", f"write {own_split}")
         if task_of(other) != task_of(name):
             raise InputError(split, f"is for {task_of(other)}, {name} is for {task_of(name)}", "choose a corpus of the same task")
+        _check_is_moved_by_name(split, other)
         sources, refs = load_pairs(other, source, target, own_split)
         return prepare_lines(name, sources), _prepare(_find_record(name), refs)
     return load_once(name, source, target).pairs(split, source, target)
@@ -180,16 +181,36 @@ def is_moved(name: str) -> bool:
     return folder is not None and not folder.is_dir()
 
 
+def is_at_hand(name: str) -> bool:
+    """Whether your own text is in the folder of its name, or where REPRO_LOCAL says; published corpora are always."""
+    folder = own_folder(name)
+    return folder is None or _place_of(folder).is_dir()
+
+
 def check_at_hand(name: str, run: Path) -> None:
     """Refuse a run on text of your own that is not where it was, unless REPRO_LOCAL says where it is.
 
     Raises:
         InputError: naming the run, and the folder as the run has it.
     """
-    if is_moved(name) and not _place_of(own_folder(name) or Path()).is_dir():
+    if not is_at_hand(name):
         mend = f"set {MOVED} to the folder that holds its text now, or to the one around it"
         nor = f", nor is it in {MOVED}={moved}" if (moved := os.environ.get(MOVED)) else ""
         raise InputError(str(run), f"was trained on {name}, which is not there{nor}", mend)
+
+
+def _check_is_moved_by_name(split: str, name: str) -> None:
+    """Refuse a test set in a folder of your own that has moved, unless REPRO_LOCAL has a folder of that name.
+
+    No fingerprint tells whether it is the same text, as that of a run does of its corpus: the folder of the run must not be taken for it.
+    """
+    folder = own_folder(name)
+    if folder is None or folder.is_dir():
+        return
+    moved = os.environ.get(MOVED)
+    if not _place_of(folder).is_dir() or _place_of(folder).name != folder.name:
+        nor = f", nor is a folder of that name in {MOVED}={moved}" if moved else ""
+        raise InputError(split, f"is not there{nor}", f"set {MOVED} to the folder that holds it now, or to the one around it")
 
 
 def _place_of(folder: Path) -> Path:

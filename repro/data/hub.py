@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from repro.data.formats import Sides
 from repro.data.text import TextLines
-from repro.errors import MachineError
+from repro.errors import MachineError, shortened
 
 if TYPE_CHECKING:
     import datasets
@@ -180,4 +180,4 @@ def _lines(name: str, texts: list[str], max_chars: int) -> TextLines:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0][:80]
+    return shortened(f"{type(error).__name__}: {error}".partition("\n")[0], 80)

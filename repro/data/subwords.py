@@ -18,6 +18,7 @@ import sentencepiece
 from repro.config import SubwordForm
 from repro.data.text import texts_in
 from repro.errors import DamagedFileError, InputError
+from repro.reading import read_plain
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 USUAL_BYTES = 4192  # sentencepiece drops longer sentences silently unless told how long they are
@@ -92,7 +93,7 @@ class Subwords:
             DamagedFileError: it is missing, empty, or cut.
         """
         try:
-            if model := Path(path).read_bytes():
+            if model := read_plain(path):
                 return cls(model)
             raise EOFError  # of no bytes the library would print lines of its own
         except (OSError, EOFError, DamagedFileError) as error:

@@ -12,7 +12,7 @@ from repro.analysis.head_records import DIGITS
 from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN, RELATIONS
 from repro.config import ModelConfig, RunConfig, from_dict
-from repro.data.corpora import load_once, load_pairs, own_folder, task_of
+from repro.data.corpora import is_at_hand, load_once, load_pairs, task_of
 from repro.data.subwords import PAD_ID
 from repro.errors import MachineError
 from repro.metrics import metrics_for
@@ -87,7 +87,7 @@ def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
 def _check_at_hand(record: Record) -> None:
     """Refuse a record of own files that are on another machine: it is not damaged."""
     for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
-        if (folder := own_folder(name)) and not folder.is_dir():
+        if not is_at_hand(name):
             raise MachineError(name, "is not on this machine", "verify where the folder is, or put it back")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io
+from IPython import get_ipython
 from IPython.display import display
 from PIL import Image
 from plotly.io.base_renderers import ExternalRenderer, PlotlyRenderer
@@ -42,8 +43,14 @@ class Still(ExternalRenderer):
         display({"text/plain": words}, raw=True)
 
 
-plotly.io.renderers["repro"] = Still()
-plotly.io.renderers.default = "repro"  # plotly's own would put all of its code into every saved notebook
+def show_stills() -> None:
+    """Have figures shown by `Still`; plotly's own way would put all of its code into every saved notebook."""
+    plotly.io.renderers["repro"] = Still()
+    plotly.io.renderers.default = "repro"
+
+
+if get_ipython():  # plotly's table of renderers takes two seconds to import, which only a notebook needs
+    show_stills()
 
 
 def save(figure: go.Figure, path: Path | str) -> None:
