@@ -32,8 +32,9 @@ demo: $(INSTALLED)
 	hard_coded=$$($(BIN)/repro train --scale smoke --variant hc-sa | tail -n 1) && \
 	$(BIN)/repro report "$$base" "$$hard_coded" --out reports/demo.md
 
+# Of nbval, the import alone takes seconds in every process; it is for notebooks.
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadfile --no-loadscope-reorder
 	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
 
 # `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.

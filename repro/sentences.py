@@ -105,18 +105,18 @@ class StoredTable(Table):
     @property
     def num_rows(self) -> int:
         """How many rows there are, told by the numbers."""
-        return len(next(iter(_numbers(self.path, self._digest).values())))
+        return len(next(iter(_numbers(self.path.absolute(), self.path, self._digest).values())))
 
     def is_sound(self) -> bool:
         """Read the table, whose file may be missing or of other text; see `_read` for what it raises."""
-        return bool(_read(self.path, self._digest))
+        return bool(_read(self.path.absolute(), self.path, self._digest))
 
     def __getitem__(self, name: str) -> Any:
-        numbers = _numbers(self.path, self._digest)
-        return numbers[name] if name in numbers else _read(self.path, self._digest)[name]
+        numbers = _numbers(self.path.absolute(), self.path, self._digest)
+        return numbers[name] if name in numbers else _read(self.path.absolute(), self.path, self._digest)[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_read(self.path, self._digest))
+        return iter(_read(self.path.absolute(), self.path, self._digest))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -142,13 +142,18 @@ class JoinedTable(Table):
 
 
 @cache
-def _numbers(path: Path, digest: str) -> Numbers:
-    return {name: column for name, column in _read(path, digest).items() if not isinstance(column, list)}
+def _numbers(place: Path, path: Path, digest: str) -> Numbers:
+    return {name: column for name, column in _read(place, path, digest).items() if not isinstance(column, list)}
 
 
 @lru_cache(maxsize=4)  # texts are asked for seldom, and take more room than numbers
-def _read(path: Path, digest: str) -> dict[str, Column]:
+def _read(_place: Path, path: Path, digest: str) -> dict[str, Column]:
     """Read a table.
+
+    Args:
+        _place: what the path means here: in another working folder, a relative one is another file.
+        path: as it was given, for messages.
+        digest: of the text.
 
     Raises:
         DamagedFileError: it is not the one whose text has that digest.

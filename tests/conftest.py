@@ -12,7 +12,7 @@ from paper_records import BASE, HARD, damaged, score_record
 from tiny_runs import tiny
 
 from repro import gallery
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_once
 from repro.decoding import Translator
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence
@@ -22,6 +22,14 @@ from repro.training import train
 
 # The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
 torch.set_num_threads(1)
+os.environ["OMP_NUM_THREADS"] = "1"  # so for the processes that tests start
+
+SLOW = ("test_adding_a_variant.py", "test_jobs.py", "test_real_corpora.py", "test_attention_contract.py", "test_resuming.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that workers which share the files end together."""
+    items.sort(key=lambda item: item.path.name not in SLOW)
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +62,7 @@ def real_data(corpora, monkeypatch) -> Path:
 @pytest.fixture(scope="session")
 def refs() -> list[str]:
     """Return the references of the generated test set."""
-    return load_corpus("minigerman", "en", "de").pairs("test", "en", "de")[1]
+    return load_once("minigerman", "en", "de").pairs("test", "en", "de")[1]
 
 
 @pytest.fixture(scope="session")

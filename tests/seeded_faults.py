@@ -6,13 +6,16 @@ Run it as `python tests/seeded_faults.py`.
 """
 
 import os
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pytest
+import torch  # noqa: F401  (for the processes that are forked from this one, which each take `repro` anew)
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -119,29 +122,55 @@ EDITS = [
 ]
 """What a digest of the text of variants told apart in 2 of 12 cases."""
 
-COMPARE = """
-from pathlib import Path
-from repro.papers.computed import _load
-rows = {row.name: row for row in _load(Path("results"))}
-print("CHANGED" if any(rows[name].changes() for name in ("base", "hc-all")) else "SAME")
-"""
 GATE = "            if factors is not None:\n                heads = heads * factors.to(heads.dtype)[:, None, None]\n"
 """The right place of the gate, which the fault that moves it takes away."""
 
 
+def in_a_process(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what work returns in a process of its own, which has torch already: to import it takes longer than most of the work."""
+    with get_context("fork").Pool(1) as pool:
+        return pool.apply(work, arguments)
+
+
+def enter(folder: Path) -> None:
+    """Take `repro` and the tests from a copy of the project, and be silent."""
+    os.chdir(folder)
+    sys.path[0] = str(folder)
+    sys.dont_write_bytecode = True
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class Failures:
+    """A plugin of pytest that notes which tests failed."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a test that failed in any of its phases."""
+        if report.failed:
+            self.names.append(report.nodeid.partition("::")[2])
+
+
 def run_tests(folder: Path, files: set[str]) -> tuple[int, list[str]]:
     """Run test files of a copy of the project; return the exit code and the names of the tests that failed."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *(f"tests/{file}" for file in sorted(files))]
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.returncode, re.findall(r"^(?:FAILED|ERROR) tests/\S+::(\S+)", done.stdout, re.MULTILINE)
+    enter(folder)
+    failures = Failures()
+    command = ["-p", "no:cacheprovider", "-p", "no:nbval", "--tb=no", *(f"tests/{file}" for file in sorted(files))]
+    return int(pytest.main(command, plugins=[failures])), failures.names
 
 
 def seems_changed(folder: Path) -> str:
     """Return CHANGED or SAME: what the stored numbers of two systems say of a copy, or what went wrong."""
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", COMPARE], cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or done.stderr[-300:]
+    enter(folder)
+    try:
+        from repro.papers.computed import _load
+
+        rows = {row.name: row for row in _load(Path("results"))}
+        return "CHANGED" if any(rows[name].changes() for name in ("base", "hc-all")) else "SAME"
+    except Exception as error:  # whatever an edit breaks
+        return repr(error)
 
 
 def tell_apart(folder: Path) -> list[str]:
@@ -153,7 +182,7 @@ def tell_apart(folder: Path) -> list[str]:
         if edit.line not in text:
             sys.exit(f"{edit.name}: {edit.file} does not hold: {edit.line}. Fix: adapt tests/seeded_faults.py")
         path.write_text(text.replace(edit.line, edit.edited))
-        found, wanted = seems_changed(folder), "CHANGED" if edit.changes else "SAME"
+        found, wanted = in_a_process(seems_changed, folder), "CHANGED" if edit.changes else "SAME"
         shutil.copy(ROOT / "repro" / edit.file, path)
         print(f"{edit.name}: {found}", flush=True)
         wrong += [] if found == wanted else [edit.name]
@@ -183,13 +212,13 @@ def main() -> None:
         for part in ("repro", "tests"):
             shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "pyproject.toml", folder)
-        code, failed = run_tests(folder, {fault.tests for fault in FAULTS})
+        code, failed = in_a_process(run_tests, folder, {fault.tests for fault in FAULTS})
         if code:
             sys.exit(f"the tests are not green without a fault: {', '.join(failed)}")
         unseen = []
         for fault in FAULTS:
             put_in(fault, folder)
-            _, failed = run_tests(folder, {fault.tests})
+            _, failed = in_a_process(run_tests, folder, {fault.tests})
             shutil.copy(ROOT / "repro" / "attention" / fault.file, folder / "repro" / "attention" / fault.file)
             print(f"{fault.name}: {f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}", flush=True)
             unseen += [] if failed else [fault.name]

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from repro import stops
+from repro import jobs, stops
 from repro.analysis.contrastive import cross_entropies
 from repro.analysis.relevance import head_relevance
 from repro.config import RunConfig
@@ -41,7 +41,8 @@ def leave() -> dict[str, Any]:
 
 
 def endless(folder: Path | str) -> dict[str, Any]:
-    """Heed no stop."""
+    """Heed no stop, and have a second once who began this is gone."""
+    jobs.GRACE = 1
     (Path(folder) / f"begun.{os.getpid()}").write_text("")
     while True:
         time.sleep(0.1)

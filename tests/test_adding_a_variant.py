@@ -31,21 +31,23 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    report = run("pytest", "-p", "no:cacheprovider", "-vv", "tests/test_attention_contract.py", "tests/test_layers.py", "-k", "nearness")
+    checks = ("tests/test_attention_contract.py", "tests/test_layers.py")
+    report = run("pytest", "-p", "no:cacheprovider", "-p", "no:nbval", "-vv", *checks, "-k", "nearness")
     for site in ("encoder_self", "decoder_self", "cross"):
         assert report.count(f"nearness-{site}] PASSED") >= 10
     assert "nearness.py] PASSED" in report
     assert "Attention that fades with distance" in run("repro", "variants")
-    for line in re.findall("^    (repro .*)$", section, re.MULTILINE):
+    assert "--seeds 3\n" in section
+    for line in re.findall("^    (repro .*)$", section.replace("--seeds 3", "--seeds 1"), re.MULTILINE):  # each takes half a minute
         said = run(*shlex.split(line)).splitlines()
-    seeds = [path.name for path in sorted((tmp_path / "runs").iterdir())]
-    assert len(seeds) == 3 and all(name.startswith("encoder_self=nearness-seed") for name in seeds)
+    (seed,) = [path.name for path in (tmp_path / "runs").iterdir()]
+    assert seed.startswith("encoder_self=nearness-seed1-")
     stored = sorted(path.name.partition(".")[0] for path in (ROOT / "results/minigerman.en-de").glob("base-seed?-*.test.json"))
-    assert said[0].startswith(", ".join(seeds) + " against base-seed1-")
+    assert said[0].startswith(f"{seed} against base-seed1-")
     named = said[1].removeprefix("records in results: ").split(", ")
     assert len(named) == 5 and set(named) < set(stored)
-    assert said[2] == f"runs on this machine: {', '.join(seeds)}"
-    assert said[-1] == "means over 3 to 5 seeds; intervals over test sentences and training seeds"
+    assert said[2] == f"runs on this machine: {seed}"
+    assert said[-1] == "means over 1 to 5 seeds; intervals over test sentences and training seeds"
 
 
 def test_the_lines_of_python_of_the_readme_do_what_they_say(capsys, tmp_path, monkeypatch):

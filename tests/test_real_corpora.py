@@ -1,18 +1,32 @@
-"""What the real corpora hold."""
+"""What the real corpora hold; one file, which reads each of them once, since that takes seconds."""
 
 import unicodedata
+from collections.abc import Callable
+from dataclasses import astuple
+from functools import cache
 
 import pytest
 from own_files import message, write, write_corpus
 
+from repro.data.catalogue import CORPORA
 from repro.data.characters import find_faults, normalise
 from repro.data.corpora import load_corpus
+from repro.data.parallel import ParallelCorpus
+from repro.data.subwords import Subwords
 from repro.errors import InputError
+from repro.papers.sizes import known_sizes, statistics_of
+
+
+@pytest.fixture(scope="module")
+def load() -> Callable[..., ParallelCorpus]:
+    """Return what loads a corpus in two languages, or in all that it has."""
+    loaded = cache(load_corpus)
+    return lambda name, *languages: loaded(name, *(() if languages == CORPORA[name].languages else languages))
 
 
 @pytest.mark.real_data
-def test_lower_case_is_the_same_sentences(real_data) -> None:
-    mixed, lower = (load_corpus(name, "en", "de", root=real_data) for name in ("multi30k", "multi30k-lc"))
+def test_lower_case_is_the_same_sentences(real_data, load) -> None:
+    mixed, lower = (load(name, "en", "de") for name in ("multi30k", "multi30k-lc"))
     for split in mixed.splits:
         for ours, theirs in zip(mixed.pairs(split, "en", "de"), lower.pairs(split, "en", "de"), strict=True):
             assert theirs == [line.lower() for line in ours] != ours
@@ -32,8 +46,8 @@ REAL_SIZES = {
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", REAL_SIZES)
-def test_real_corpora(real_data, name) -> None:
-    corpus = load_corpus(name, root=real_data)
+def test_real_corpora(real_data, load, name) -> None:
+    corpus = load(name)
     assert {split: len(corpus[split]) for split in corpus.splits} == REAL_SIZES[name]
     assert sum(len(split) for split in corpus.splits.values()) + len(corpus.skipped) == sum(REAL_SIZES[name].values()) + 11 * (
         name == "tatoeba"
@@ -41,8 +55,8 @@ def test_real_corpora(real_data, name) -> None:
 
 
 @pytest.mark.real_data
-def test_tatoeba_is_leak_free_and_not_trivial(real_data) -> None:
-    corpus = load_corpus("tatoeba", root=real_data)
+def test_tatoeba_is_leak_free_and_not_trivial(real_data, load) -> None:
+    corpus = load("tatoeba")
     assert len(corpus["train"]) + len(corpus["dev"]) + len(corpus["test"]) + corpus.dropped["invisible character"] == 169_813
     texts = {
         name: [{normalise(text) for text in split.columns[language]} for language in ("en", "de")] for name, split in corpus.splits.items()
@@ -60,25 +74,25 @@ def test_tatoeba_is_leak_free_and_not_trivial(real_data) -> None:
 
 
 @pytest.mark.real_data
-def test_overlaps_of_published_splits_are_recorded(real_data) -> None:
-    found = {leak.held_out: leak for leak in load_corpus("enja", root=real_data).leaks if leak.other == "train"}
+def test_overlaps_of_published_splits_are_recorded(real_data, load) -> None:
+    found = {leak.held_out: leak for leak in load("enja").leaks if leak.other == "train"}
     assert {name: (leak.exact, leak.normalised, dict(leak.one_side)) for name, leak in found.items()} == {
         "dev": (0, 0, {"en": 78}),
         "test": (0, 0, {"en": 61}),
     }
-    leaks = load_corpus("multi30k", root=real_data).leaks
+    leaks = load("multi30k").leaks
     assert sum(leak.exact + leak.normalised for leak in leaks) == 0
 
 
 @pytest.mark.real_data
-def test_a_shift_in_an_official_set_is_noted(real_data) -> None:
-    notes = load_corpus("iwslt16", root=real_data).notes
+def test_a_shift_in_an_official_set_is_noted(real_data, load) -> None:
+    notes = load("iwslt16").notes
     assert sum("lines fit" in note for note in notes) == sum("tedx_dev2012" in note or "TEDX.dev2012" in note for note in notes) - 1 == 1
 
 
 @pytest.mark.real_data
-def test_a_line_lost_from_a_real_corpus_is_found(real_data, tmp_path) -> None:
-    english, german = load_corpus("multi30k", root=real_data).pairs("train", "en", "de")
+def test_a_line_lost_from_a_real_corpus_is_found(real_data, load, tmp_path) -> None:
+    english, german = load("multi30k").pairs("train", "en", "de")
     name = write(tmp_path, train_en=english, train_de=german[:14_000] + german[14_001:] + ["Ein Hund ."])
     assert abs(int(message(InputError, name).split(":")[1]) - 14_000) < 10
 
@@ -103,3 +117,21 @@ def test_published_test_sets_are_scored_as_published(real_data, tmp_path) -> Non
             assert not any(map(find_faults, corpus.pairs(split, target, source)[0]))
             touched = sum(bool(find_faults(line)) for line in published)
             assert told.get(f"{split}.{target}", "0 lines").startswith(f"{touched:,} line")
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", known_sizes())
+def test_known_sizes_are_those_of_the_corpus(real_data, load, name) -> None:
+    corpus, _, direction = name.partition(" ")
+    source, target = direction.split("-")
+    counted = load(corpus, source, target).statistics(source, target)
+    assert astuple(statistics_of(corpus, source, target)) == pytest.approx(astuple(counted))
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", ["multi30k", "tatoeba", "enja"])
+def test_every_training_line_comes_back_from_subwords(real_data, load, name) -> None:
+    train = load(name)["train"].columns
+    lines = [line for language in CORPORA[name].languages for line in train[language]]
+    subwords = Subwords.fit(lines, 8000)
+    assert subwords.decode(subwords.encode(lines)) == [unicodedata.normalize("NFC", line) for line in lines]

@@ -2,6 +2,7 @@
 
 import bz2
 import random
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,17 @@ def test_odd_texts_and_missing_numbers_come_back(stored, tmp_path):
 def test_pandas_reads_a_table_as_the_page_on_the_format_says(stored):
     found = pd.read_csv(stored.path, sep="\t", keep_default_na=False, na_values="nan", lineterminator="\n")
     assert found["hypothesis"].astype(str).tolist() == ODD and found["sentence"].tolist() == list(range(10))
+
+
+def test_a_relative_path_is_another_file_in_another_folder(stored, tmp_path, monkeypatch):
+    table = StoredTable(Path(stored.path.name), stored.digest)
+    monkeypatch.chdir(tmp_path)
+    assert table["sentence"].tolist() == list(range(10)) and table["hypothesis"] == ODD
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    for column in ("sentence", "hypothesis"):
+        with pytest.raises(DamagedFileError, match="^x.tsv.bz2: is missing"):
+            table[column]
 
 
 WHOLE = bz2.compress(b"other")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from repro.data.corpora import load_corpus
 from repro.data.subwords import UNK_ID, Subwords
 from repro.errors import DamagedFileError, InputError
 from repro.translations import writable
@@ -129,18 +128,6 @@ def test_what_subwords_cost_a_model_is_told_beside_its_scores():
     found = writable(subwords, ["他说:“好吧,走!”他看书", "他 看 书 。"], refs, "zh", "translation")["writable"]
     assert found["changed"] == 1 and found["best"]["BLEU"] < 100 == round(found["scores"]["BLEU"], 9)
     assert writable(fit([*refs, *LINES["Han"]]), refs, refs, "zh", "translation") == {}
-
-
-CORPORA = {"multi30k": ("en", "de", "fr"), "tatoeba": ("en", "de"), "enja": ("en", "ja")}
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("name", CORPORA)
-def test_every_training_line_of_the_corpora_comes_back(real_data, name):
-    splits = load_corpus(name, root=real_data).splits
-    lines = [line for language in CORPORA[name] for line in splits["train"].columns[language]]
-    subwords = Subwords.fit(lines, 8000)
-    assert subwords.decode(subwords.encode(lines)) == composed(lines)
 
 
 FOLDERS = ("docs-de-en", "bible-de-en", "wmt-news-de-en", "ted-en-de")

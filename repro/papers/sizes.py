@@ -1,4 +1,4 @@
-"""Sizes of the published corpora, so that tables need no text for them; `tests/test_sizes.py` counts them again."""
+"""Sizes of the published corpora, so that tables need no text for them; `tests/test_real_corpora.py` counts them again."""
 
 import json
 from functools import cache
