@@ -19,10 +19,7 @@ import torch
 from benchmarks import free, ours, scaling
 from benchmarks.page import write_page
 from benchmarks.work import EACH_WAY, PEERS, SHAPES, THREADS, Contender, apart, race, rows_of
-from repro.errors import ReproError
-from repro.files import write_json
-from repro.provenance import provenance
-from repro.scales import SYSTEMS
+from repro import SYSTEMS, ReproError, describe_origin, write_json
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -144,7 +141,7 @@ def _versions_of_peers(sections: Iterable[str]) -> dict[str, str]:
 def main(sections: tuple[str, ...]) -> None:
     """Measure the named SECTIONS, or all, and write results and page."""
     torch.set_num_threads(THREADS)
-    made_by = provenance(torch.device("cpu"), THREADS, "generated ids")  # before the first section writes into the repository
+    made_by = describe_origin(torch.device("cpu"), THREADS, "generated ids")  # before the first section writes into the repository
     made_by["versions"] |= _versions_of_peers(sections or SECTIONS)
     for name in sections or SECTIONS:
         try:

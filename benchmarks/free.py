@@ -5,19 +5,13 @@ each translates the beginning of the generated test set, trained on that corpus 
 """
 
 from collections.abc import Callable
+from functools import cache
 
 import torch
 
 from benchmarks.peers import to_ctranslate2
 from benchmarks.work import BATCH_SIZE, EACH_WAY, THREADS, Contender, apart, race, rows_of
-from repro import gallery
-from repro.data.corpora import load_pairs
-from repro.decoding import SearchConfig, Translator
-from repro.errors import ReproError
-from repro.evaluation import score_all
-from repro.jobs import describe_outcome, run_all, train_and_evaluate
-from repro.runs import Run
-from repro.scales import SCALES, SYSTEMS, resolve, run_name
+from repro import SCALES, SYSTEMS, Run, SearchConfig, Translator, gallery, load_corpus, resolve, run_name, score_all, train
 
 MODEL = "multi30k-base"
 TOOLKITS = ("repro", "CTranslate2")
@@ -72,15 +66,13 @@ def _quality(kinds: list[tuple[str, int, str]]) -> list[dict]:
 
 
 def train_systems() -> None:
-    """Train every system at `SCALE`, below `repro.runs.runs_root()`; those that are there already are found.
+    """Train every system at `SCALE` in the folder of runs; finished runs are reused.
 
     Raises:
         ReproError: the first that could not be trained.
     """
-    configs = [(resolve(SCALE, system),) for system in SYSTEMS]
-    for outcome in run_all(configs, train_and_evaluate, THREADS, lambda *ended: print(describe_outcome(ended[-1]), flush=True)):
-        if isinstance(outcome, ReproError):
-            raise outcome
+    for system in SYSTEMS:
+        train(resolve(SCALE, system), quiet=True)
 
 
 def system_contender(system: str, beam: int) -> Contender:
@@ -104,11 +96,13 @@ def _system_translator(system: str, beam: int) -> Callable[[list[str]], list[str
     return lambda sentences: ours.translate(sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE))
 
 
+@cache
 def _generated_pairs() -> tuple[list[str], list[str]]:
     data = SCALES[SCALE].data
-    sentences, references = load_pairs(data.corpus, data.source, data.target, "test")
+    sentences, references = load_corpus(data.corpus, data.source, data.target).pairs("test", data.source, data.target)
     return sentences[:SENTENCES], references[:SENTENCES]
 
 
+@cache
 def _real_pairs() -> tuple[list[str], list[str]]:
-    return load_pairs("multi30k", "en", "de", "test")
+    return load_corpus("multi30k", "en", "de").pairs("test", "en", "de")

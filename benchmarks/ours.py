@@ -3,14 +3,8 @@
 import torch
 
 from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, VOCAB, Contender, Shape, sources, training_batch
-from repro.allocator import keep_freed_memory
-from repro.config import ModelConfig, TrainConfig
-from repro.data.batches import Batch
-from repro.data.subwords import EOS_ID, PAD_ID
-from repro.decoding import SearchConfig, beam_search, quantized
-from repro.scales import SYSTEMS
-from repro.training import apply_update, make_optimizer
-from repro.transformer import Transformer
+from repro import SYSTEMS, SearchConfig, Transformer, keep_freed_memory
+from repro.core import EOS_ID, PAD_ID, Batch, ModelConfig, TrainConfig, apply_update, beam_search, make_optimizer, quantized
 
 
 def model_of(shape: Shape, system: str = "base") -> Transformer:

@@ -9,11 +9,8 @@ import numpy as np
 
 from benchmarks.free import MODEL, SCALE
 from benchmarks.work import PEERS, SHAPES
-from repro import plots
-from repro.files import write_atomic
-from repro.markdown import table
-from repro.papers.figures import layer_cost
-from repro.scales import SCALES
+from repro import SCALES, plots, table
+from repro.papers import layer_cost
 
 PLOT = "scaling.svg"
 
@@ -28,7 +25,7 @@ def write_page(results: Path, page: Path) -> None:
             made = f"{origin['processor']}, {origin['threads']} threads, {_versions(name, origin['versions'])}, commit {origin['commit']}"
             load = f"load at the end, this work in it: {origin['load_average']:.1f}"
             parts += [make(sections[name]["rows"]), f"Measured until {origin['measured']} on {made}; {load}."]
-    write_atomic(page, ("\n\n".join(parts) + "\n").encode())
+    page.write_text("\n\n".join(parts) + "\n")
     if "scaling" in sections:
         plots.save(layer_cost(sections["scaling"]["rows"]), page.parent / PLOT)
 

@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 from benchmarks.ours import model_of
 from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, VOCAB, Contender, Shape, sources, training_batch
-from repro.allocator import keep_freed_memory
-from repro.transformer import Transformer, sinusoids
+from repro import Transformer, keep_freed_memory
+from repro.core import sinusoids
 
 
 class PlainTransformer(nn.Module):

@@ -3,10 +3,8 @@
 import torch
 
 from benchmarks.work import SHAPES, Contender, race
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.attention.masks import causal_mask
-from repro.attention.multihead import MultiHeadAttention
+from repro import build_weights
+from repro.core import MultiHeadAttention, Positions, causal_mask
 
 LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
 TOKENS = 4096

@@ -16,7 +16,7 @@ from repro.behaviour import changes, output_of
 from repro.config import TrainConfig
 from repro.data.subwords import PAD_ID, Subwords
 from repro.energy import Joules, add_joules
-from repro.errors import DamagedFileError, InputError, MachineError
+from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.files import write_atomic
 from repro.reading import exists, is_file
 from repro.runs import Run
@@ -91,6 +91,28 @@ def new_model(run: Run) -> tuple[Transformer, Subwords]:
     warn_of_changed_code(run)
     subwords = Subwords.load(run.subwords_path)
     return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
+
+
+def load_model(run: Run) -> Transformer:
+    """Return the trained model of a finished run, on the CPU and in evaluation mode.
+
+    Args:
+        run: such as `repro.gallery.load("base")` or `repro.Run.find("base")`.
+
+    Raises:
+        InputError: the run is not finished, or is no run.
+        DamagedFileError: its files are not what was written.
+    """
+    return load_with_subwords(run)[0]
+
+
+def load_with_subwords(run: Run) -> tuple[Transformer, Subwords]:
+    """Return what `load_model` does, and the subwords of the model."""
+    check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
+    run.check_finished()
+    model, subwords = new_model(run)
+    load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
+    return model.eval(), subwords
 
 
 def warn_of_changed_code(run: Run) -> None:

@@ -18,9 +18,8 @@ from repro.attention import parse_layers
 from repro.attention.dot_product import DotProduct
 from repro.attention.multihead import MultiHeadAttention
 from repro.behaviour import behaviour
-from repro.checkpoints import tensors_of
+from repro.checkpoints import load_model, tensors_of
 from repro.config import NO_SUBLAYER, ModelConfig, RunConfig
-from repro.decoding import Translator
 from repro.errors import InputError
 from repro.files import write_atomic, write_json
 from repro.pruning import GateRule, gates_at_test_time
@@ -151,7 +150,7 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
         InputError: not finished, or see `drop_heads`.
     """
     rule = rule or run.config.model.gate_rule
-    smaller = drop_heads(Translator.from_run(run, "cpu").model, rule)
+    smaller = drop_heads(load_model(run), rule)
     train = replace(run.config.train, cut_from=run.path.name)
     pruned = Run.create(replace(run.config, model=replace(smaller.config, gate_rule=rule), train=train), run.path.parent)
     with pruned.lock():

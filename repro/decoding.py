@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from repro import stops
 from repro.allocator import keep_freed_memory
-from repro.checkpoints import load_parameters, new_model
+from repro.checkpoints import load_with_subwords
 from repro.config import READERS, check_types
 from repro.data.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
 from repro.data.characters import readable
@@ -22,7 +22,6 @@ from repro.data.text import texts_in
 from repro.errors import InputError, check_kind, shortened
 from repro.preparation import find_device
 from repro.runs import Run
-from repro.tensors import load_tensors
 from repro.transformer import Transformer
 
 MAX_TOKENS = 100_000  # no translation is longer, whatever its source
@@ -231,10 +230,7 @@ class Translator:
             DamagedFileError: its files are not what was written.
             MachineError: the device is not there.
         """
-        check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
-        run.check_finished()
-        model, subwords = new_model(run)
-        load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
+        model, subwords = load_with_subwords(run)
         return cls(model.to(find_device(device)), subwords, run.config.data.corpus)
 
     def quantized(self) -> "Translator":

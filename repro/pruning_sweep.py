@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from repro.checkpoints import load_model
 from repro.config import SITES
 from repro.data.corpora import task_of
-from repro.decoding import Translator
 from repro.errors import InputError, ReproError
 from repro.jobs import describe_outcome, run_all, train_and_evaluate
 from repro.pruning import almost_binary, gate_table, kept_heads, pruning_config, undecided
@@ -156,7 +156,7 @@ def point_of(run: Run, split: str = "test") -> PruningPoint:
     Raises:
         InputError: not finished, or a model without gates.
     """
-    model = Translator.from_run(run, "cpu").model
+    model = load_model(run)
     rows = gate_table(model)
     share = almost_binary(rows)
     kept = {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}

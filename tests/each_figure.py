@@ -22,6 +22,7 @@ COUNTS = np.arange(24).reshape(2, 3, 4)
 FIGURES = {  # one of each kind, with markup wherever text goes in
     "attention_maps": lambda: attention_maps([np.eye(2)], [MARKUP], [MARKUP, "b"], ["a", MARKUP]),
     "attention_grid": lambda: attention_grid([np.eye(2)[None], None], [MARKUP, "b"], ["a", MARKUP], title=MARKUP),
+    "heatmaps": lambda: plots.heatmaps([plots.Matrix(MARKUP, VALUES, [MARKUP, "b"], ["a", "b", MARKUP])], MARKUP, MARKUP, MARKUP, (0, 1)),
     "pattern_gallery": lambda: plots.pattern_gallery({MARKUP: np.eye(3), "next": np.eye(3, k=1)}),
     "bell_curves": lambda: plots.bell_curves([MARKUP, "b", "c"], {MARKUP: 0, "after": 1.5}),
     "attention_by_sublayer": lambda: plots.attention_by_sublayer({MARKUP: [(4, "learned"), None]}, [MARKUP, "cross"]),

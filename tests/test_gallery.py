@@ -9,6 +9,7 @@ import torch
 from captions_with_numbers import translate_captions
 
 from repro import gallery
+from repro.checkpoints import load_model
 from repro.data.corpora import load_corpus
 from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
@@ -46,6 +47,15 @@ def test_the_real_model_translates_a_sentence():
     run = gallery.load("multi30k-base")
     assert Translator.from_run(run).translate(["A man is riding a red bicycle."]) == ["Ein Mann fährt auf einem roten Fahrrad."]
     assert record_of(run)["system"] == "base"
+
+
+def test_a_loaded_model_is_the_one_that_translates():
+    run = gallery.load("gated")
+    model, translating = load_model(run), Translator.from_run(run, "cpu").model
+    assert not model.training
+    torch.testing.assert_close(dict(model.named_parameters()), dict(translating.named_parameters()), rtol=0, atol=0)
+    with pytest.raises(InputError, match="run: wants Run, found 'gated'. Fix: find it by its name"):
+        load_model("gated")
 
 
 def test_the_models_are_small_and_have_their_training_record():

@@ -14,9 +14,9 @@ from repro import attention
 from repro.attention import build_weights
 from repro.attention.base import Positions
 from repro.behaviour import WORDS, changes, of_model
+from repro.checkpoints import load_model
 from repro.config import ModelConfig
 from repro.cutting import save_pruned
-from repro.decoding import Translator
 from repro.errors import InputError
 from repro.report import render
 from repro.scoring import evaluate_run
@@ -225,7 +225,7 @@ def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, 
     places = [f"encoder.{layer}.self_attention.sublayer.weights" for layer in (0, 1)]
     assert [int(saved[f"{place}.used"]) for place in places] == [24, 24] and not any(name.endswith("derived") for name in saved)
     for _ in range(2):  # each draws other numbers, before it loads those of the run
-        model = Translator.from_run(run).model
+        model = load_model(run)
         for layer, place in zip(model.attentions()[SITE], places, strict=True):
             assert layer.weights.drawn == saved[f"{place}.drawn"]
 
@@ -234,7 +234,7 @@ def test_a_pruned_model_keeps_what_a_variant_at_another_site_has_drawn(write, tm
     known = "super().__init__(stack.num_heads, stack.head_dim)"
     write(NEARNESS.replace(known, f'{known}\n        self.register_buffer("drawn", torch.rand(()))'))
     whole = train(tiny(f"model.{SITE}=nearness", 'model.gated_sites=["cross"]', "train.max_updates=2"), tmp_path, quiet=True)
-    drawn = [[layer.weights.drawn for layer in Translator.from_run(run).model.attentions()[SITE]] for run in (whole, save_pruned(whole))]
+    drawn = [[layer.weights.drawn for layer in load_model(run).attentions()[SITE]] for run in (whole, save_pruned(whole))]
     assert drawn[0] == drawn[1]
 
 

@@ -9,7 +9,7 @@ from few_pairs import SIZES, few_pairs
 from tiny_runs import assert_same, forget_hashes, parameters_of, stop_after, tiny
 
 from repro import pruning_sweep
-from repro.checkpoints import find_start, load_start, new_model
+from repro.checkpoints import find_start, load_model, load_start, new_model
 from repro.config import SITES, RunConfig, TrainConfig
 from repro.cutting import from_scratch_config, save_pruned
 from repro.data.batches import EncodedPairs
@@ -112,7 +112,7 @@ def test_a_pruning_run_starts_where_its_base_ended(base, monkeypatch):
     last = parameters_of(run := train(config, base.path.parent, quiet=True))
     for name, value in parameters_of(base).items():
         torch.testing.assert_close(last[name], value, rtol=0, atol=1e-6)
-    assert all(row.log_alpha == pytest.approx(2, abs=1e-6) for row in gate_table(Translator.from_run(run).model))
+    assert all(row.log_alpha == pytest.approx(2, abs=1e-6) for row in gate_table(load_model(run)))
     assert run.subwords_path.read_bytes() == base.subwords_path.read_bytes()
 
 
@@ -121,7 +121,7 @@ def test_a_penalty_shuts_gates_and_none_leaves_them_open(base):
     counts = []
     for penalty in (0.0, 5.0):
         run = train(pruning_config(base, penalty, **options), base.path.parent, quiet=True)
-        counts.append(sum(row.gate for row in gate_table(Translator.from_run(run).model)))
+        counts.append(sum(row.gate for row in gate_table(load_model(run))))
     assert counts[0] == 24 and counts[1] < 12
 
 
@@ -226,7 +226,7 @@ def test_the_rule_of_the_gates_is_the_one_that_was_asked_for(base):
 def pruning(base) -> Run:
     """Return a pruning run whose gates went both ways."""
     run = train(pruning_config(base, 0.3, max_updates=12, gate_rate=5.0, gate_init=None), base.path.parent, quiet=True)
-    counts = [len(heads) for layers in kept_heads(Translator.from_run(run).model).values() for heads in layers]
+    counts = [len(heads) for layers in kept_heads(load_model(run)).values() for heads in layers]
     assert 0 < sum(counts) < 24
     return run
 
@@ -276,7 +276,7 @@ def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, prun
     config = from_scratch_config(pruned)
     assert isinstance(config, RunConfig) and config.train == replace(base.config.train, max_updates=16 + 12)
     assert config.model == replace(pruned.config.model, gate_init=None, gate_rule="sign")
-    vocab = Translator.from_run(base).model.output.out_features
+    vocab = load_model(base).output.out_features
     assert count_parameters(Transformer(config.model, vocab, PAD_ID)) == load_state(pruned.path / "final")["parameters"]
     with pytest.raises(InputError, match="was not pruned from a trained run"):
         from_scratch_config(base)
@@ -299,7 +299,7 @@ def test_a_point_counts_heads_by_site_and_layer(pruning, monkeypatch):
     record = {"scores": [{"name": "chrF", "value": 3.0}, {"name": "BLEU", "value": 7.5}]}
     monkeypatch.setattr(pruning_sweep, "evaluate_run", lambda run, split: record if (run, split) == (pruning, "dev") else None)
     point = pruning_sweep.point_of(pruning, "dev")
-    model = Translator.from_run(pruning).model
+    model = load_model(pruning)
     assert point.kept == {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}
     assert point.heads == sum(map(sum, point.kept.values())) and point.penalty == 0.3
     assert point.undecided == undecided(gate_table(model)) and point.bleu == 7.5

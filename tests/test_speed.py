@@ -72,7 +72,7 @@ def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
 def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is_trained_from_scratch(monkeypatch):
     made, run = [], SimpleNamespace(config=tiny(), path=None, name="base")
     points = [SimpleNamespace(run=SimpleNamespace(name=f"with {heads}"), heads=heads, penalty=1 / heads) for heads in (20, 12, 5)]
-    monkeypatch.setattr(pruned.Translator, "from_run", lambda *_: SimpleNamespace(model=None))
+    monkeypatch.setattr(pruned, "load_model", lambda _: None)
     monkeypatch.setattr(pruned, "kept_heads", lambda _: {site: [[0, 1, 2, 3]] * 2 for site in pruned.SITES})
     monkeypatch.setattr(pruned, "sweep", lambda *_, **__: points)
     monkeypatch.setattr(pruned, "continued_config", lambda _, *sites: ("control", *sites))

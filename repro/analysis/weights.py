@@ -1,12 +1,82 @@
-"""Collect the attention weights of a model: the matrices that maps, statistics and ablations start from."""
+"""Attention weights as matrices: those of a variant by itself, and those of a model on a batch."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from repro.errors import InputError
+from repro.attention import build_weights
+from repro.attention.base import Positions
+from repro.attention.masks import causal_mask
+from repro.errors import InputError, check_kind
 from repro.transformer import Transformer
+
+WIDTH = 840  # of a head; so that a variant may have from 1 to 8 heads of its own
+
+
+@torch.no_grad()
+def weights(
+    spec: str,
+    length: int = 0,
+    site: str = "encoder_self",
+    *,
+    key_len: int | None = None,
+    num_heads: int = 4,
+    layer: int = 1,
+    words: Sequence[int] | None = None,
+    blocked: Tensor | None = None,
+) -> Tensor:
+    """Return the weights that a variant gives sentences of one length, without a model around it.
+
+    Only a variant that never looks at the words has such weights. Parameters of an untrained one
+    (`recurrent`, `synthesizer`) are drawn from torch's generator. The future is blocked in
+    `decoder_self`.
+
+    >>> weights("gaussian(std=0.5)", length=7).shape
+    torch.Size([4, 7, 7])
+
+    Args:
+        spec: a variant with its options, such as `gaussian(std=0.5)`.
+        length: number of querying tokens; by default as many as `words`.
+        site: `encoder_self`, `decoder_self` or `cross`.
+        key_len: number of tokens to look at, if it differs from `length`; in `cross` only.
+        num_heads: of the layer; a variant may have its own number.
+        layer: which layer, counted from 1; only `recurrent` depends on it.
+        words: for each key the index of its word, as in `[0, 1, 1, 2]`; for patterns over words.
+        blocked: bool, `(key_len,)` or `(length, key_len)`, True = may not attend, in addition.
+
+    Returns:
+        `(num_heads, length, key_len)`.
+
+    Raises:
+        InputError: an unknown variant, site or option; or a variant that looks at the words.
+    """
+    length = length or len(words or ())
+    key_len = key_len or length
+    for where, number in {"length": length, "key_len": key_len, "num_heads": num_heads, "layer": layer}.items():
+        check_kind(where, number, "give a whole number", int)
+        if number < 1:
+            raise InputError(where, f"must be at least 1, found {number}", "use 1 or more")
+    if key_len != length and site != "cross":
+        raise InputError("key_len", f"is {key_len}, but {site} has {length} keys", "leave it out")
+    if words is not None and len(words) != key_len:
+        raise InputError("words", f"has {len(words)} entries for {key_len} keys", "give one a key")
+    if blocked is not None and blocked.shape not in {(key_len,), (length, key_len)}:
+        what = f"has shape {tuple(blocked.shape)}, for {length} queries and {key_len} keys"
+        raise InputError("blocked", what, "give (key_len,) or (length, key_len)")
+    width = WIDTH * num_heads
+    module = build_weights(spec, site, layer, width, num_heads)[-1]
+    query, key = torch.zeros(1, length, width), torch.zeros(1, key_len, width)
+    if module is None or module.project_key(key) is not None:
+        what = "has no attention" if module is None else "has heads that look at the words"
+        mend = "leave these out, as in fixed(learned=0, heads=7), or use repro.analysis.collect_weights"
+        raise InputError(f"layer {layer} of '{spec}'", what, mend if module else "name a variant")
+    hidden = causal_mask(torch.arange(length), key_len)
+    hidden = hidden if site == "decoder_self" else torch.zeros_like(hidden)
+    hidden = hidden if blocked is None else hidden | blocked
+    of_keys = None if words is None else torch.tensor([list(words)])
+    return module(query, None, hidden, Positions(torch.arange(length), of_keys))[0]
 
 
 class Weights(NamedTuple):

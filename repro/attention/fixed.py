@@ -84,7 +84,7 @@ class Fixed(AttentionWeights):
         tokens = torch.arange(blocked.shape[-1], device=blocked.device)[None]
         words = positions.words if self.options["unit"] == "word" else tokens
         if words is None:
-            raise InputError("fixed(unit='word')", "the words of the subwords are not known", "give Positions.words, or use unit='token'")
+            raise InputError("fixed(unit='word')", "the words of the subwords are not known", "give them (`words`), or use unit='token'")
         i, j = words[:, None, positions.query, None], words[:, None, None, :]
         n = (j + 1).masked_fill(blocked, 0).amax(-1, keepdim=True)  # words that the query may attend to
         is_first_piece = F.pad(words[:, 1:] != words[:, :-1], (1, 0), value=True)[:, None, None]

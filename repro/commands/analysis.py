@@ -88,9 +88,9 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     check_at_hand(data.corpus, found.path)
     load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)  # a wrong name is refused before all work
 
+    from repro.checkpoints import load_model
     from repro.config import SITES
     from repro.cutting import check_prunable, save_pruned
-    from repro.decoding import Translator
     from repro.markdown import table
     from repro.pruning import kept_heads
     from repro.pruning_sweep import nearest, sweep
@@ -98,7 +98,7 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     from repro.translations import compare_records
 
     chosen = ("encoder_self",) if sites == "encoder" else SITES
-    model = Translator.from_run(found, "cpu").model
+    model = load_model(found)
     layers = kept_heads(model)
     num_heads = sum(len(layer) for site in chosen for layer in layers[site])
     for number in wanted:

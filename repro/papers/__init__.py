@@ -2,17 +2,46 @@
 
 An experiment is what stands behind one numbered table or figure; it names what must be trained and measured, and renders what was found
 beside what was printed. A paper is a file here and a line in `PAPERS`.
+
+    papers      PAPERS, load_paper, find_experiments, Paper, Experiment, Deviation, zeng2021,
+                printed_numbers
+    evidence    Arm, Evidence, NotMeasured, PRUNED, REFERENCE_WORDS, equal_parts
+    claims      Claim, Check, better, not_worse, decide, STATUSES, claims_of, of_scores
+    verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
+                scales_with_verdicts, further_test_sets
+    show        experiment_section, score_table, Row, status_line, gap_figure, head_figures,
+                layer_cost
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from repro.errors import InputError, did_you_mean
+from repro.lazy import attach
 from repro.papers.arms import Arm
 from repro.papers.claims import Claim
 from repro.papers.evidence import Evidence
+
+if TYPE_CHECKING:
+    from repro.papers import zeng2021
+    from repro.papers.bins import equal_parts
+    from repro.papers.claims import STATUSES, Check, better, decide, not_worse
+    from repro.papers.evidence import NotMeasured
+    from repro.papers.figures import gap_figure, head_figures, layer_cost
+    from repro.papers.printed import printed as printed_numbers
+    from repro.papers.pruned import PRUNED
+    from repro.papers.report import experiment_section
+    from repro.papers.tables import Row, score_table, status_line
+    from repro.papers.verdicts import as_verdict, claims_of, further_test_sets, judge, of_scores, scales_with_verdicts, side_by_side
+    from repro.papers.verdicts import counts as count_verdicts
+    from repro.papers.verdicts import load as load_verdicts
+    from repro.papers.verdicts import update as update_verdicts
+    from repro.sentences import REFERENCE_WORDS
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__all__ += ["PAPERS", "Arm", "Claim", "Deviation", "Evidence", "Experiment", "Paper", "find_experiments", "load_paper"]
 
 PAPERS = ("raganato2020", "you2020", "voita2019", "zeng2021", "cui2019")
 

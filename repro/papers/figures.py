@@ -6,14 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from plotly.graph_objects import Figure
 
 from repro import plots
-from repro.attention import build_weights
-from repro.attention.base import Positions
+from repro.analysis.weights import weights
 from repro.attention.fixed import PATTERNS
-from repro.attention.masks import causal_mask
 from repro.config import SELF_SITES, SITES
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, Record
@@ -183,10 +180,5 @@ def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm], masked:
 
 def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Return the weights that a variant without queries gives in a sentence of `EXAMPLE_WORDS`, by head."""
-    weights = build_weights(spec, site, 1, 2 * num_heads, num_heads)[0]
-    words = torch.tensor([EXAMPLE_WORDS])
-    positions = torch.arange(words.shape[1])
-    blocked = causal_mask(positions, len(positions)) if site == "decoder_self" else torch.zeros(1, 1, 1, len(positions), dtype=torch.bool)
-    nothing = torch.zeros(1, len(positions), 2 * num_heads)
-    matrices = weights(nothing, nothing, blocked, Positions(positions, words))[0]
+    matrices = weights(spec, site=site, num_heads=num_heads, words=EXAMPLE_WORDS)
     return dict(zip(names, matrices.numpy(), strict=True))

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from repro.checkpoints import load_model
 from repro.config import SITES, ModelConfig, from_dict
 from repro.cutting import from_scratch_config, save_pruned
-from repro.decoding import Translator
 from repro.jobs import train_and_evaluate
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
@@ -41,7 +41,7 @@ def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 def _measure_one(run: Run) -> dict[str, Any]:
     series, records = {}, []
-    whole = kept_heads(Translator.from_run(run, "cpu").model)
+    whole = kept_heads(load_model(run))
     for name, sites in SERIES.items():
         num_heads = sum(len(layer) for site in sites for layer in whole[site])
         wanted = wanted_heads(name, num_heads)
@@ -79,7 +79,7 @@ def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> li
 
 
 def _describe(point: PruningPoint) -> dict[str, Any]:
-    model = Translator.from_run(point.run, "cpu").model
+    model = load_model(point.run)
     return {
         "run": point.run.name,
         "config_digest": point.run.config.digest(),

@@ -22,7 +22,7 @@ from repro.plots.heads import (
     roles_by_layer,
     weight_histograms,
 )
-from repro.plots.maps import attention_grid, attention_maps, bell_curves, pattern_gallery
+from repro.plots.maps import Matrix, attention_grid, attention_maps, bell_curves, heatmaps, pattern_gallery
 from repro.plots.pruning import gate_paths, heads_kept_by_layer, heads_kept_by_site, pruning_curve
 from repro.plots.scores import (
     Difference,
@@ -43,6 +43,7 @@ __all__ = [
     "NO_ROLE",
     "ROLES",
     "Difference",
+    "Matrix",
     "Measured",
     "accuracy_by_distance",
     "attention_by_sublayer",
@@ -61,6 +62,7 @@ __all__ = [
     "head_values",
     "heads_kept_by_layer",
     "heads_kept_by_site",
+    "heatmaps",
     "offset_histograms",
     "pattern_gallery",
     "picture",

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from repro.exercises import exercise
+from repro import exercise
 
 
 def table(num_rows, num_columns, number):

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from repro.exercises import exercise
+from repro import exercise
 
 
 def mask(length, allowed):

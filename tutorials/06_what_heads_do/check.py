@@ -2,7 +2,7 @@
 
 import torch
 
-from repro.exercises import exercise
+from repro import exercise
 
 SENTENCES = (
     torch.tensor(

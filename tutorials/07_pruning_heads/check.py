@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from repro.exercises import exercise
+from repro import exercise
 
 TEMPERATURE, EPSILON = 0.33, 0.1
 

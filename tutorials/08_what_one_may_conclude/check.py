@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy import stats
 
-from repro.exercises import exercise
+from repro import exercise
 
 
 def mean(numbers):
