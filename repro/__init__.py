@@ -23,6 +23,7 @@ _HOME = {
     "build_weights": "repro.attention",
     "evaluate_run": "repro.scoring",
     "load_records": "repro.records",
+    "results": "repro.frames",
     "paired_bootstrap": "repro.evaluation",
     "score_all": "repro.evaluation",
 }
