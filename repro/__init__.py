@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from repro.evaluation import paired_bootstrap, score_all
     from repro.exercises import exercise
     from repro.files import write_json
+    from repro.frames import results
     from repro.markdown import table
     from repro.provenance import provenance as describe_origin
     from repro.published import published_for

@@ -123,9 +123,20 @@ class RunConfig:
 
     def digest(self) -> str:
         """Return twelve hex digits that name this configuration."""
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        text = json.dumps({name: _named_values(part) for name, part in parts.items()}, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return _digest(self._values())
+
+    def group_key(self) -> str:
+        """Return twelve hex digits that name this configuration without its seed."""
+        values = self._values()
+        del values["train"]["seed"]
+        return _digest(values)
+
+    def _values(self) -> dict[str, dict[str, Any]]:
+        return {part.name: _named_values(getattr(self, part.name)) for part in fields(self)}
+
+
+def _digest(values: Any) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _named_values(part: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import numpy as np
 from repro.data.text import texts_in
 from repro.errors import InputError
 from repro.metrics import CorpusMetric, metrics_for, score_of_sums, scorer_of
-from repro.resampling import BOOTSTRAP_SEED, resamples
-from repro.statistics import Estimate, SeedNoise, estimate
+from repro.resampling import resamples
+from repro.statistics import LEVEL, Estimate, SeedNoise, estimate
 
 
 @dataclass(frozen=True)
@@ -51,42 +51,41 @@ class Counted:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much `second` is better than `first` on the same sentences.
+    """How much `second` is better than `first` on the same sentences, each the mean over its seeds.
 
-    `low` and `high` bound the middle 95 % of the difference over paired bootstrap resamples (Koehn 2004); `p` is the probability,
-    were the two equal, of a difference at least this large in either direction.
+    Args:
+        metric, signature: of the scores.
+        first, second: the two scores.
+        estimate: second - first. For single runs, the interval is the middle 95 % of the
+            difference over paired bootstrap resamples (Koehn 2004); for more, see
+            `statistics.estimate`.
+        p: for single runs, the probability, were the two equal, of a difference at least this
+            large in either direction; None for more.
+        num_samples: how many resamples.
     """
 
     metric: str
     signature: str
     first: float
     second: float
-    low: float
-    high: float
-    p: float
+    estimate: Estimate
+    p: float | None
     num_samples: int
 
     @property
     def difference(self) -> float:
         """Return second - first."""
-        return self.second - self.first
+        return self.estimate.value
 
+    @property
+    def low(self) -> float:
+        """Return the lower end of the interval of the difference."""
+        return self.estimate.ends[0]
 
-@dataclass(frozen=True)
-class SystemComparison:
-    """How much one system is better than another on the same sentences, each the mean over its training seeds.
-
-    Args:
-        metric, signature: of the scores.
-        first, second: the two scores.
-        difference: second - first.
-    """
-
-    metric: str
-    signature: str
-    first: float
-    second: float
-    difference: Estimate
+    @property
+    def high(self) -> float:
+        """Return the upper end of the interval of the difference."""
+        return self.estimate.ends[1]
 
 
 def score_all(hyps: list[str], refs: list[str], target: str, task: str = "translation") -> list[Score]:
@@ -128,21 +127,8 @@ def paired_bootstrap(
     Raises:
         InputError: nothing to score, not texts, not as many references as hypotheses, an unknown task, or no resample.
     """
-    first, refs = _lines(first, refs)
-    second, _ = _lines(second, refs)
-    return bootstrap(count_texts(first, refs, target, task), count_texts(second, refs, target, task), num_samples)
-
-
-def bootstrap(first: list[Counted], second: list[Counted], num_samples: int = 1000) -> list[Comparison]:
-    """Compare two systems as `paired_bootstrap` does, by what was counted of their texts.
-
-    Raises:
-        InputError: no resample.
-    """
-    _check_samples(num_samples)
-    random = np.random.default_rng(BOOTSTRAP_SEED)
-    samples = random.integers(len(first[0].sums), size=(num_samples, len(first[0].sums)))
-    return [_compare(*pair, samples) for pair in zip(first, second, strict=True)]
+    (compared,) = compare_systems([[first], [second]], refs, target, num_samples, task)
+    return compared
 
 
 def count_texts(hyps: list[str], refs: list[str], target: str, task: str = "translation") -> list[Counted]:
@@ -151,25 +137,9 @@ def count_texts(hyps: list[str], refs: list[str], target: str, task: str = "tran
     return [Counted(metric.name, metric.signature(), metric.statistics(hyps)) for metric in metrics]
 
 
-def _check_samples(num_samples: int) -> None:
-    if num_samples < 1:
-        raise InputError("num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000")
-
-
-def _compare(first: Counted, second: Counted, samples: np.ndarray) -> Comparison:
-    of_both = (first, second)
-    true = [one.score_of(one.sums.sum(axis=0)) for one in of_both]
-    resampled = [[one.score_of(one.sums[sample].sum(axis=0)) for sample in samples] for one in of_both]
-    differences = np.array(resampled[1]) - np.array(resampled[0])
-    observed = abs(true[1] - true[0])
-    p = (np.sum(np.abs(differences - differences.mean()) >= observed) + 1) / (len(samples) + 1)
-    low, high = np.percentile(differences, [2.5, 97.5])
-    return Comparison(first.metric, first.signature, true[0], true[1], float(low), float(high), float(p), len(samples))
-
-
 def compare_systems(
     systems: Sequence[Sequence[list[str]]], refs: list[str], target: str, num_samples: int = 1000, task: str = "translation"
-) -> list[list[SystemComparison]]:
+) -> list[list[Comparison]]:
     """Compare systems with the first of them, each by the texts that all of its training seeds made of the same sentences.
 
     The intervals are over sentences and seeds (see `repro.statistics`). How far a seed moves a score is pooled from all of the systems,
@@ -188,32 +158,46 @@ def compare_systems(
     """
     if not systems or not all(systems):
         raise InputError("systems", "one has no texts, or there is no system", "give each system a list of texts for every seed")
+    refs = texts_in("references", refs)
     texts = [[_lines(hyps, refs)[0] for hyps in seeds] for seeds in systems]
     counted = [[count_texts(hyps, refs, target, task) for hyps in seeds] for seeds in texts]
     return compare_counted(counted, num_samples)
 
 
-def compare_counted(systems: Sequence[Sequence[list[Counted]]], num_samples: int = 1000) -> list[list[SystemComparison]]:
+def compare_counted(systems: Sequence[Sequence[list[Counted]]], num_samples: int = 1000) -> list[list[Comparison]]:
     """Compare systems with the first of them as `compare_systems` does, by what was counted of their texts.
 
     Raises:
         InputError: no resample.
     """
-    _check_samples(num_samples)
+    if num_samples < 1:
+        raise InputError("num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000")
     counts = resamples(len(systems[0][0][0].sums), num_samples).astype(np.float32)
-    compared: list[list[SystemComparison]] = [[] for _ in systems[1:]]
+    by_metric = []
     for place, metric in enumerate(systems[0][0]):
         sums = [[of_seed[place].sums for of_seed in seeds] for seeds in systems]
         scores = [[metric.score_of(s.sum(axis=0)) for s in seeds] for seeds in sums]
         resampled = [np.mean([[metric.score_of(row) for row in counts @ s] for s in seeds], axis=0) for seeds in sums]
         noise = SeedNoise.pooled(scores)
-        for found, of_seeds, of_resamples in zip(compared, scores[1:], resampled[1:], strict=True):
-            both = [len(scores[0]), len(of_seeds)]
-            first, second = float(np.mean(scores[0])), float(np.mean(of_seeds))
-            of_both = noise and noise.times(sum(1 / number for number in both))
-            difference = estimate(second - first, of_resamples - resampled[0], both, of_both)
-            found.append(SystemComparison(metric.metric, metric.signature, first, second, difference))
-    return compared
+        others = zip(scores[1:], resampled[1:], strict=True)
+        by_metric.append([_compare(metric, scores[0], of, again - resampled[0], noise) for of, again in others])
+    return [list(of_system) for of_system in zip(*by_metric, strict=True)]
+
+
+def _compare(metric: Counted, first: list[float], second: list[float], differences: np.ndarray, noise: SeedNoise | None) -> Comparison:
+    """Compare the scores of the seeds of two systems, whose difference is known on resamples."""
+    of_both = float(np.mean(first)), float(np.mean(second))
+    difference, p = of_both[1] - of_both[0], None
+    if noise is None:  # single runs
+        low, high = np.percentile(differences, [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2])
+        found = Estimate(difference, float(low), float(high), LEVEL, "test sentences", (1, 1), unit=metric.metric)
+        far = np.sum(np.abs(differences - differences.mean()) >= abs(difference))
+        p = float((far + 1) / (len(differences) + 1))
+    else:
+        seeds = [len(first), len(second)]
+        noise = noise.times(sum(1 / number for number in seeds))
+        found = estimate(difference, differences, seeds, noise, unit=metric.metric)
+    return Comparison(metric.metric, metric.signature, *of_both, found, p, len(differences))
 
 
 def as_records(scores: list[Score]) -> list[dict[str, Any]]:

@@ -8,24 +8,24 @@ import re
 import types
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 from repro.errors import shortened
 
 
-class _Data(TypedDict):
+class DataFields(TypedDict):
     corpus: str
     source: str
     target: str
 
 
-class _Config(TypedDict):
-    data: _Data
+class ConfigFields(TypedDict):
+    data: DataFields
     model: dict[str, Any]
     train: dict[str, Any]
 
 
-class _Provenance(TypedDict):
+class ProvenanceFields(TypedDict):
     data_fingerprint: str
     versions: dict[str, str]
     device: str
@@ -35,19 +35,19 @@ class _Provenance(TypedDict):
     started: str
 
 
-class _Described(TypedDict):
+class Described(TypedDict):
     """What a record of any kind has."""
 
     kind: NotRequired[str]
     run: str
     system: str
     seed: int
-    config: _Config
+    config: ConfigFields
     config_digest: str
-    provenance: _Provenance
+    provenance: ProvenanceFields
 
 
-class _Training(TypedDict):
+class TrainingFields(TypedDict):
     update: int
     tokens: int
     seconds: float
@@ -57,25 +57,25 @@ class _Training(TypedDict):
     joules: NotRequired[dict[str, float] | None]
 
 
-class _Decoding(TypedDict):
+class DecodingFields(TypedDict):
     seconds: float
     sentences_per_second: float
 
 
-class _Score(TypedDict):
+class ScoreFields(TypedDict):
     name: str
     value: float
     signature: str
 
 
-class _ScoreTables(TypedDict):
+class ScoreTables(TypedDict):
     """SHA-256 of the text of each table."""
 
     sentences: str
     references: str
 
 
-class _Writable(TypedDict):
+class WritableFields(TypedDict):
     """What the subwords of a model cost it; see `translations.writable`."""
 
     changed: int
@@ -83,29 +83,29 @@ class _Writable(TypedDict):
     scores: dict[str, float]
 
 
-class _Scores(_Described):
+class ScoreRecord(Described):
     split: str
-    training: _Training
+    training: TrainingFields
     search: dict[str, Any]
-    decoding: _Decoding
-    scores: list[_Score]
+    decoding: DecodingFields
+    scores: list[ScoreFields]
     references_sha256: str
     sentences: int
-    tables: _ScoreTables
+    tables: ScoreTables
     in_train: NotRequired[dict[str, int]]
-    writable: NotRequired[_Writable]
+    writable: NotRequired[WritableFields]
 
 
-class _ContrastiveTables(TypedDict):
+class ContrastiveTables(TypedDict):
     items: str
 
 
-class _Contrastive(_Described):
+class ContrastiveRecord(Described):
     results: list[dict[str, Any]]
-    tables: _ContrastiveTables
+    tables: ContrastiveTables
 
 
-class _Measured(TypedDict):
+class MeasuredFields(TypedDict):
     sentences: int
     sentences_of_split: int
     relevance_sentences: int
@@ -113,7 +113,7 @@ class _Measured(TypedDict):
     parses: str | None
 
 
-class _HeadsOfSite(TypedDict):
+class SiteFields(TypedDict):
     """What is known of the heads of a site, each a row a layer; see `HeadStatistics`."""
 
     confidence: list[list[Any]]
@@ -134,51 +134,51 @@ class _HeadsOfSite(TypedDict):
     roles: list[list[Any]]
 
 
-class _Sites(TypedDict):
-    encoder_self: _HeadsOfSite
-    decoder_self: _HeadsOfSite
-    cross: _HeadsOfSite
+class SitesFields(TypedDict):
+    encoder_self: SiteFields
+    decoder_self: SiteFields
+    cross: SiteFields
 
 
-class _Heads(_Described):
+class HeadRecord(Described):
     split: str
-    measured: _Measured
-    sites: _Sites
+    measured: MeasuredFields
+    sites: SitesFields
     syntax: dict[str, Any] | None
 
 
-class _Maps(_Described):
+class MapRecord(Described):
     source: list[str]
     target: list[str]
     weights: dict[str, Any]
 
 
-class _Mask(TypedDict):
+class MaskFields(TypedDict):
     heads: list[Any]
 
 
-class _MaskTables(TypedDict):
+class MaskTables(TypedDict):
     masks: str
     references: str
 
 
-class _Masks(_Described):
+class MaskRecord(Described):
     split: str
-    masks: dict[str, _Mask]
-    tables: _MaskTables
+    masks: dict[str, MaskFields]
+    tables: MaskTables
 
 
-class _OffDiagonal(_Described):
+class OffDiagonalRecord(Described):
     split: str
     shares: dict[str, list[float]]
 
 
-class _Pruning(_Described):
+class PruningRecord(Described):
     whole: dict[str, Any]
     series: dict[str, dict[str, Any]]
 
 
-class _Speed(_Described):
+class SpeedRecord(Described):
     sitting: list[str]
     sentences: int
     batch_size: int
@@ -189,14 +189,14 @@ class _Speed(_Described):
 
 
 KINDS: dict[str, type] = {
-    "scores": _Scores,
-    "contrastive": _Contrastive,
-    "heads": _Heads,
-    "maps": _Maps,
-    "masks": _Masks,
-    "off_diagonal": _OffDiagonal,
-    "pruning": _Pruning,
-    "speed": _Speed,
+    "scores": ScoreRecord,
+    "contrastive": ContrastiveRecord,
+    "heads": HeadRecord,
+    "maps": MapRecord,
+    "masks": MaskRecord,
+    "off_diagonal": OffDiagonalRecord,
+    "pruning": PruningRecord,
+    "speed": SpeedRecord,
 }
 """Kind of record -> the fields that tables and checks read of it; a record may have more."""
 
@@ -208,8 +208,8 @@ def kind_of(record: dict[str, Any]) -> str:
 
 def faults_of(record: dict[str, Any]) -> Iterator[str]:
     """Say what of a record is not as its kind has it; what follows the first may not be said, but raise."""
-    yield from _type_faults(record, _Described, "")
-    yield from _type_faults(record, KINDS.get(kind_of(record), _Described), "")
+    yield from type_faults(record, Described, "")
+    yield from type_faults(record, KINDS.get(kind_of(record), Described), "")
     for name, digest in record.get("tables", {}).items():
         if not re.fullmatch("[0-9a-f]{64}", str(digest)):
             yield f"tables.{name} wants a SHA-256 as hex digits, found {shortened(repr(digest), 60)}"
@@ -237,26 +237,37 @@ def _control_faults(value: Any, where: str) -> Iterator[str]:
                 yield from _control_faults(item, f"{where}[{place}]")
 
 
-_NAMES = {str: "text", int: "a whole number", float: "a number", list: "a list", dict: "an object", type(None): "null"}
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+    bool: "true or false",
+    type(None): "null",
+}
 
 
 _hints_of = cache(get_type_hints)  # which works every hint out anew
 
 
-def _type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
+def type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
     """Say what in a value of JSON is missing or of another type than its hint; numbers may be whole, and must be finite."""
     kind = dict if is_typeddict(hint) else get_origin(hint) or hint
     if kind is types.UnionType:
         choices = get_args(hint)
-        if all(any(True for _ in _type_faults(value, choice, where)) for choice in choices):
-            yield from _type_faults(value, choices[0], where)
+        if all(any(True for _ in type_faults(value, choice, where)) for choice in choices):
+            yield from type_faults(value, choices[0], where)
+    elif kind is Literal:
+        if value not in get_args(hint):
+            yield f"{where} wants one of {', '.join(get_args(hint))}, found {shortened(repr(value), 60)}"
     elif not _is_a(value, kind):
         yield f"{where or 'it'} wants {_NAMES[kind]}, found {shortened(repr(value), 60)}"
     elif is_typeddict(hint):
         for key, inner in _hints_of(hint).items():
             path = f"{where}.{key}".lstrip(".")
             if key in value:
-                yield from _type_faults(value[key], inner, path)
+                yield from type_faults(value[key], inner, path)
             elif key in hint.__required_keys__:
                 yield f"{path} is missing"
     elif kind in (list, dict):
@@ -264,7 +275,7 @@ def _type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
         for place, item in enumerate(value) if kind is list else value.items():
             # Almost all of a record are long lists of plain values, of which there is nothing more to ask.
             if not (inner in _NAMES and _is_a(item, inner)):
-                yield from _type_faults(item, inner, f"{where}[{place}]" if kind is list else f"{where}.{place}")
+                yield from type_faults(item, inner, f"{where}[{place}]" if kind is list else f"{where}.{place}")
 
 
 def _is_a(value: Any, kind: Any) -> bool:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,17 @@ def _measured_on(record: dict[str, Any]) -> str:
 def _text_of(record: dict[str, Any]) -> str:
     """Return what names the text that a record is about: of scores the references, else all of the corpus."""
     return record.get("references_sha256", record["provenance"]["data_fingerprint"])[:12]
+
+
+def group_key(record: dict[str, Any]) -> str:
+    """Return the digest of a record's configuration without the seed, which all seeds of a system share."""
+    train = {name: value for name, value in record["config"]["train"].items() if name != "seed"}
+    return _group_key(json.dumps(record["config"] | {"train": train}))
+
+
+@cache  # thousands of records are of a few hundred systems
+def _group_key(config: str) -> str:
+    return from_dict(RunConfig, json.loads(config)).group_key()
 
 
 def search_of(record: dict[str, Any]) -> list[str]:

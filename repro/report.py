@@ -11,13 +11,12 @@ from repro.costs import TRAINING_COSTS, costs_note, training_costs
 from repro.data.catalogue import GENERATED
 from repro.data.corpora import task_of
 from repro.errors import InputError
-from repro.evaluation import Comparison, SystemComparison
+from repro.evaluation import Comparison
 from repro.markdown import escape, table, visible
 from repro.published import published_for
 from repro.records import pairs_of, score_of, search_of
 from repro.scales import conditions_of
-from repro.statistics import Estimate
-from repro.translations import compare_records, compare_seeds, hypotheses_of
+from repro.translations import compare_seeds, hypotheses_of
 
 NUM_EXAMPLES = 5
 LOST = 1.0  # points of a perfect translation that subwords cost, above which a column shows scores without that
@@ -200,26 +199,18 @@ def differences_table(records: list[dict[str, Any]]) -> str:
     if not others:
         return f"Nothing to compare {escape(first)} with."
     pairs = [escape(f"{name} - {first}") for name in others]
-    if len(systems) < len(records):
-        return _differences_over_seeds(pairs, compare_seeds(list(systems.values())))
-    compared = [(pair, found) for pair, record in zip(pairs, records[1:], strict=True) for found in compare_records(records[0], record)]
-    rows = [[pair, comparison.metric, *describe(comparison)] for pair, comparison in compared]
-    num_samples = compared[0][1].num_samples
-    samples = f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each says nothing about other seeds."
-    return table(["systems", "metric", "difference", "95 % interval", "p"], rows) + "\n\n" + samples
-
-
-def _differences_over_seeds(pairs: list[str], compared: list[list[SystemComparison]]) -> str:
-    rows = [
-        [pair, found.metric, *describe_over_seeds(found.difference)]
-        for pair, by_metric in zip(pairs, compared, strict=True)
-        for found in by_metric
-    ]
+    compared = compare_seeds(list(systems.values()))
+    rows = [[pair, found.metric, *describe(found)] for pair, by_metric in zip(pairs, compared, strict=True) for found in by_metric]
+    header = ["systems", "metric", "difference", "95 % interval"]
+    if len(systems) == len(records):
+        num_samples = compared[0][0].num_samples
+        note = f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each says nothing about other seeds."
+        return table([*header, "p"], rows) + "\n\n" + note
     note = (
         "Intervals are over test sentences and training seeds; how far a seed moves a score is pooled from the systems of this table. "
         "*Detectable* is the true difference from 0 that such an interval shows with a chance of 80 %."
     )
-    return table(["systems", "metric", "difference", "95 % interval", "from", "detectable"], rows) + "\n\n" + note
+    return table([*header, "from", "detectable"], rows) + "\n\n" + note
 
 
 def by_label(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -243,20 +234,17 @@ def names_of(records: list[dict[str, Any]]) -> list[str]:
 
 
 def describe(comparison: Comparison) -> list[str]:
-    """Return difference, interval and p-value as text."""
-    return [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}", p_value(comparison).removeprefix("= ")]
+    """Return difference and interval as text; of single runs the p-value, of more how many seeds and the detectable difference."""
+    found = [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}"]
+    if comparison.p is not None:
+        return [*found, p_value(comparison.p, comparison.num_samples).removeprefix("= ")]
+    return [*found, comparison.estimate.seeds_said(), f"{comparison.estimate.detectable:.2f}"]
 
 
-def p_value(comparison: Comparison) -> str:
+def p_value(p: float, num_samples: int) -> str:
     """Return `= 0.123`, or `< 0.002` of 1,000 resamples where none is as far off: they tell no smaller probability."""
-    smallest = 1 / (comparison.num_samples + 1)
-    return f"= {comparison.p:.3f}" if comparison.p > 1.5 * smallest else f"< {2 * smallest:.3f}"
-
-
-def describe_over_seeds(difference: Estimate) -> list[str]:
-    """Return difference, interval, number of seeds and detectable difference as text."""
-    detectable = "-" if difference.detectable is None else f"{difference.detectable:.2f}"
-    return [f"{difference.mean:+.2f}", f"{difference.low:+.2f} to {difference.high:+.2f}", difference.seeds, detectable]
+    smallest = 1 / (num_samples + 1)
+    return f"= {p:.3f}" if p > 1.5 * smallest else f"< {2 * smallest:.3f}"
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:

@@ -19,16 +19,15 @@ What a mask costs is measured within a model, for every head of it. Its variance
 measured for several seeds, but for each head by itself: a head that costs ten points varies more than one that costs none. What two heads
 of a model cost is taken to vary independently over seeds.
 
-Other numbers have an `Interval`: over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from. What was
+Other numbers have an interval over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from. What was
 measured on models of several seeds is their mean, and its interval is over these seeds, too (`over_seeds`). A count or share of heads of a
-single model has none (`Exact`) and says of how many.
+single model has none, and says of how many. All of them are an `Estimate`.
 """
 
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from scipy import stats
@@ -80,98 +79,95 @@ class SeedNoise:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its uncertainty.
+    """A number and how sure it is.
 
     Args:
-        mean: the number, over seeds.
-        low, high: its 95 % interval over sentences and, where `detectable` is there, over seeds.
-        seeds: how many seeds it was taken from, in words.
-        detectable: the smallest true difference from 0 that such an interval shows with a chance of 80 %; None where nothing tells how
-            much seeds matter.
-    """
-
-    mean: float
-    low: float
-    high: float
-    seeds: str
-    detectable: float | None
-
-    @property
-    def counts_seeds(self) -> bool:
-        """Whether the interval knows how much seeds matter."""
-        return self.detectable is not None
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The interval that a verdict may rest on: all numbers where another seed might lead to any."""
-        return (self.low, self.high) if self.counts_seeds else (-math.inf, math.inf)
-
-    def cell(self, sign: int = 1) -> str:
-        """Return the number, or its negative, with its interval, for a table; marked where the interval does not know of seeds."""
-        low, high = sorted((sign * self.low, sign * self.high))
-        return f"{sign * self.mean:+.2f} ({low:+.2f} to {high:+.2f}){'' if self.counts_seeds else SENTENCES_ALONE}"
-
-    def __str__(self) -> str:
-        detectable = "other seeds not counted in" if self.detectable is None else f"detectable {self.detectable:.2f}"
-        return f"{self.mean:+.2f}, 95 % {self.low:+.2f} to {self.high:+.2f}, {self.seeds}, {detectable}"
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A number with an interval, over something else than sentences and seeds alone.
-
-    Args:
-        value: the number.
-        low, high: ends of its interval.
+        value: the number; a mean where several seeds have one each.
+        low, high: ends of its interval; None where it has none, such as a count of heads in one model.
+        level: how often such an interval holds the true number; None without an interval, and where the interval was put together from
+            others, so that nobody knows.
         over: what it was taken from, such as `200 pairs, en-de`.
-        level: how often such an interval holds the true number; None where it was put together from others, and nobody knows.
-    """
-
-    value: float
-    low: float
-    high: float
-    over: str
-    level: float | None = LEVEL
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The interval that a verdict may rest on."""
-        return self.low, self.high
-
-    def __str__(self) -> str:
-        between = "from" if self.level is None else f"{100 * self.level:.0f} %"
-        return f"{self.value:.2f}, {between} {self.low:.2f} to {self.high:.2f}, {self.over}"
-
-
-@dataclass(frozen=True)
-class Exact:
-    """A number of one training run without an interval.
-
-    Args:
-        value: the number.
-        over: what it was taken from, such as `9 of 16 heads`.
+        seeds: the fewest and the most training seeds of the systems that it is of; None where seeds have no part in it, or are not counted.
+        counts_seeds: whether the interval knows how much another seed matters.
+        detectable: the smallest true difference from 0 that such an interval shows with a chance of 80 %; None where that is not known.
+        unit: of the difference of two scores, such as `BLEU`. It decides nothing until its interval knows of seeds. Other numbers: empty.
+        shares: further shares to read it by, in percent, by name.
         step: by how much two such numbers differ at least, if they do: 1 of a count. 0 = by as little as you like.
     """
 
     value: float
-    over: str
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    over: str = ""
+    seeds: tuple[int, int] | None = None
+    counts_seeds: bool = False
+    detectable: float | None = None
+    unit: str = ""
+    shares: tuple[tuple[str, float], ...] = ()
     step: float = 0.0
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of its interval; the number itself, twice, where it has none."""
+        return (self.value if self.low is None else self.low), (self.value if self.high is None else self.high)
+
+    @property
     def bounds(self) -> tuple[float, float]:
-        """The number itself, twice."""
-        return self.value, self.value
+        """The interval that a verdict may rest on: all numbers where another seed might lead to any."""
+        return (-math.inf, math.inf) if self.unit and not self.counts_seeds else self.ends
+
+    @property
+    def is_of_one_seed(self) -> bool:
+        """Whether it depends on a training seed, and nothing tells what another one would change."""
+        return self.seeds is not None and not self.counts_seeds
+
+    def cell(self, sign: int = 1) -> str:
+        """Return a difference, or its negative, with its interval, for a table; marked where the interval does not know of seeds."""
+        low, high = sorted(sign * end for end in self.ends)
+        return f"{sign * self.value:+.2f} ({low:+.2f} to {high:+.2f}){'' if self.counts_seeds else SENTENCES_ALONE}"
+
+    def seeds_said(self) -> str:
+        """Return how many seeds it is of, in words."""
+        few, many = self.seeds or (0, 0)
+        if self.unit:
+            return f"{few} to {many} seeds" if few < many else _seeds(few)
+        return "" if not few else ONE_SEED if many == 1 else f"mean of {_seeds(few)}"
+
+    def measured(self) -> str:
+        """Return number, interval, and what they are of, as text."""
+        shares = [f"{share:.1f} % {name}" for name, share in self.shares]
+        parts = [self._number(), self._interval(), "" if self.unit else self.over, self.seeds_said(), *shares]
+        parts += ["other seeds not counted in"] if self.unit and not self.counts_seeds else []
+        return ", ".join(part for part in parts if part)
 
     def __str__(self) -> str:
-        return f"{self.value:.4g}, {self.over}, {ONE_SEED}"
+        return self.measured() + (f", detectable {self.detectable:.2f}" if self.detectable is not None else "")
+
+    def _number(self) -> str:
+        if self.low is None:
+            return f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:.4g}"
+        return f"{self.value:+.2f}" if self.unit else f"{self.value:.2f}"
+
+    def _interval(self) -> str:
+        if self.low is None:
+            return ""
+        between, sign = "from" if self.level is None else f"{100 * self.level:.0f} %", "+" if self.unit else ""
+        return f"{between} {self.low:{sign}.2f} to {self.high:{sign}.2f}"
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed{'s' if count > 1 else ''}"
 
 
 class Undefined(Exception):
     """What was measured gives no such number, such as a mean over no heads; the text says why."""
 
 
-def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise: SeedNoise | None, comparisons: int = 1) -> Estimate:
-    """Combine what is known of a number.
+def estimate(
+    value: float, resampled: np.ndarray, seeds: Collection[int], noise: SeedNoise | None, comparisons: int = 1, unit: str = "BLEU"
+) -> Estimate:
+    """Combine what is known of a difference of scores.
 
     Args:
         value: the number, a mean over seeds.
@@ -179,18 +175,26 @@ def estimate(value: float, resampled: np.ndarray, seeds: Collection[int], noise:
         seeds: how many seeds each system has that it was taken from.
         noise: what other seeds would change of it; None = not known.
         comparisons: how many such intervals shall all hold at once with 95 %, by Bonferroni.
+        unit: of the scores.
     """
-    few, many = min(seeds), max(seeds)
-    words = f"{few} to {many} seeds" if few < many else f"{few} seed{'s' if few > 1 else ''}"
     errors = [(float(resampled.std(ddof=1)), math.inf)]  # standard errors, and the degrees of freedom that they are known from
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
     tail = (1 - LEVEL) / 2 / comparisons
     half = math.hypot(*(stats.t.isf(tail, degrees) * error for error, degrees in errors))
-    detectable = math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors)) if noise else None
-    return Estimate(value, float(value - half), float(value + half), words, detectable)
+    return Estimate(
+        value,
+        float(value - half),
+        float(value + half),
+        LEVEL,
+        over=f"test sentences{' and seeds' if noise else ''}",
+        seeds=(min(seeds), max(seeds)),
+        counts_seeds=noise is not None,
+        detectable=math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors)) if noise else None,
+        unit=unit,
+    )
 
 
-def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Interval:
+def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Estimate:
     """Return the share that is true in the first minus that in the second, in points, of the same items in the same order.
 
     The interval is that of Bonett and Price (2012), with an item more of each kind that differs: it is not empty where no item differs.
@@ -200,13 +204,10 @@ def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) 
     less = (1 + sum(b and not a for a, b in zip(first, second, strict=True))) / count
     half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((more + less - (more - less) ** 2) / count)
     middle = 100 * (more - less)
-    return Interval(100 * (sum(first) - sum(second)) / len(first), float(middle - 100 * half), float(middle + 100 * half), over)
+    return Estimate(100 * (sum(first) - sum(second)) / len(first), float(middle - 100 * half), float(middle + 100 * half), LEVEL, over)
 
 
-Number = TypeVar("Number", bound=Interval | Exact)
-
-
-def over_seeds(found: Sequence[Number], least: float = -math.inf, most: float = math.inf) -> Number | Interval:
+def over_seeds(found: Sequence[Estimate], least: float = -math.inf, most: float = math.inf) -> Estimate:
     """Return the mean of a number over the models of several seeds, with an interval over what it was taken from and over seeds.
 
     All models are measured on the same items, so more seeds do not narrow the interval over items: it is as wide as theirs are on average.
@@ -221,17 +222,18 @@ def over_seeds(found: Sequence[Number], least: float = -math.inf, most: float = 
         least, most: no such number lies beyond them: a share 0 and 1.
     """
     if len(found) == 1:
-        return found[0] if isinstance(found[0], Exact) else replace(found[0], over=f"{found[0].over}, {ONE_SEED}")
+        return replace(found[0], seeds=(1, 1))
     values = np.array([one.value for one in found])
-    step = max(one.step if isinstance(one, Exact) else 0.0 for one in found)
+    step = max(one.step for one in found)
     middle, error = values.mean(), math.sqrt(max(values.var(ddof=1), step**2 / 12) / len(values))
     half = stats.t.isf((1 - LEVEL) / 2, len(values) - 1) * error
-    low, high = (math.hypot(half, np.mean(values - [one.bounds[end] for one in found])) for end in (0, 1))
-    over = " or ".join(dict.fromkeys(one.over for one in found))
-    return Interval(float(middle), max(least, float(middle - low)), min(most, float(middle + high)), f"{over}, mean of {len(values)} seeds")
+    low, high = (math.hypot(half, np.mean(values - [one.ends[end] for one in found])) for end in (0, 1))
+    over, seeds = " or ".join(dict.fromkeys(one.over for one in found)), (len(values), len(values))
+    ends = max(least, float(middle - low)), min(most, float(middle + high))
+    return Estimate(float(middle), *ends, LEVEL, over, seeds, counts_seeds=True)
 
 
-def median(values: Sequence[float], over: str) -> Interval:
+def median(values: Sequence[float], over: str) -> Estimate:
     """Return the median and its interval between two of the values, which needs no distribution, but independent values.
 
     Five values are too few for 95 %: then the interval is from the least to the largest, and its level is said.
@@ -239,10 +241,10 @@ def median(values: Sequence[float], over: str) -> Interval:
     ordered = sorted(values)
     outside = max(0, int(stats.binom.ppf((1 - LEVEL) / 2, len(ordered), 0.5)) - 1)  # values on either side
     level = 1 - 2 * stats.binom.cdf(outside, len(ordered), 0.5)
-    return Interval(float(np.median(ordered)), ordered[outside], ordered[-1 - outside], over, float(level))
+    return Estimate(float(np.median(ordered)), ordered[outside], ordered[-1 - outside], float(level), over)
 
 
-def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Interval:
+def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Estimate:
     """Return Spearman's correlation, pairs with NaN left out, with the interval of Bonett and Wright (2000).
 
     Args:
@@ -260,7 +262,7 @@ def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Interv
     half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((1 + value**2 / 2) / (len(first) - 3))
     with np.errstate(divide="ignore"):  # a perfect correlation has an interval of one point
         low, high = np.tanh(np.arctanh(value) + np.array([-half, half]))
-    return Interval(value, float(low), float(high), f"{len(first)} {what}")
+    return Estimate(value, float(low), float(high), LEVEL, f"{len(first)} {what}")
 
 
 def minimum_detectable(num_seeds: int) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from repro.data.corpora import task_of
 from repro.data.subwords import Subwords
 from repro.errors import DamagedFileError
-from repro.evaluation import Comparison, Counted, Score, SystemComparison, as_records, bootstrap, compare_counted, score_all
+from repro.evaluation import Comparison, Counted, Score, as_records, compare_counted, score_all
 from repro.metrics import Distinct, metrics_for
 from repro.record_fields import kind_of
 from repro.records import MEND, pairs_of
@@ -138,11 +138,11 @@ def compare_records(first: dict[str, Any], second: dict[str, Any]) -> list[Compa
     Raises:
         DamagedFileError: they were scored against different references.
     """
-    _check_same_references([first, second])
-    return bootstrap(counted_of(first), counted_of(second))
+    (compared,) = compare_seeds([[first], [second]])
+    return compared
 
 
-def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]]) -> list[list[SystemComparison]]:
+def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]]) -> list[list[Comparison]]:
     """Compare systems with the first of them, each by comparable records of one seed or several; see `evaluation.compare_systems`.
 
     Raises:

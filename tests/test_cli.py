@@ -117,7 +117,8 @@ MISTAKES = [
     ),
     (["train", "--direction", "de-en", "data.source=en"], "error: --direction: is given beside data.source=en, and one of the two is"),
     (["train", "model.ffn_dim=10000000000000000000"], "error: model.ffn_dim: is a number of 20 digits. Fix: use a smaller number"),
-    (["run", "base", "--seeds", "10"], "error: --seeds: must be from 1 to 9, found 10. Fix: "),
+    (["run", "base", "--seeds", "0"], "error: --seeds: must be from 1 to 1000, found 0. Fix: "),
+    (["run", "base", "--seeds", "1001"], "error: --seeds: must be from 1 to 1000, found 1001. Fix: "),
     *(
         ([command], f"error: results: is no folder of results. Fix: name the folder that `repro run` made, or {GET_PROJECT}")
         for command in ("report", "claims", "verify", "results")

@@ -19,6 +19,7 @@ from repro.records import load_records
 from repro.report import describe, p_value
 from repro.runs import Run
 from repro.scales import resolve
+from repro.statistics import Estimate
 
 ROOT = Path(__file__).parents[1]
 NAME, FOLDER = "encoder_self=gaussian(std=0.7)", "encoder_self=gaussian_std=0.7_"
@@ -124,5 +125,5 @@ def test_corpora_are_not_mixed(capsys, stored):
 
 @pytest.mark.parametrize(("p", "told"), [(0.5, "= 0.500"), (2 / 1001, "= 0.002"), (1 / 1001, "< 0.002")])
 def test_no_p_is_told_that_resamples_cannot_tell(p, told):
-    comparison = Comparison("BLEU", "", 1.0, 2.0, 0.5, 1.5, p, 1000)
-    assert p_value(comparison) == told and describe(comparison)[-1] == told.removeprefix("= ")
+    comparison = Comparison("BLEU", "", 1.0, 2.0, Estimate(1.0, 0.5, 1.5), p, 1000)
+    assert p_value(p, 1000) == told and describe(comparison)[-1] == told.removeprefix("= ")

@@ -36,10 +36,10 @@ def test_a_difference_over_seeds_is_that_of_the_claims(stored):
     evidence = Evidence("smoke", records)
     for name, compared in zip(("hc-sa", "mma"), compare_seeds(list(stored.values())), strict=True):
         expected = evidence.contrast([(1.0, Arm(name)), (-1.0, Arm("base"))])
-        found = compared[0].difference
-        assert found.mean == pytest.approx(expected.mean) == compared[0].second - compared[0].first
+        found = compared[0].estimate
+        assert found.value == pytest.approx(expected.value) == compared[0].second - compared[0].first
         assert (found.low, found.high, found.detectable) == pytest.approx((expected.low, expected.high, expected.detectable), abs=0.1)
-        assert found.seeds == "3 seeds" and compared[0].signature.startswith("nrefs:1|case:mixed|")
+        assert found.seeds == (3, 3) and compared[0].signature.startswith("nrefs:1|case:mixed|")
 
 
 def test_each_metric_of_a_single_pair_of_runs_is_compared_over_sentences_as_paired_bootstrap_does(stored):
@@ -48,15 +48,15 @@ def test_each_metric_of_a_single_pair_of_runs_is_compared_over_sentences_as_pair
     (compared,) = compare_systems([[first], [second]], refs, "de")
     for found, expected in zip(compared, paired_bootstrap(first, second, refs, "de"), strict=True):
         assert (found.metric, found.signature) == (expected.metric, expected.signature)
-        assert (found.first, found.second, found.difference.mean) == pytest.approx((expected.first, expected.second, expected.difference))
-        assert (found.difference.low, found.difference.high) == pytest.approx((expected.low, expected.high), abs=0.2)
-        assert found.difference.detectable is None and found.difference.seeds == "1 seed"
+        assert (found.first, found.second) == (expected.first, expected.second)
+        assert found.estimate == expected.estimate and found.p == expected.p is not None
+        assert found.estimate.detectable is None and found.estimate.seeds == (1, 1)
 
 
 def test_a_system_of_one_seed_borrows_the_noise_of_the_others(stored):
     single = stored["mma"][:1]
-    (hard,), (mixed,) = ([found.difference for found in of[:1]] for of in compare_seeds([stored["base"], stored["hc-sa"], single]))
-    assert mixed.seeds == "1 to 3 seeds" and mixed.detectable > hard.detectable
+    (hard,), (mixed,) = ([found.estimate for found in of[:1]] for of in compare_seeds([stored["base"], stored["hc-sa"], single]))
+    assert mixed.seeds == (1, 3) and mixed.detectable > hard.detectable
 
 
 def test_the_table_of_differences_has_a_row_for_a_system_and_not_for_a_seed(stored):

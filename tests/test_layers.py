@@ -23,7 +23,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"report", "jobs", "comparing"},
     {"analysis.tables", "cluster"},
     {"pruning", "cutting", "pruning_sweep", "gallery"},
-    {"papers", "widgets"},
+    {"papers", "widgets", "frames"},
     {"commands"},
     {"__main__", ""},
 ]

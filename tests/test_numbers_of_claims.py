@@ -1,12 +1,12 @@
 """Numbers that claims ask for at their edges: chosen among several, of nothing, or of one training run."""
 
 import pytest
-from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, mask_record, score_record, verdict_on
+from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, mask_record, of_one_training, score_record, verdict_on
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import gap_figure
-from repro.papers.pruned import PRUNED, change_at, point_near, wanted_heads
+from repro.papers.pruned import change_at, point_near, wanted_heads
 from repro.papers.raganato2020 import TOKEN
 from repro.papers.specialised import rare_head
 from repro.sentences import REFERENCE_WORDS
@@ -26,7 +26,7 @@ def test_the_worst_of_three_against_the_best_of_three_was_chosen_on_the_same_sen
     pairs = [evidence.masked_difference((TOKEN, near), (TOKEN, far)) for near in "234" for far in "567"]
     low, high = (float(end) for end in condition.split("95 % ")[1].split(",")[0].split(" to "))
     assert low < min(pair.low for pair in pairs) and high > min(pair.high for pair in pairs)
-    assert condition.startswith("open: ") and f": {min(pair.mean for pair in pairs):+.2f}, " in condition
+    assert condition.startswith("open: ") and f": {min(pair.value for pair in pairs):+.2f}, " in condition
 
 
 def test_a_clear_order_of_masks_is_seen_all_the_same(refs):
@@ -48,9 +48,9 @@ def test_of_models_equally_near_a_share_the_larger_one_is_taken():
 def test_a_model_without_any_head_is_none_with_very_few():
     points = [{"heads": heads, "config_digest": str(heads), "kept_heads": {}} for heads in (5, 0)]
     series = {"encoder": {"heads": 16, "points": points, "continued": "control"}}
-    evidence = Evidence("smoke", [{"kind": "pruning", "config_digest": PRUNED.config("smoke").digest(), "series": series}])
+    evidence = Evidence("smoke", [of_one_training("pruning") | {"series": series}])
     with pytest.raises(NotMeasured, match="no penalty that was tried leaves so few"):
-        change_at(0.1)(evidence)
+        change_at(evidence, 0.1)
 
 
 def test_a_relation_that_does_not_occur_decides_nothing():

@@ -13,7 +13,7 @@ from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import local_share
 from repro.papers.pruned import PRUNED, binary_share, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
-from repro.statistics import Exact, Interval, Undefined, over_seeds
+from repro.statistics import LEVEL, Estimate, Undefined, over_seeds
 
 
 def of_seed(record: dict, arm, seed: int) -> dict:
@@ -32,18 +32,18 @@ def test_the_interval_over_items_and_seeds_holds_the_truth_as_often_as_it_says(n
     random, inside, experiments = np.random.default_rng(1), 0, 4000
     for _ in range(experiments):
         values = item_noise * random.normal() + random.normal(size=num_seeds)
-        found = over_seeds([Interval(value, value - 1.96 * item_noise, value + 1.96 * item_noise, "items") for value in values])
+        found = over_seeds([Estimate(value, value - 1.96 * item_noise, value + 1.96 * item_noise) for value in values])
         inside += found.low <= 0 <= found.high
     assert 0.943 <= inside / experiments <= (0.957 if not item_noise else 0.99)
 
 
 def test_an_interval_that_is_longer_upwards_stays_so_over_seeds():
-    found = over_seeds([Interval(1.0, 0.0, 6.0, "items")] * 2)
+    found = over_seeds([Estimate(1.0, 0.0, 6.0)] * 2)
     assert (found.low, found.high) == (0.0, 6.0)
 
 
 def test_numbers_without_an_interval_have_that_of_their_seeds():
-    found = over_seeds([Exact(value, "of 16 heads") for value in (1.0, 2.0, 3.0)])
+    found = over_seeds([Estimate(value, over="of 16 heads") for value in (1.0, 2.0, 3.0)])
     half = 4.302653 / math.sqrt(3)
     assert (found.value, found.low, found.high) == pytest.approx((2.0, 2.0 - half, 2.0 + half))
     assert str(found) == "2.00, 95 % -0.48 to 4.48, of 16 heads, mean of 3 seeds"
@@ -54,16 +54,17 @@ def test_counts_that_are_equal_by_chance_are_not_taken_for_certain(num_seeds):
     """Counts of few seeds often agree; without a least variance half of the intervals of two seeds would be single points."""
     random, inside, experiments = np.random.default_rng(1), 0, 4000
     for counts in random.binomial(16, 0.1, size=(experiments, num_seeds)):
-        found = over_seeds([Exact(float(count), "of 16 heads", step=1) for count in counts])
+        found = over_seeds([Estimate(float(count), step=1) for count in counts])
         inside += found.low <= 1.6 <= found.high
     assert inside / experiments >= 0.93  # so few counts are skewed
-    equal = over_seeds([Exact(2.0, "of 16 heads", step=1)] * 3)
+    equal = over_seeds([Estimate(2.0, step=1)] * 3)
     assert equal.high - 2 == pytest.approx(4.302653 * math.sqrt(1 / 12 / 3))
 
 
 def test_one_seed_says_that_it_is_one():
-    assert str(over_seeds([Exact(1.0, "of 16 heads")])) == "1, of 16 heads, one seed alone"
-    assert over_seeds([Interval(1.0, 0.0, 2.0, "9 pairs")]) == Interval(1.0, 0.0, 2.0, "9 pairs, one seed alone")
+    counted, measured = (over_seeds([one]) for one in (Estimate(1.0, over="of 16 heads"), Estimate(1.0, 0.0, 2.0, LEVEL, "9 pairs")))
+    assert str(counted) == "1, of 16 heads, one seed alone" and str(measured) == "1.00, 95 % 0.00 to 2.00, 9 pairs, one seed alone"
+    assert counted.is_of_one_seed and measured.is_of_one_seed and not over_seeds([counted, counted]).is_of_one_seed
 
 
 def test_heads_of_further_seeds_decide_with_the_first():
@@ -94,10 +95,10 @@ def test_pairs_decided_by_several_models_are_compared_seed_by_seed():
         pairs_of_seed(arm, seed, right) for arm, rights in ((LEARNED, (90, 80)), (TOKEN, (60, 70))) for seed, right in enumerate(rights, 1)
     ]
     found = accuracy_difference(Evidence("smoke", records), "subj_verb_agreement", TOKEN, LEARNED)
-    assert (found.value, found.over) == (-20.0, "100 pairs, en-de, mean of 2 seeds, 65.0 % right, 50.0 % by chance")
+    assert found.value == -20.0 and str(found).endswith(", 100 pairs, en-de, mean of 2 seeds, 65.0 % right, 50.0 % by chance")
     assert found.low < -20 - 12.7 * 10 and found.high > -20 + 12.7 * 10  # -30 and -10: the standard error of their mean is 10
     unshared = accuracy_difference(Evidence("smoke", records[:3]), "subj_verb_agreement", TOKEN, LEARNED)
-    assert unshared.value == -30.0 and "one seed alone" in unshared.over
+    assert unshared.value == -30.0 and "one seed alone" in str(unshared)
 
 
 def test_a_table_of_accuracies_says_of_how_many_seeds_they_are_means():
@@ -123,20 +124,19 @@ def test_what_pruning_costs_is_a_mean_over_seeds(refs):
     """Its seeds matter half as much for two models as for one: the interval of four is half as wide, the sentences aside."""
     costs = [100 - bleu(damaged(refs, every), refs) for every in (3, 6)]
     both = [*sweep_of_seed(1, refs, 4, 3), *sweep_of_seed(2, refs, 3, 6)]
-    for number in (change_at(0.25), pruned_minus_scratch):
-        found = number(Evidence("smoke", both))
-        assert (found.mean, found.seeds) == (pytest.approx(-sum(costs) / 2, abs=1e-3), "2 seeds")
+    for found in (change_at(Evidence("smoke", both), 0.25), pruned_minus_scratch(Evidence("smoke", both))):
+        assert (found.value, found.seeds) == (pytest.approx(-sum(costs) / 2, abs=1e-3), (2, 2))
     noise = [score_record(BASE, damaged(refs, every), seed) for seed, every in ((1, 2), (2, 9))]
     one, four = (
-        change_at(0.25)(Evidence("smoke", [*noise, *(record for seed in seeds for record in sweep_of_seed(seed, refs, 4, 99))]))
+        change_at(Evidence("smoke", [*noise, *(record for seed in seeds for record in sweep_of_seed(seed, refs, 4, 99))]), 0.25)
         for seeds in ((1,), (1, 2, 3, 4))
     )
     assert one.high - one.low == pytest.approx(2 * (four.high - four.low), rel=0.01)
 
 
 def test_a_seed_for_which_no_penalty_left_so_few_heads_is_left_out(refs):
-    found = change_at(0.25)(Evidence("smoke", [*sweep_of_seed(1, refs, 5, 3), *sweep_of_seed(2, refs, 4, 6)]))
-    assert (found.mean, found.seeds) == (pytest.approx(bleu(damaged(refs, 6), refs) - 100, abs=1e-3), "1 seed")
+    found = change_at(Evidence("smoke", [*sweep_of_seed(1, refs, 5, 3), *sweep_of_seed(2, refs, 4, 6)]), 0.25)
+    assert (found.value, found.seeds) == (pytest.approx(bleu(damaged(refs, 6), refs) - 100, abs=1e-3), (1, 1))
 
 
 def test_of_the_models_with_few_enough_heads_the_one_with_most_tells_what_pruning_costs(refs):
@@ -144,7 +144,7 @@ def test_of_the_models_with_few_enough_heads_the_one_with_most_tells_what_prunin
     records = sweep_of_seed(1, refs, 3, 6)
     points = records[0]["series"]["encoder"]["points"]
     points[:] = [{"heads": 2, "config_digest": "2"}, *points, {"heads": 1, "config_digest": "1"}, {"heads": 5, "config_digest": "5"}]
-    assert change_at(0.25)(Evidence("smoke", records)).mean == pytest.approx(bleu(damaged(refs, 6), refs) - 100, abs=1e-3)
+    assert change_at(Evidence("smoke", records), 0.25).value == pytest.approx(bleu(damaged(refs, 6), refs) - 100, abs=1e-3)
 
 
 def test_heads_that_are_kept_are_counted_over_seeds():
@@ -156,7 +156,7 @@ def test_heads_that_are_kept_are_counted_over_seeds():
     found = cross_goes_last(Evidence("smoke", records))
     half = 12.7062 * math.sqrt(2) / math.sqrt(2)  # 3 and 1: their standard deviation is the square root of 2
     assert (found.value, found.high - found.value) == (2.0, pytest.approx(half, abs=1e-3))
-    assert found.over == "7 of 24 heads or 5 of 24 heads, mean of 2 seeds"
+    assert str(found).endswith(", 7 of 24 heads or 5 of 24 heads, mean of 2 seeds")
 
 
 def test_what_survives_is_told_of_the_seeds_whose_roles_are_known():
@@ -164,7 +164,7 @@ def test_what_survives_is_told_of_the_seeds_whose_roles_are_known():
     roles = [of_seed(heads_record(offset=1), PRUNED, seed) for seed in (1, 2)]
     kept = [of_seed(pruning_record([[], heads]), PRUNED, seed) for seed, heads in ((1, [0, 1, 2]), (2, [3, 4, 5]), (3, [6]))]
     found = survival_difference(Evidence("smoke", [*roles, *kept]))
-    assert found.value == pytest.approx((1 - 3 / 13) / 2) and found.over == "3 of 16 heads, mean of 2 seeds"
+    assert found.value == pytest.approx((1 - 3 / 13) / 2) and (found.over, found.seeds) == ("3 of 16 heads", (2, 2))
     assert (found.low, found.high) == (-1.0, 1.0)
 
 
@@ -201,7 +201,7 @@ def test_seeds_that_agree_about_shares_are_not_sure_of_them():
     assert found.value - found.low == pytest.approx(stats.t.ppf(0.975, 2) * (1 / 3 + 1 / 13) / math.sqrt(12 * 3))
     near = heads_about(BASE, encoder_self={"distance": [[3.0, 3.1]]}, decoder_self={"distance": [[1.0, None]]})  # one head is missing
     found = local_share(Evidence("smoke", [of_seed(near, BASE, seed) for seed in (1, 2, 3)]), BASE)
-    assert (found.value, found.over) == (pytest.approx(2 / 3), "3 heads, mean of 3 seeds")
+    assert (found.value, found.over, found.seeds) == (pytest.approx(2 / 3), "3 heads", (3, 3))
     assert found.value - found.low == pytest.approx(stats.t.ppf(0.975, 2) * (1 / 3) / math.sqrt(12 * 3))
     nearer = heads_about(BASE, encoder_self={"distance": [[3.0, 3.0]]}, decoder_self={"distance": [[1.0, None]]})
     found = local_share(Evidence("smoke", [of_seed(nearer, BASE, seed) for seed in (1, 2, 3)]), BASE)

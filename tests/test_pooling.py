@@ -14,7 +14,7 @@ from repro.papers.claims import Claim, better, not_worse
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.pooling import pooled
 from repro.papers.summary import test_sets_table as table_of_test_sets
-from repro.papers.verdicts import claims_of, further_test_sets, load, of_scores, scales_with_verdicts, update
+from repro.papers.verdicts import FORMAT, claims_of, further_test_sets, load, of_scores, scales_with_verdicts, update
 from repro.papers.verify import verify_claims
 from repro.records import load_record, publish
 from repro.sentences import REFERENCE_WORDS
@@ -66,7 +66,7 @@ def test_bleu_of_two_sets_is_that_of_all_sentences_and_its_interval_is_narrower(
         every: [bleu(damaged(references["dev"], every, seed) + damaged(references["test"], every, seed), refs) for seed in (1, 2)]
         for every in (8, 4)
     }
-    assert found.mean == pytest.approx((sum(score[8]) - sum(score[4])) / 2)
+    assert found.value == pytest.approx((sum(score[8]) - sum(score[4])) / 2)
     assert found.high - found.low < min(one.high - one.low for one in single)
 
 
@@ -85,8 +85,8 @@ def test_verdicts_on_another_set_are_kept_beside_and_move_no_other(tmp_path, ref
     moved = Claim("T-01", "a statement", "a number", (not_worse(HARD, BASE, 99.0),))
     update(tmp_path, "smoke", [claim], Evidence("smoke", records))
     update(tmp_path, "smoke", [moved], Evidence("smoke", records, BOTH))  # its file has no verdict yet
-    assert load(tmp_path, "smoke")["T-01"]["test"] == claim.digest()
-    assert load(tmp_path, "smoke", BOTH)["T-01"]["test"] == moved.digest() and load(tmp_path, "smoke", "dev") == {}
+    assert load(tmp_path, "smoke")["T-01"]["test"] == claim.digest("smoke")
+    assert load(tmp_path, "smoke", BOTH)["T-01"]["test"] == moved.digest("smoke") and load(tmp_path, "smoke", "dev") == {}
     update(tmp_path, "smoke", [claim], Evidence("smoke", records, "ted"))
     assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == [("smoke", "ted"), ("smoke", BOTH)]
     (tmp_path / "claims" / f"smoke.{BOTH}.json").rename(tmp_path / "claims" / "smoke.dev.json")
@@ -153,10 +153,12 @@ def test_a_set_that_no_run_was_scored_on_is_named(capsys, two_sets):
 
 def test_the_table_says_what_other_sets_decide_and_what_they_turn_over(tmp_path):
     def store(split: str, statuses: dict[str, str]) -> None:
-        verdicts = {name: {"test": "t", "claim": name, "status": status, "reason": "", "evidence": []} for name, status in statuses.items()}
+        verdicts = {name: {"test": "t", "claim": name, "status": status, "conditions": []} for name, status in statuses.items()}
         name = "smoke" if split == "test" else f"smoke.{split}"
         (tmp_path / "claims").mkdir(exist_ok=True)
-        (tmp_path / "claims" / f"{name}.json").write_text(json.dumps({"format": 1, "scale": "smoke", "split": split, "verdicts": verdicts}))
+        (tmp_path / "claims" / f"{name}.json").write_text(
+            json.dumps({"format": FORMAT, "scale": "smoke", "split": split, "verdicts": verdicts})
+        )
 
     store("test", {"Y-01": "reproduced", "Z-04": "undecided", "M-01": "reproduced", "R-05": "reproduced"})
     store("dev", {"Y-01": "not reproduced", "Z-04": "partly", "M-01": "reproduced"})

@@ -1,7 +1,6 @@
 """The page of results and the summary in the README, written from records."""
 
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -9,26 +8,27 @@ from command_line import ended
 
 from repro.files import write_json
 from repro.papers.arms import Arm
-from repro.papers.claims import Verdict
+from repro.papers.claims import Judged, Verdict
 from repro.papers.evidence import Evidence
-from repro.papers.summary import BEGIN, END, claims_page, commands_to_go_on, is_of_one_seed, main_claims_table, summary
-from repro.papers.verdicts import claims_of
+from repro.papers.summary import BEGIN, END, claims_page, commands_to_go_on, main_claims_table, summary
+from repro.papers.verdict_fields import as_stored
+from repro.papers.verdicts import FORMAT, claims_of
 from repro.record_fields import kind_of
 from repro.records import load_records
+from repro.statistics import Estimate
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 
 @pytest.mark.parametrize(
-    ("status", "evidence", "is_so"),
-    [
-        ("partly", ("holds: a >= 0: 2, 8 heads, one seed alone", "fails: b >= 0: -2"), True),
-        ("not reproduced", ("fails: a >= 0: -2", "open: b >= 0: 1, 8 heads, one seed alone"), False),
-        ("undecided", ("holds: a >= 0: 2, 8 heads, one seed alone", "open: b >= 0: 1"), False),
-    ],
+    ("status", "outcomes", "is_so"),
+    [("partly", ("holds", "fails"), True), ("not reproduced", ("open", "fails"), False), ("undecided", ("holds", "open"), False)],
 )
-def test_a_number_of_one_seed_that_leaves_its_condition_open_decides_nothing(status, evidence, is_so):
-    assert is_of_one_seed(Verdict("T-01", status, "", evidence)) == is_so
+def test_a_number_of_one_seed_that_leaves_its_condition_open_decides_nothing(status, outcomes, is_so):
+    """The first number is of one seed, the second of no training at all."""
+    found = Estimate(2.0, over="8 heads", seeds=(1, 1)), Estimate(-2)
+    conditions = tuple(Judged("a >= 0", *pair) for pair in zip(outcomes, found, strict=True))
+    assert Verdict("T-01", status, conditions).is_of_one_seed == is_so
 
 
 def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):
@@ -42,10 +42,12 @@ def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_t
 
 def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
     """In the column of its scale, though another scale has no verdict on it; the corpus that is generated has no column."""
-    far = Verdict("Y-01", "undecided", "0 of 1", ("open: hc-sa - base >= -1 BLEU: +0.25, 95 % -2.00 to +2.50, 3 seeds, detectable 1.00",))
-    for scale, verdicts in {"smoke": [], "enja": [far], "multi30k": [], "tatoeba": [Verdict("Y-01", "not run", "base")]}.items():
-        stored = {verdict.claim: {"test": "12345678", **asdict(verdict)} for verdict in verdicts}
-        write_json(tmp_path / "claims" / f"{scale}.json", {"format": 1, "scale": scale, "verdicts": stored})
+    found = Estimate(0.25, -2.0, 2.5, 0.95, seeds=(3, 3), counts_seeds=True, detectable=1.0, unit="BLEU")
+    far = Verdict("Y-01", "undecided", (Judged("hc-sa - base >= -1 BLEU", "open", found),))
+    unknown = Verdict("Y-01", "not run", missing="base")
+    for scale, verdicts in {"smoke": [], "enja": [far], "multi30k": [], "tatoeba": [unknown]}.items():
+        stored = {verdict.claim: as_stored(verdict, "12345678") for verdict in verdicts}
+        write_json(tmp_path / "claims" / f"{scale}.json", {"format": FORMAT, "scale": scale, "verdicts": stored})
     lines = main_claims_table(tmp_path).split("\n")
     assert lines[0] == "| claim | holds if | reported | multi30k | tatoeba | enja |"
     (line,) = [line for line in lines if line.startswith("| Y-01 ")]
@@ -53,7 +55,8 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
     page = claims_page(tmp_path)
     assert all(page.count(f"\n| {claim.name} | ") == 1 for claim in claims_of())
     assert "| -1.2 to +0.4 on eight tasks | not run | not run | not run | undecided |" in page
-    assert f"     enja: undecided: 0 of 1\n         {far.evidence[0]}" in page
+    assert f"     enja: undecided: {far.reason}\n         {far.evidence[0]}" in page
+    assert far.evidence[0] == "open: hc-sa - base >= -1 BLEU: +0.25, 95 % -2.00 to +2.50, 3 seeds, detectable 1.00"
 
 
 def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results):

@@ -25,7 +25,7 @@ from repro.errors import DamagedFileError, InputError
 from repro.evaluation import score_all
 from repro.files import check_folder, write_folder, write_json
 from repro.papers.summary import update_pages
-from repro.papers.verdicts import further_test_sets, load, scales_with_verdicts
+from repro.papers.verdicts import FORMAT, further_test_sets, load, scales_with_verdicts
 from repro.records import load_record, load_records, of_this_text, publish
 from repro.runs import Run, runs_root
 from repro.scales import resolve
@@ -93,13 +93,17 @@ def test_a_run_whose_rate_was_written_as_a_whole_number_is_found_again(tmp_path)
     assert Run.create(config, tmp_path).path == Run.create(config, tmp_path).path
 
 
-@pytest.mark.parametrize("change", [{"status": "maybe"}, {"evidence": [5]}, {"claim": "Y-99"}])
+@pytest.mark.parametrize(
+    "change", [{"status": "maybe"}, {"conditions": [5]}, {"conditions": [{"condition": "a", "outcome": "holds"}]}, {"claim": "Y-99"}]
+)
 def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
-    verdict = {"claim": "Y-01", "test": "0", "status": "undecided", "reason": "", "evidence": []}
+    verdict = {"claim": "Y-01", "test": "0", "status": "undecided", "conditions": []}
     (tmp_path / "claims").mkdir()
-    (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": 1, "scale": "smoke", "verdicts": {"Y-01": verdict}}))
+    (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": FORMAT, "scale": "smoke", "verdicts": {"Y-01": verdict}}))
     assert load(tmp_path, "smoke") == {"Y-01": verdict}
-    (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": 1, "scale": "smoke", "verdicts": {"Y-01": verdict | change}}))
+    (tmp_path / "claims" / "smoke.json").write_text(
+        json.dumps({"format": FORMAT, "scale": "smoke", "verdicts": {"Y-01": verdict | change}})
+    )
     with pytest.raises(DamagedFileError, match="smoke.json: is not a file of verdicts"):
         load(tmp_path, "smoke")
 
@@ -108,7 +112,7 @@ def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
 def test_what_is_hidden_beside_verdicts_is_none(tmp_path, name):
     """macOS leaves such files on disks of others, and editors leave copies."""
     (tmp_path / "claims").mkdir()
-    write_json(tmp_path / "claims" / "smoke.json", {"format": 1, "scale": "smoke", "verdicts": {}})
+    write_json(tmp_path / "claims" / "smoke.json", {"format": FORMAT, "scale": "smoke", "verdicts": {}})
     (tmp_path / "claims" / name).write_bytes(b"\0\5\x16\7")
     assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == []
 

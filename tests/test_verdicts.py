@@ -117,9 +117,9 @@ def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
 def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
     """Not of its words, which may be mended after a result; two claims with one condition have two tests."""
     claim = claim_of(not_worse(HARD, BASE, 0.5))
-    assert replace(claim, statement="other words", reported="another number").digest() == claim.digest()
+    assert replace(claim, statement="other words", reported="another number").digest("smoke") == claim.digest("smoke")
     changes = [{"name": "T-02"}, {"conditions": (not_worse(HARD, BASE, 0.6),)}, {"conditions": claim.conditions * 2}]
-    assert len({claim.digest(), *(replace(claim, **change).digest() for change in changes)}) == 4
+    assert len({claim.digest("smoke"), *(replace(claim, **change).digest("smoke") for change in changes)}) == 4
 
 
 def test_a_margin_may_move_before_its_result(tmp_path, evidence):

@@ -380,10 +380,10 @@ def test_a_record_of_own_files_that_are_elsewhere_is_said_not_to_be_checked(tmp_
     ("content", "message"),
     [
         ("{", "is not a file of verdicts"),
-        ('{"format": 1, "scale": "smoke", "verdicts": {"Y-02": {}}}', "is not a file of verdicts"),
-        ('{"format": 1, "scale": "smoke", "verdicts": [1]}', "is not a file of verdicts"),
+        ('{"format": 2, "scale": "smoke", "verdicts": {"Y-02": {}}}', "is not a file of verdicts"),
+        ('{"format": 2, "scale": "smoke", "verdicts": [1]}', "is not a file of verdicts"),
         ("[" * 100_000, "is not a file of verdicts"),
-        ('{"format": 1, "scale": "enja", "verdicts": {}}', "is not a file of verdicts"),
+        ('{"format": 2, "scale": "enja", "verdicts": {}}', "is not a file of verdicts"),
     ],
 )
 def test_damaged_verdicts_are_named(tmp_path, content, message):

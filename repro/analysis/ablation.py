@@ -52,7 +52,7 @@ class HeadEffect(NamedTuple):
     difference: float
     low: float
     high: float
-    p: float
+    p: float | None
     signature: str
 
 

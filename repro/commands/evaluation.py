@@ -98,7 +98,7 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     of_first, of_second = (", ".join(record["run"] for record in system) for system in records)
     for note in (f"{of_second} against {of_first}, {split}", *_origins(seeds, together, results)):
         click.echo(visible(note))
-    _compare_seeds(*records) if len(seeds) > 2 else _compare_runs(*records[0], *records[1])
+    _compare(*records)
 
 
 def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
@@ -118,30 +118,21 @@ def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> lis
     return notes
 
 
-def _compare_runs(first: "Record", second: "Record") -> None:
-    from repro.report import p_value
-    from repro.translations import compare_records
-
-    for result in compare_records(first, second):
-        click.echo(
-            f"{result.metric}: {shown(result.second)} - {shown(result.first)} = {result.difference:+.2f}, "
-            f"95 % interval {result.low:+.2f} to {result.high:+.2f}, p {p_value(result)}  {result.signature}"
-        )
-    click.echo("over test sentences: one training run each says nothing about other seeds")
-
-
-def _compare_seeds(first: "list[Record]", second: "list[Record]") -> None:
-    from repro.report import describe_over_seeds
+def _compare(first: "list[Record]", second: "list[Record]") -> None:
+    """Print a line for each score, and over what its interval is."""
+    from repro.report import describe, p_value
     from repro.translations import compare_seeds
 
     (compared,) = compare_seeds([first, second])
     for result in compared:
-        difference, interval, _, detectable = describe_over_seeds(result.difference)
-        click.echo(
-            f"{result.metric}: {shown(result.second)} - {shown(result.first)} = {difference}, "
-            f"95 % interval {interval}, detectable {detectable}  {result.signature}"
-        )
-    click.echo(f"means over {compared[0].difference.seeds}; intervals over test sentences and training seeds")
+        difference, interval, *rest = describe(result)
+        ending = f"detectable {rest[-1]}" if result.p is None else f"p {p_value(result.p, result.num_samples)}"
+        scores = f"{shown(result.second)} - {shown(result.first)} = {difference}"
+        click.echo(f"{result.metric}: {scores}, 95 % interval {interval}, {ending}  {result.signature}")
+    if compared[0].p is not None:
+        click.echo("over test sentences: one training run each says nothing about other seeds")
+    else:
+        click.echo(f"means over {compared[0].estimate.seeds_said()}; intervals over test sentences and training seeds")
 
 
 @click.command(short_help="Write a report on runs, or on the five papers.")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from repro.papers.report import Section
     from repro.papers.runner import Plan
 
+MOST_SEEDS = 1000  # of one command: more are a slip of the finger
+
 
 @click.command(short_help="List the papers, their experiments and claims.")
 @click.argument("name", required=False)
@@ -139,10 +141,9 @@ def _asked_for(names: Sequence[str], scale: str) -> "tuple[list[Arm], list[tuple
 
 def _check_numbers(seeds: int, jobs: int) -> None:
     from repro.jobs import check_jobs
-    from repro.papers.evidence import MAX_SEEDS
 
-    if not 1 <= seeds <= MAX_SEEDS:
-        raise InputError("--seeds", f"must be from 1 to {MAX_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise InputError("--seeds", f"must be from 1 to {MOST_SEEDS}, found {seeds}", "use 3, or 1 for a first look")
     check_jobs(jobs)
 
 
@@ -251,7 +252,8 @@ def claims(name, scale, results, discard, splits) -> None:
     from repro.papers.evidence import Evidence
     from repro.papers.pooling import AND
     from repro.papers.report import inexact_note
-    from repro.papers.verdicts import TEST, as_verdict, claims_of, counts, judge, of_scores, update
+    from repro.papers.verdict_fields import as_verdict
+    from repro.papers.verdicts import TEST, claims_of, counts, judge, of_scores, update
     from repro.record_fields import kind_of
     from repro.records import VERDICTS, load_records
 

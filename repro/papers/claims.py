@@ -21,17 +21,22 @@ off, more seldom on the wrong one. It is not widened for the number of condition
 one does, but of many, one fails by luck more easily.
 
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
+
+A test is named by its structure: weights, systems (their configurations without the seed), bounds, and the function of a number with its
+arguments. Its words are free.
 """
 
 import hashlib
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from functools import partial
+from typing import Any, Literal, Protocol
 
 from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
-from repro.statistics import Estimate, Exact, Interval, Undefined
+from repro.statistics import Estimate, Undefined
 
 Outcome = Literal["holds", "fails", "open", "one seed", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
@@ -52,11 +57,41 @@ class Condition(Protocol):
     def measures(self) -> tuple[str, ...]:
         """Kinds of records that it needs besides scores."""
 
-    def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
-        """Decide, and say from what."""
+    def judge(self, evidence: Evidence) -> "Judged":
+        """Decide, and keep the number that decides."""
 
     def describe(self) -> str:
-        """Say the inequality in words; a change of it is a change of the claim."""
+        """Say the inequality in words."""
+
+    def structure(self, scale: str) -> list[Any]:
+        """Return what it asks at a scale, as JSON values: a change of it is a change of the claim."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the records say of a condition.
+
+    Args:
+        condition: in words.
+        outcome: see the module.
+        found: the number that it is about; None where there is none.
+        reason: why there is none.
+    """
+
+    condition: str
+    outcome: Outcome
+    found: Estimate | None = None
+    reason: str = ""
+
+    @classmethod
+    def by_bounds(cls, condition: "Contrast | Check", found: Estimate) -> "Judged":
+        """Compare a number with the bounds of a condition."""
+        if math.isnan(found.value):
+            return cls(condition.describe(), "void", reason="is not a number")
+        return cls(condition.describe(), decide(*found.bounds, condition.at_least, condition.at_most), found)
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.condition}: {self.found or self.reason}"
 
 
 @dataclass(frozen=True)
@@ -80,15 +115,18 @@ class Contrast:
     def measures(self) -> tuple[str, ...]:
         return ()  # scores alone
 
-    def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
-        found = evidence.contrast(self.terms)
-        return decide(*found.bounds, self.at_least, self.at_most), f"{self.describe()}: {found}"
+    def judge(self, evidence: Evidence) -> Judged:
+        return Judged.by_bounds(self, evidence.contrast(self.terms))
 
     def describe(self) -> str:
         terms = " ".join(
             f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):g} '}{arm}" for weight, arm in self.terms
         )
         return f"{terms.removeprefix('+ ')} {_bounds(self.at_least, self.at_most)} BLEU"
+
+    def structure(self, scale: str) -> list[Any]:
+        terms = [[float(weight), _system(arm, scale)] for weight, arm in self.terms]
+        return ["BLEU", terms, *_as_floats(self.at_least, self.at_most)]
 
 
 @dataclass(frozen=True)
@@ -97,31 +135,37 @@ class Check:
 
     Args:
         what: the number in words.
-        number: computes it, with an interval where it has one; raises `Undefined` where there is no such number.
+        number: computes it, with an interval where it has one; raises `Undefined` where there is no such number. It is a function with a
+            name, or `functools.partial` of one with named arguments: these name the test.
         arms: of these.
         measures: kinds of records that it reads.
         at_least, at_most: the bounds; None = none.
     """
 
     what: str
-    number: Callable[[Evidence], float | Estimate | Interval | Exact]
+    number: Callable[[Evidence], float | Estimate]
     arms: tuple[Arm, ...]
     measures: tuple[str, ...] = ()
     at_least: float | None = None
     at_most: float | None = None
 
-    def judge(self, evidence: Evidence) -> tuple[Outcome, str]:
+    def judge(self, evidence: Evidence) -> Judged:
         try:
             found = self.number(evidence)
         except Undefined as reason:
-            return "void", f"{self.describe()}: {reason}"
-        if isinstance(found, Estimate | Interval | Exact):
-            return decide(*found.bounds, self.at_least, self.at_most), f"{self.describe()}: {found}"
-        written = f"{found:,}" if isinstance(found, int) else f"{found:.4g}"
-        return decide(found, found, self.at_least, self.at_most), f"{self.describe()}: {written}"
+            return Judged(self.describe(), "void", reason=str(reason))
+        return Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
 
     def describe(self) -> str:
         return f"{self.what} {_bounds(self.at_least, self.at_most)}"
+
+    def structure(self, scale: str) -> list[Any]:
+        number = self.number
+        function, arguments = (number.func, number.keywords) if isinstance(number, partial) else (number, {})
+        given = {name: _system(value, scale) if isinstance(value, Arm) else value for name, value in arguments.items()}
+        systems = [_system(arm, scale) for arm in self.arms]
+        bounds = _as_floats(self.at_least, self.at_most)
+        return [function.__name__.lstrip("_"), given, systems, list(self.measures), *bounds]
 
 
 @dataclass(frozen=True)
@@ -131,14 +175,30 @@ class Verdict:
     Args:
         claim: its name.
         status: see `STATUSES`.
-        reason: why, in a line.
-        evidence: a line per condition, with numbers.
+        conditions: what was found of each; none where it was not run.
+        missing: why it was not run.
     """
 
     claim: str
     status: Status
-    reason: str
-    evidence: tuple[str, ...] = ()
+    conditions: tuple[Judged, ...] = ()
+    missing: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why, in a line."""
+        return self.missing or _counts([condition.outcome for condition in self.conditions])
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """A line per condition, with numbers."""
+        return tuple(map(str, self.conditions))
+
+    @property
+    def is_of_one_seed(self) -> bool:
+        """Whether a number of one seed decides a condition, and so the verdict; one that leaves it open or void decides nothing."""
+        decisive = (found.found for found in self.conditions if found.outcome in ("holds", "fails"))
+        return self.status in DECIDED and any(found is not None and found.is_of_one_seed for found in decisive)
 
 
 @dataclass(frozen=True)
@@ -169,9 +229,9 @@ class Claim:
         """Return which kinds of records besides scores it needs of which arms, each once."""
         return list(dict.fromkeys((kind, arm) for condition in self.conditions for kind in condition.measures for arm in condition.arms))
 
-    def digest(self) -> str:
-        """Return eight hex digits that name its test: its conditions with their bounds, not the statement."""
-        text = "\n".join([self.name, *(condition.describe() for condition in self.conditions)])
+    def digest(self, scale: str) -> str:
+        """Return eight hex digits that name its test at a scale: its name and the structure of its conditions, not their words."""
+        text = json.dumps([self.name, *(condition.structure(scale) for condition in self.conditions)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def judge(self, evidence: Evidence) -> Verdict:
@@ -181,15 +241,14 @@ class Claim:
             DamagedFileError: a record is of another version of its corpus than is here, or of a part of it.
         """
         if self.scales is not None and evidence.scale not in self.scales:
-            return Verdict(self.name, "not run", f"cannot be tested at {evidence.scale}: {self.elsewhere}")
+            return Verdict(self.name, "not run", missing=f"cannot be tested at {evidence.scale}: {self.elsewhere}")
         for kind, arm in self.measures():
             evidence.check_measured(kind, arm)
         try:
-            judged = [condition.judge(evidence) for condition in self.conditions]
+            judged = tuple(condition.judge(evidence) for condition in self.conditions)
         except NotMeasured as missing:
-            return Verdict(self.name, "not run", f"{missing.where}: {missing.what}")
-        outcomes = [outcome for outcome, _ in judged]
-        return Verdict(self.name, *_combine(outcomes), tuple(f"{outcome}: {line}" for outcome, line in judged))
+            return Verdict(self.name, "not run", missing=f"{missing.where}: {missing.what}")
+        return Verdict(self.name, _combine([condition.outcome for condition in judged]), judged)
 
 
 def decide(low: float, high: float, at_least: float | None, at_most: float | None) -> Outcome:
@@ -220,19 +279,33 @@ def loss(of: Arm, without: Arm, at_least: float | None = None, at_most: float | 
     return Contrast(((1, of), (-1, without)), at_least, at_most)
 
 
-def _combine(outcomes: Sequence[Outcome]) -> tuple[Status, str]:
+def _combine(outcomes: Sequence[Outcome]) -> Status:
     holds, fails = outcomes.count("holds"), outcomes.count("fails")
-    counts = f"{holds} of {len(outcomes)} conditions hold, {fails} fail"
     if holds == len(outcomes):
-        return "reproduced", counts
+        return "reproduced"
     if fails:
-        return ("partly" if holds else "not reproduced"), counts
+        return "partly" if holds else "not reproduced"
+    return "undecided"
+
+
+def _counts(outcomes: Sequence[Outcome]) -> str:
+    counts = f"{outcomes.count('holds')} of {len(outcomes)} conditions hold, {outcomes.count('fails')} fail"
+    if "fails" in outcomes:
+        return counts
     reasons = {
         "open": "the interval is too wide for the bound",
         "one seed": "one seed does not tell what another would give: repro run with --seeds 2 or more does",
         "void": "a number does not exist",
     }
-    return "undecided", "; ".join([counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)])
+    return "; ".join([counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)])
+
+
+def _system(arm: Arm, scale: str) -> str:
+    return arm.config(scale).group_key()
+
+
+def _as_floats(*bounds: float | None) -> list[float | None]:
+    return [None if bound is None else float(bound) for bound in bounds]
 
 
 def _bounds(at_least: float | None, at_most: float | None) -> str:

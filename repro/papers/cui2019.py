@@ -42,7 +42,8 @@ def _types_of_maps(evidence: Evidence) -> str:
     return f"{maps_text(evidence, MMA)} Types in every layer: {listed}."
 
 
-def _extra_parameters(evidence: Evidence) -> float:
+def _extra_parameters(evidence: Evidence) -> int:
+    """Return how many parameters MMA has more than base."""
     counts = [evidence.scores(arm)["training"]["parameters"] for arm in (MMA, BASE)]
     return counts[0] - counts[1]
 

@@ -13,14 +13,12 @@ from repro.papers.arms import Arm, is_of_the_size
 from repro.papers.bins import MIN_SENTENCES, Bin, into_bins
 from repro.papers.pooling import AND, pooled
 from repro.record_fields import kind_of
-from repro.records import search_of
+from repro.records import group_key, search_of
 from repro.report import label_of
 from repro.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
-from repro.scales import SCALES, conditions_of, system_of
+from repro.scales import SCALES
 from repro.statistics import Estimate, SeedNoise, estimate
 from repro.translations import hypotheses_of, statistics_of
-
-MAX_SEEDS = 9
 
 Record = dict[str, Any]
 
@@ -40,25 +38,33 @@ class Evidence:
 
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
         self.scale, self.split = scale, split
-        self._records: dict[tuple[str, str], list[Record]] = {}
-        self._several: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
+        self._kinds: dict[str, list[Record]] = defaultdict(list)
+        self._groups: dict[tuple[str, str], dict[int, list[Record]]] = {}  # kind and configuration -> seed
+        self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}  # direction -> systems
         self._texts: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         sets = split.split(AND)
         for record in records if len(sets) == 1 else pooled(records, sets):
-            if kind_of(record) != "scores" or not search_of(record):  # the papers' systems are compared under one search
-                self._records.setdefault((kind_of(record), record["config_digest"]), []).append(record)
+            kind = kind_of(record)
+            if kind != "scores" or not search_of(record):  # the papers' systems are compared under one search
+                self._kinds[kind].append(record)
+                of_group = self._groups.setdefault((kind, group_key(record)), {})
+                of_group.setdefault(record["config"]["train"]["seed"], []).append(record)
 
     def find(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> list[Record]:
         """Return the records of a kind about an arm, those only whose keys have the given values."""
-        found = self._records.get((kind, arm.config(self.scale, seed).digest()), [])
-        return [record for record in found if all(record.get(key) == value for key, value in values.items())]
+        found = self._by_seed(kind, arm).get(seed, [])
+        return [record for record in found if _has(record, values)]
+
+    def _by_seed(self, kind: str, arm: Arm) -> dict[int, list[Record]]:
+        return self._groups.get((kind, arm.config(self.scale).group_key()), {})
 
     def all(self, kind: str) -> list[Record]:
         """Return all records of a kind that were made of this scale's corpus, of this test set where they have one."""
         corpus = SCALES[self.scale].data.corpus
-        found = [record for (of, _), records in self._records.items() if of == kind for record in records]
         return [
-            record for record in found if record["config"]["data"]["corpus"] == corpus and record.get("split", self.split) == self.split
+            record
+            for record in self._kinds[kind]
+            if record["config"]["data"]["corpus"] == corpus and record.get("split", self.split) == self.split
         ]
 
     def check_measured(self, kind: str, arm: Arm) -> None:
@@ -74,7 +80,7 @@ class Evidence:
     def _check_text(self, record: Record) -> None:
         """Refuse a record of another version of its corpus, or of other references, than most records."""
         if not self._texts:
-            for about, text in (found for records in self._records.values() for one in records for found in _texts_of(one)):
+            for about, text in (found for records in self._kinds.values() for one in records for found in _texts_of(one)):
                 self._texts[about][text] += 1
         for about, text in _texts_of(record):
             if text != self._texts[about].most_common(1)[0][0]:
@@ -178,7 +184,8 @@ class Evidence:
         return len(kinds) == 1 or len({self.one(kind, arm, seed, **values)["provenance"]["started"] for kind in kinds}) == 1
 
     def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
-        return [seed for seed in range(1, MAX_SEEDS + 1) if self.find(kind, arm, seed, **values)]
+        by_seed = self._by_seed(kind, arm)
+        return sorted(seed for seed, found in by_seed.items() if any(_has(record, values) for record in found))
 
     def scores(self, arm: Arm, seed: int = 1) -> Record:
         """Return the score record of an arm on this test set."""
@@ -219,19 +226,27 @@ class Evidence:
 
     def _seed_noise(self, like: Arm, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
         """Return how far another seed moves a number of the BLEU statistics of a system, on the test set of an arm."""
-        return SeedNoise.pooled([number(sums) for sums in system] for system in self.several_seeds(like).values())
+        return SeedNoise.pooled([number(sums) for sums in system] for _, system in self._with_several_seeds(like))
 
     def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
-        """Return the systems with several seeds on the test set of an arm, and the BLEU statistics of its sentences for each seed."""
+        """Return the systems that tell how much seeds matter on the test set of an arm.
+
+        Returns:
+            By the name that tables give a system, the BLEU statistics of its sentences for each seed.
+        """
+        return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
+
+    def _with_several_seeds(self, like: Arm) -> list[tuple[Record, list[np.ndarray]]]:
+        """Return the same, each system by a record of it; seeds are of one if all else in their configurations is the same."""
         data = like.config(self.scale).data
         direction = (data.source, data.target)
         if direction not in self._several:
             systems = defaultdict(list)
             for record, config in self._of_the_size("scores"):
                 if (config.data.source, config.data.target) == direction:
-                    systems[label_of(record)].append(record)
-            several = {label: found for label, found in systems.items() if len(found) > 1}
-            self._several[direction] = {label: [self._sums_of(record) for record in found] for label, found in several.items()}
+                    systems[config.group_key()].append(record)
+            several = [found for found in systems.values() if len(found) > 1]
+            self._several[direction] = [(found[0], [self._sums_of(record) for record in found]) for found in several]
         return self._several[direction]
 
     def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
@@ -285,7 +300,7 @@ class Evidence:
         Raises:
             NotMeasured: it has none.
         """
-        found = [record for record in self._records.get(("scores", digest), []) if record["split"] == self.split]
+        found = [record for record in self._kinds["scores"] if (record["config_digest"], record["split"]) == (digest, self.split)]
         if not found:
             raise NotMeasured(f"the run of configuration {digest}", f"not scored at {self.scale}", "repro run makes it")
         return found[0]
@@ -352,7 +367,7 @@ class Evidence:
         for record, config in self._of_the_size("masks"):
             if (config.data.source, config.data.target) == (data.source, data.target) and head in record["masks"]:
                 whole, masked = (_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(record, head))
-                costs[system_of(config.model), *conditions_of(config)].append(whole - masked)
+                costs[config.group_key()].append(whole - masked)
         return SeedNoise.pooled(costs.values())
 
     def _mask_sums(self, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
@@ -371,6 +386,10 @@ def _texts_of(record: Record) -> Iterator[tuple[tuple[str, ...], str]]:
     yield corpus, record["provenance"]["data_fingerprint"]
     if kind_of(record) == "scores":
         yield (*corpus, record["split"]), record["references_sha256"]
+
+
+def _has(record: Record, values: dict[str, Any]) -> bool:
+    return all(record.get(key) == value for key, value in values.items())
 
 
 def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:

@@ -34,7 +34,7 @@ def gap_figure(evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequ
     first, others = arms[0], evidence.scored(arms[1:])
     found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others}
     gaps = {name: [gap for _, _, gap in bins] for name, bins in found.items()}
-    systems = {name: Measured([gap.mean for gap in of], [gap.low for gap in of], [gap.high for gap in of]) for name, of in gaps.items()}
+    systems = {name: _measured(of) for name, of in gaps.items()}
     labels, counts, _ = zip(*next(iter(found.values())), strict=True)
     title = f"BLEU against {first} by {what}{_what_intervals_know(gap for of in gaps.values() for gap in of)}"
     return {title: plots.differences_by_length(labels, systems, counts, what, f"BLEU minus that of {first}")}
@@ -44,10 +44,17 @@ def masked_length_figure(evidence: Evidence, arm: Arm, head: str, column: str, e
     """Draw what masking a head changes in BLEU, by bins of the test set."""
     bins = evidence.bins(arm, column, edges)
     losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
-    measured = Measured([-loss.mean for loss in losses], [-loss.high for loss in losses], [-loss.low for loss in losses])
+    measured = _measured(losses, sign=-1)
     labels, counts = [name for name, _, _ in bins], [len(inside) for _, _, inside in bins]
     title = f"Change in BLEU with head {head} masked, by {what}{_what_intervals_know(losses)}"
     return {title: plots.differences_by_length(labels, {str(arm): measured}, counts, what, "change in BLEU")}
+
+
+def _measured(estimates: Sequence[Estimate], sign: int = 1) -> Measured:
+    """Return numbers, or their negatives, with the ends of their intervals."""
+    ends = [sorted(sign * end for end in estimate.ends) for estimate in estimates]
+    values = [sign * estimate.value for estimate in estimates]
+    return Measured(values, [low for low, _ in ends], [high for _, high in ends])
 
 
 def _what_intervals_know(estimates: Iterable[Estimate]) -> str:

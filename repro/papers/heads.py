@@ -13,7 +13,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.papers.tables import what_there_is
-from repro.statistics import Exact, Interval, Undefined, over_seeds
+from repro.statistics import Estimate, Undefined, over_seeds
 
 OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")  # 0 would relate a word to itself
 
@@ -26,11 +26,11 @@ def numbers(evidence: Evidence, arm: Arm, site: str, name: str, seed: int = 1) -
 def over_models(
     evidence: Evidence,
     arms: Sequence[Arm],
-    number: Callable[[int], Interval | Exact],
+    number: Callable[[int], Estimate],
     least: float = -math.inf,
     most: float = math.inf,
     kinds: Sequence[str] = ("heads",),
-) -> Interval | Exact:
+) -> Estimate:
     """Return a number of the heads of some arms, over the seeds that all of them were measured for.
 
     Args:
@@ -53,13 +53,13 @@ def over_models(
     return over_seeds(found, least, most)
 
 
-def local_share(evidence: Evidence, arm: Arm) -> Interval | Exact:
+def local_share(evidence: Evidence, arm: Arm) -> Estimate:
     """Return the share of the self-attention heads of an arm whose largest weight lies within three tokens on average."""
 
-    def of_seed(seed: int) -> Exact:
+    def of_seed(seed: int) -> Estimate:
         distances = np.concatenate([numbers(evidence, arm, site, "distance", seed).ravel() for site in SELF_SITES])
         known = distances[np.isfinite(distances)]
-        return Exact(float((known <= 3).mean()), f"{len(known)} heads", step=1 / len(known))
+        return Estimate(float((known <= 3).mean()), over=f"{len(known)} heads", step=1 / len(known))
 
     return over_models(evidence, (arm,), of_seed, 0.0, 1.0)
 

@@ -16,7 +16,7 @@ from repro.pruning import continued_config, kept_heads
 from repro.pruning_sweep import PruningPoint, nearest, penalties_to_try, sweep
 from repro.runs import Run
 from repro.scoring import evaluate_run
-from repro.statistics import Estimate, Exact, Interval, Undefined
+from repro.statistics import Estimate, Undefined
 from repro.transformer import Transformer
 
 PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the paper, so that there is something to prune
@@ -109,23 +109,19 @@ def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
     return evidence.one("pruning", PRUNED, seed)["series"]
 
 
-def change_at(share: float) -> Callable[[Evidence], Estimate]:
-    """Return what measures what pruning costs, in BLEU, at the most encoder heads that are at most this share of all, and not none.
+def change_at(evidence: Evidence, share: float) -> Estimate:
+    """Return the change in BLEU by pruning to the most encoder heads that are at most this share of all, and not none.
 
     It is the mean over seeds; one for which no penalty left so few heads is left out.
     """
-
-    def number(evidence: Evidence) -> Estimate:
-        pairs = []
-        for series in (found["encoder"] for found in sweeps(evidence).values()):
-            few = [point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]]
-            if few:
-                pairs.append((max(few, key=lambda point: point["heads"])["config_digest"], control_of(evidence, series)))
-        if not pairs:
-            raise NotMeasured(f"{PRUNED} pruned to {share:.0%} of its encoder heads", "no penalty that was tried leaves so few", "try more")
-        return evidence.difference(pairs, PRUNED)
-
-    return number
+    pairs = []
+    for series in (found["encoder"] for found in sweeps(evidence).values()):
+        few = [point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]]
+        if few:
+            pairs.append((max(few, key=lambda point: point["heads"])["config_digest"], control_of(evidence, series)))
+    if not pairs:
+        raise NotMeasured(f"{PRUNED} pruned to {share:.0%} of its encoder heads", "no penalty that was tried leaves so few", "try more")
+    return evidence.difference(pairs, PRUNED)
 
 
 def pruned_minus_scratch(evidence: Evidence) -> Estimate:
@@ -134,7 +130,7 @@ def pruned_minus_scratch(evidence: Evidence) -> Estimate:
     return evidence.difference([(pair["pruned"], pair["scratch"]) for pair in pairs], PRUNED)
 
 
-def encoder_goes_first(evidence: Evidence) -> Interval | Exact:
+def encoder_goes_first(evidence: Evidence) -> Estimate:
     """Return, near half of all heads, the smaller of the heads kept in decoder self-attention and cross attention minus the encoder's."""
 
     def number(point: dict[str, Any]) -> int:
@@ -144,13 +140,13 @@ def encoder_goes_first(evidence: Evidence) -> Interval | Exact:
     return _near(evidence, 0.5, number)
 
 
-def cross_goes_last(evidence: Evidence) -> Interval | Exact:
+def cross_goes_last(evidence: Evidence) -> Estimate:
     """Return, near a quarter of all heads, the heads kept in cross attention minus those in decoder self-attention."""
     return _near(evidence, 0.25, lambda point: kept_by_site(point)["cross"] - kept_by_site(point)["decoder_self"])
 
 
-def low_minus_high(site: str) -> Callable[[Evidence], Interval | Exact]:
-    """Return what counts the heads kept in the lower half of a site's layers minus those in the upper, near half of all heads."""
+def low_minus_high(evidence: Evidence, site: str) -> Estimate:
+    """Return, near half of all heads, the heads kept in the lower half of a site's layers minus those in the upper half."""
 
     def number(point: dict[str, Any]) -> int:
         layers = [len(layer) for layer in point["kept_heads"][site]]
@@ -159,21 +155,21 @@ def low_minus_high(site: str) -> Callable[[Evidence], Interval | Exact]:
             raise Undefined("a single layer has no halves")
         return sum(layers[:half]) - sum(layers[-half:])
 
-    return lambda evidence: _near(evidence, 0.5, number)
+    return _near(evidence, 0.5, number)
 
 
-def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]) -> Interval | Exact:
+def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]) -> Estimate:
     """Return a number of the models pruned at all sites to nearest a share of their heads, over seeds."""
 
-    def of_seed(seed: int) -> Exact:
+    def of_seed(seed: int) -> Estimate:
         series = sweep_of(evidence, seed)["all"]
         point = point_near(series, share)
-        return Exact(number(point), _size(point, series), step=1)
+        return Estimate(number(point), over=_size(point, series), step=1)
 
     return over_models(evidence, (PRUNED,), of_seed, kinds=("pruning",))
 
 
-def binary_share(evidence: Evidence) -> Interval | Exact:
+def binary_share(evidence: Evidence) -> Estimate:
     """Return the mean share of nearly binary gates over the models with a head left that were pruned from one, over seeds.
 
     Where every head is gone, every gate is shut, which tells nothing; the paper's sparsest model has one.
@@ -182,25 +178,25 @@ def binary_share(evidence: Evidence) -> Interval | Exact:
         Undefined: no pruned model has a head left, for any seed.
     """
 
-    def of_seed(seed: int) -> Exact:
+    def of_seed(seed: int) -> Estimate:
         series = [sweep_of(evidence, seed)[name] for name in SERIES]
         shares = [point["almost_binary"] for one in series for point in one["points"] if point["heads"]]
         if not shares:
             raise Undefined("no pruned model has a head left")
         step = 1 / max(one["heads"] for one in series) / len(shares)  # one gate of one model
-        return Exact(float(np.mean(shares)), f"{len(shares)} pruned models", step)
+        return Estimate(float(np.mean(shares)), over=f"{len(shares)} pruned models", step=step)
 
     return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
 
 
-def survival_difference(evidence: Evidence) -> Interval | Exact:
+def survival_difference(evidence: Evidence) -> Estimate:
     """Return, near three tenths of the encoder's heads, the share of positional heads that are kept minus that of the other heads.
 
     Raises:
         Undefined: one of the two has no heads, for any seed.
     """
 
-    def of_seed(seed: int) -> Exact:
+    def of_seed(seed: int) -> Estimate:
         series, roles = sweep_of(evidence, seed)["encoder"], roles_before(evidence, seed)
         point = point_near(series, 0.3)
         kept = _mask(point["kept_heads"]["encoder_self"], roles)
@@ -208,7 +204,7 @@ def survival_difference(evidence: Evidence) -> Interval | Exact:
         if not positional.any() or positional.all():
             raise Undefined("every head is positional" if positional.any() else "no head is positional")
         step = 1 / positional.sum() + 1 / (~positional).sum()  # one of each changes places
-        return Exact(float(kept[positional].mean() - kept[~positional].mean()), _size(point, series), step)
+        return Estimate(float(kept[positional].mean() - kept[~positional].mean()), over=_size(point, series), step=step)
 
     return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
 

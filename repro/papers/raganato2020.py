@@ -25,7 +25,7 @@ from repro.papers.suites import (
 )
 from repro.papers.tables import Row, choice_table, mask_table, masked_length_table, score_table
 from repro.sentences import REFERENCE_WORDS
-from repro.statistics import Estimate, Interval
+from repro.statistics import Estimate
 
 NAME = "raganato2020"
 LEARNED, TOKEN, WORD, ONE, ALL_FIXED = Arm("8L"), Arm("7Ftoken+1L"), Arm("7Fword+1L"), Arm("1L"), Arm("8Ftoken")
@@ -67,8 +67,9 @@ def _local_minus_far(evidence: Evidence) -> Estimate:
     """
     pairs = [(near, far) for near in "234" for far in "567"]
     found = [evidence.masked_difference((TOKEN, near), (TOKEN, far), comparisons=len(pairs)) for near, far in pairs]
-    least = min(found, key=lambda difference: difference.mean)
-    return replace(least, low=min(one.low for one in found), high=min(one.high for one in found))
+    least = min(found, key=lambda difference: difference.value)
+    low, high = (min(one.ends[end] for one in found) for end in (0, 1))
+    return replace(least, low=low, high=high)
 
 
 def _depth_difference(evidence: Evidence) -> Estimate:
@@ -97,17 +98,17 @@ def _agreement_figures(evidence: Evidence) -> Figures:
     return figures
 
 
-def _sense_drop(evidence: Evidence) -> Interval:
+def _sense_drop(evidence: Evidence) -> Estimate:
     token = arm_with(evidence, WORD_SENSE, TOKEN)
     return accuracy_difference(evidence, WORD_SENSE, token, token, masked=HEAD_8)
 
 
-def _agreement_difference(evidence: Evidence) -> Interval:
+def _agreement_difference(evidence: Evidence) -> Estimate:
     learned, token = _two_with(evidence, AGREEMENT)
     return accuracy_difference(evidence, AGREEMENT, token, learned)
 
 
-def _bins_lower_without(evidence: Evidence) -> Interval:
+def _bins_lower_without(evidence: Evidence) -> Estimate:
     """Return the share of fifths by reference length, equal lengths together, in which masking head 8 lowers BLEU.
 
     The interval is from the share of bins whose loss is surely above 0 to the share of those where it may be.
@@ -117,9 +118,9 @@ def _bins_lower_without(evidence: Evidence) -> Interval:
     edges = equal_parts(evidence.lengths(TOKEN, REFERENCE_WORDS), 5)
     losses = [evidence.masked(TOKEN, HEAD_8, inside) for _, _, inside in evidence.bins(TOKEN, REFERENCE_WORDS, edges)]
     lower, surely, perhaps = (
-        float(np.mean([end > 0 for end in ends])) for ends in zip(*((x.mean, *x.bounds) for x in losses), strict=True)
+        float(np.mean([end > 0 for end in ends])) for ends in zip(*((x.value, *x.bounds) for x in losses), strict=True)
     )
-    return Interval(lower, surely, perhaps, f"{len(losses)} bins", level=None)
+    return Estimate(lower, surely, perhaps, over=f"{len(losses)} bins")
 
 
 EXPERIMENTS = (

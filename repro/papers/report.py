@@ -18,7 +18,7 @@ from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.papers.tables import printed_table, status_line
-from repro.papers.verdicts import NO_DATA, STATUSES_EXPLAINED, Verdict, as_verdict, claims_of, counts, load, verdict_table
+from repro.papers.verdicts import STATUSES_EXPLAINED, at, claims_of, counts, load, verdict_table
 from repro.scales import SCALES
 
 SMOKE_NOTE = (
@@ -165,7 +165,7 @@ def _contents(parts: Iterable[Section]) -> str:
 def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
     stored = load(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
-    verdicts = [as_verdict(stored[c.name]) if c.name in stored else Verdict(c.name, NO_DATA, "no verdict is stored") for c in claims]
+    verdicts = [at(claim, stored) for claim in claims]
     summary = ", ".join(f"{count} {status}" for status, count in counts(verdicts).items())
     return "\n\n".join(
         part

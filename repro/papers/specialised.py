@@ -8,7 +8,7 @@ from repro.analysis.heads import POSITIONAL_SHARE
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.heads import numbers, over_models
 from repro.papers.pruned import PRUNED
-from repro.statistics import Exact, Interval, Undefined, paired_difference, rank_correlation
+from repro.statistics import Estimate, Undefined, paired_difference, rank_correlation
 
 
 def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:
@@ -17,48 +17,48 @@ def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:
     return (numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= POSITIONAL_SHARE) & (np.abs(offset) == 1)
 
 
-def count_of_positional(evidence: Evidence) -> Interval | Exact:
+def count_of_positional(evidence: Evidence) -> Estimate:
     """Return how many encoder heads are positional."""
 
-    def of_seed(seed: int) -> Exact:
+    def of_seed(seed: int) -> Estimate:
         found = positional(evidence, seed)
-        return Exact(float(found.sum()), f"of {found.size} heads", step=1)
+        return Estimate(float(found.sum()), over=f"of {found.size} heads", step=1)
 
     return over_models(evidence, (PRUNED,), of_seed, least=0.0)
 
 
-def confidence_of_positional(evidence: Evidence) -> Interval | Exact:
+def confidence_of_positional(evidence: Evidence) -> Estimate:
     """Return the lowest confidence, that is the mean largest weight, of the positional heads of the encoder.
 
     Raises:
         Undefined: no head is positional.
     """
 
-    def of_seed(seed: int) -> Exact:
+    def of_seed(seed: int) -> Estimate:
         found = numbers(evidence, PRUNED, "encoder_self", "confidence", seed)[positional(evidence, seed)]
         if not len(found):
             raise Undefined("no head is positional")
-        return Exact(float(found.min()), f"{len(found)} heads")
+        return Estimate(float(found.min()), over=f"{len(found)} heads")
 
     return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0)
 
 
-def relevance_with_confidence(evidence: Evidence) -> Interval | Exact:
+def relevance_with_confidence(evidence: Evidence) -> Estimate:
     """Return Spearman's correlation of relevance and confidence over all encoder heads but those of the first layer.
 
     The interval of a single model is over its heads. Those of several models are not the same heads, so that their seeds tell of both.
     """
     several = len(evidence.shared_seeds(["heads"], (PRUNED,))) > 1
 
-    def of_seed(seed: int) -> Interval | Exact:
+    def of_seed(seed: int) -> Estimate:
         relevance, confidence = (numbers(evidence, PRUNED, "encoder_self", name, seed)[1:].ravel() for name in ("relevance", "confidence"))
         found = rank_correlation(relevance, confidence, "heads")
-        return Exact(found.value, found.over) if several else found
+        return Estimate(found.value, over=found.over) if several else found
 
     return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0)
 
 
-def rare_head(evidence: Evidence) -> Interval | Exact:
+def rare_head(evidence: Evidence) -> Estimate:
     """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
 
     In points. At least 0 means: this head points to them in 40 % of the cases or more, and more often than every other head of the layer.
@@ -67,17 +67,17 @@ def rare_head(evidence: Evidence) -> Interval | Exact:
         Undefined: the layer has fewer than two heads, or no sentence had a rare token.
     """
 
-    def of_seed(seed: int) -> Exact:
+    def of_seed(seed: int) -> Estimate:
         relevance, share = (numbers(evidence, PRUNED, "encoder_self", name, seed)[0] for name in ("relevance", "two_rarest"))
         if np.isfinite(relevance).sum() < 2 or np.isnan(share).all():
             raise Undefined("the first layer has no two heads to compare on rare tokens")
         best = int(np.nanargmax(relevance))
-        return Exact(100 * float(share[best] - max(0.4, np.nanmax(np.delete(share, best)))), f"{len(share)} heads")
+        return Estimate(100 * float(share[best] - max(0.4, np.nanmax(np.delete(share, best)))), over=f"{len(share)} heads")
 
     return over_models(evidence, (PRUNED,), of_seed)
 
 
-def best_margin(evidence: Evidence, relation: str) -> Interval | Exact:
+def best_margin(evidence: Evidence, relation: str) -> Estimate:
     """Return by how many points the best head beats the positional baseline for a relation, in its better direction.
 
     Of each pair of words it is known how often the head found it and how often the baseline did, not how often both: the interval is for
@@ -88,7 +88,7 @@ def best_margin(evidence: Evidence, relation: str) -> Interval | Exact:
         Undefined: the relation does not occur in the sentences.
     """
 
-    def of_seed(seed: int) -> Interval:
+    def of_seed(seed: int) -> Estimate:
         syntax = evidence.one("heads", PRUNED, seed)["syntax"]
         if syntax is None:
             language = PRUNED.config(evidence.scale).data.source
@@ -98,7 +98,7 @@ def best_margin(evidence: Evidence, relation: str) -> Interval | Exact:
     return over_models(evidence, (PRUNED,), of_seed)
 
 
-def _margin(syntax: dict[str, Any], relation: str) -> Interval:
+def _margin(syntax: dict[str, Any], relation: str) -> Estimate:
     count = sum(syntax["positions"][relation].values())
     if not count:
         raise Undefined(f"{relation} does not occur in the parsed sentences")

@@ -21,7 +21,7 @@ from repro.papers.arms import Arm
 from repro.papers.evidence import Evidence, NotMeasured
 from repro.provenance import describe_processor
 from repro.runs import Run
-from repro.statistics import Interval, median
+from repro.statistics import Estimate, median
 
 STEPS = 25  # target tokens of every sentence, whatever the model would say
 SENTENCES, BATCH, ROUNDS = 256, 64, 5
@@ -72,7 +72,7 @@ def _sentences_per_second(translator: Translator, sources: list[str]) -> float:
     return len(encoded) / (time.perf_counter() - start)
 
 
-def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Interval:
+def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Estimate:
     """Return how many times as fast as another an arm decodes: the median over the rounds of their sitting.
 
     Raises:

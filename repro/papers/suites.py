@@ -23,7 +23,7 @@ from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.runs import Run
 from repro.sentences import Table
-from repro.statistics import Interval, over_seeds, paired_difference
+from repro.statistics import Estimate, over_seeds, paired_difference
 
 COLUMNS = ("result", "item", "type", "origin", "distance", "candidate", "cross_entropy")
 ITEMS_PER_TYPE, SUITE_SEED = 200, 1
@@ -142,7 +142,7 @@ def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
             yield None
 
 
-def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None) -> Interval:
+def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None) -> Estimate:
     """Return by how many points more pairs of a type of error one arm decides right than another, over the same pairs.
 
     Args:
@@ -164,7 +164,7 @@ def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, ma
         differences.append(paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}"))
         shares.append(sum(right) / len(right))
     found = over_seeds(differences)
-    return replace(found, over=f"{found.over}, {100 * mean(shares):.1f} % right, {100 * chances(first)[error]:.1f} % by chance")
+    return replace(found, shares=(("right", 100 * mean(shares)), ("by chance", 100 * chances(first)[error])))
 
 
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
@@ -289,8 +289,9 @@ def _mean(found: Sequence[Accuracy]) -> Accuracy:
     """Return the mean accuracy of several seeds on the same pairs, with its interval over pairs and seeds."""
     if len(found) == 1:
         return found[0]
-    over_all = over_seeds([Interval(one.value, one.low, one.high, "") for one in found], 0.0, 1.0)
-    return replace(found[0], right=mean(one.right for one in found), low=over_all.low, high=over_all.high)
+    over_all = over_seeds([Estimate(one.value, one.low, one.high) for one in found], 0.0, 1.0)
+    low, high = over_all.ends
+    return replace(found[0], right=mean(one.right for one in found), low=low, high=high)
 
 
 def _has(evidence: Evidence, arm: Arm, masked: str) -> bool:

@@ -13,10 +13,10 @@ from repro.papers.claims import DECIDED, STATUSES, Verdict
 from repro.papers.evidence import Evidence
 from repro.papers.pooling import AND
 from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, status_of
+from repro.papers.verdict_fields import as_verdict
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     TEST,
-    as_verdict,
     at,
     claims_of,
     counts,
@@ -28,7 +28,6 @@ from repro.papers.verdicts import (
 )
 from repro.records import VERDICTS, load_records
 from repro.report import render_results
-from repro.statistics import ONE_SEED
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
 GENERATED = "smoke"  # the scale whose corpus is no real text
@@ -69,7 +68,7 @@ def summary(folder: Path) -> str:
     for scale in scales_with_verdicts(folder):
         verdicts = [as_verdict(verdict) for verdict in load(folder, scale).values()]
         found = counts(verdicts)
-        rows.append([scale, *(str(found[status]) for status in STATUSES), str(sum(map(is_of_one_seed, verdicts)))])
+        rows.append([scale, *(str(found[status]) for status in STATUSES), str(sum(verdict.is_of_one_seed for verdict in verdicts))])
     evidences = [Evidence(scale, records) for scale in SCALES]
     parts = [
         BEGIN,
@@ -108,16 +107,16 @@ def main_claims_table(folder: Path) -> str:
     found = {scale: load(folder, scale) for scale in scales}
     rows = []
     for claim in (claim for name in MAIN_CLAIMS for claim in claims_of(name)):
-        (condition,) = claim.conditions
         cells = [_with_number(at(claim, of_scale)) for of_scale in found.values()]
-        rows.append([f"{claim.name} {claim.statement}", condition.describe(), claim.reported, *cells])
+        conditions = "; ".join(condition.describe() for condition in claim.conditions)
+        rows.append([f"{claim.name} {claim.statement}", conditions, claim.reported, *cells])
     return table(["claim", "holds if", "reported", *scales], rows)
 
 
 def _with_number(verdict: Verdict) -> str:
-    """Write a verdict with what was measured, without the condition before it and what could have been detected behind it."""
-    number = verdict.evidence[0].rpartition(": ")[2].partition(", detectable")[0] if verdict.evidence else ""
-    return f"**{verdict.status}**: {number}" if number else verdict.status
+    """Write a verdict with what was measured."""
+    numbers = "; ".join(judged.found.measured() if judged.found else judged.reason for judged in verdict.conditions)
+    return f"**{verdict.status}**: {numbers}" if numbers else verdict.status
 
 
 def claims_page(folder: Path) -> str:
@@ -154,12 +153,6 @@ def test_sets_table(folder: Path) -> str:
             numbers = (str(found[status]) for status in STATUSES)
             rows.append([scale, ", ".join(split.split(AND)), *numbers, ", ".join(only_here) or "none", ", ".join(turned) or "none"])
     return table(["scale", "test sets", *STATUSES, f"decided here, not on {TEST}", f"decided otherwise than on {TEST}"], rows)
-
-
-def is_of_one_seed(verdict: Verdict) -> bool:
-    """Tell whether a number of one seed decides a condition, and so the verdict; one that leaves it open or void decides nothing."""
-    decisive = [line for line in verdict.evidence if line.startswith(("holds: ", "fails: "))]
-    return verdict.status in DECIDED and any(ONE_SEED in line for line in decisive)
 
 
 def commands_to_go_on(evidences: Iterable[Evidence]) -> str:

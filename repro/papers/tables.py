@@ -114,7 +114,7 @@ def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) ->
     arms = evidence.having("masks", arms)
     estimates = {head: [evidence.masked(arm, head) for arm in arms] for head in heads}
     body = [[head, *(found.cell(sign=-1) for found in row)] for head, row in estimates.items()]
-    body.append(["measured for", *(found.seeds for found in estimates[heads[0]])])
+    body.append(["measured for", *(found.seeds_said() for found in estimates[heads[0]])])
     return explained(table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body))
 
 
@@ -141,7 +141,7 @@ def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> st
     body = []
     for low, high in pairwise(edges):
         inside = [i for i, share in enumerate(shares) if low <= share < high]
-        scores = [f"{evidence.contrast([(1.0, arm)], inside).mean:.2f}" for arm in arms]
+        scores = [f"{evidence.contrast([(1.0, arm)], inside).value:.2f}" for arm in arms]
         body.append([f"{100 * low:.0f} to {100 * min(high, 1):.0f} %", str(len(inside)), *scores])
     sorted_by = f"Sentences are sorted by the weights of {first}, seed 1"
     if not evidence.are_of_one_training(("off_diagonal", "scores"), first, 1, split=evidence.split):

@@ -1,4 +1,4 @@
-"""Verdicts as they are kept: with the words and bounds of the test that they answer, which are not changed quietly once a result is known.
+"""Verdicts as they are kept: with the name of the test that they answer, which is not changed quietly once a result is known.
 
 How a number is computed is code. Where that changes, `repro verify` finds that stored verdicts are not what the records give any more.
 """
@@ -6,9 +6,7 @@ How a number is computed is code. Where that changes, `repro verify` finds that 
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import read_plain, write_json
@@ -18,10 +16,11 @@ from repro.papers import PAPERS, Claim, load_paper
 from repro.papers.claims import STATUSES, Status, Verdict
 from repro.papers.evidence import Evidence
 from repro.papers.pooling import AND
+from repro.papers.verdict_fields import StoredVerdict, VerdictFile, as_stored, as_verdict, faults_of, first_difference
 from repro.records import VERDICTS, plain_name
 from repro.sentences import cannot_read
 
-FORMAT = 1
+FORMAT = 2
 NO_DATA: Status = "not run"
 TEST = "test"  # the set that the tests of claims were written for
 STATUSES_EXPLAINED = (
@@ -49,9 +48,9 @@ def of_scores(claims: Iterable[Claim]) -> list[Claim]:
     return [claim for claim in claims if not claim.measures()]
 
 
-def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, dict[str, Any]]:
+def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdict]:
     """Return for each claim by name its test and its verdict, as they are stored."""
-    return {claim.name: {"test": claim.digest(), **asdict(claim.judge(evidence))} for claim in claims}
+    return {claim.name: as_stored(claim.judge(evidence), claim.digest(evidence.scale)) for claim in claims}
 
 
 def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str] = ()) -> list[Verdict]:
@@ -82,22 +81,23 @@ def _update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, d
     stored = {name: verdict for name, verdict in load(folder, scale, split).items() if name not in set(discard)}
     for claim in claims:
         before = stored.get(claim.name)
-        if before is not None and before["status"] != NO_DATA and before["test"] != claim.digest():
-            what = f"its test was changed after its result at {scale} was known (was {before['test']}, is {claim.digest()})"
+        if before is not None and before["status"] != NO_DATA and before["test"] != claim.digest(scale):
+            what = f"its test was changed after its result at {scale} was known (was {before['test']}, is {claim.digest(scale)})"
             raise InputError(
                 claim.name, what, f"restore the test, or give the result up: repro claims --scale {scale} --discard {claim.name}"
             )
     found = judge(claims, evidence)
     for name, verdict in found.items():
         if verdict["status"] == NO_DATA and stored.get(name, verdict)["status"] != NO_DATA:
-            what = f"was {stored[name]['status']} at {scale}, and now it is not run: {verdict['reason']}"
+            what = f"was {stored[name]['status']} at {scale}, and now it is not run: {verdict['missing']}"
             raise InputError(name, what, f"restore its records, or give the result up: repro claims --scale {scale} --discard {name}")
     head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
-    write_json(_path(folder, scale, split), head | {"verdicts": dict(sorted((stored | found).items()))})
+    same = {name: stored[name] for name, verdict in found.items() if name in stored and not first_difference(stored[name], verdict)}
+    write_json(_path(folder, scale, split), head | {"verdicts": dict(sorted((stored | found | same).items()))})
     return [as_verdict(verdict) for verdict in found.values()]
 
 
-def load(folder: Path, scale: str, split: str = TEST) -> dict[str, dict[str, Any]]:
+def load(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
     """Return the stored verdicts of a scale on a test set by claim; none where the file is missing.
 
     Raises:
@@ -112,10 +112,10 @@ def load(folder: Path, scale: str, split: str = TEST) -> dict[str, dict[str, Any
     raise _no_verdicts(path)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> VerdictFile:
     try:
-        values = json.loads(read_plain(path))
-        if values["format"] == FORMAT and isinstance(values["scale"], str) and all(_is_whole(*one) for one in values["verdicts"].items()):
+        values: VerdictFile = json.loads(read_plain(path))
+        if values["format"] == FORMAT and next(faults_of(values), None) is None:
             return values
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
@@ -126,16 +126,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _no_verdicts(path: Path) -> DamagedFileError:
     return DamagedFileError(str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims")
-
-
-def _is_whole(claim: str, verdict: Any) -> bool:
-    kinds = {"test": str, "reason": str, "evidence": list}
-    return (
-        isinstance(verdict, dict)
-        and all(isinstance(verdict.get(key), kind) for key, kind in kinds.items())
-        and all(isinstance(line, str) for line in verdict["evidence"])
-        and (verdict.get("claim"), verdict.get("status") in STATUSES) == (claim, True)
-    )
 
 
 def scales_with_verdicts(folder: Path) -> list[str]:
@@ -179,11 +169,6 @@ def _files(folder: Path) -> list[Path]:
     return [Path(folder) / VERDICTS / name for name in names if name.endswith(".json") and not name.startswith(".")]
 
 
-def as_verdict(stored: dict[str, Any]) -> Verdict:
-    """Return a stored verdict as an object."""
-    return Verdict(stored["claim"], stored["status"], stored["reason"], tuple(stored["evidence"]))
-
-
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
     """Return a table of verdicts, what was not reproduced first."""
     by_name = {claim.name: claim for claim in claims}
@@ -192,7 +177,7 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
     return table(["claim", "statement", "verdict", "reported", "evidence"], rows)
 
 
-def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[str, Any]]]) -> str:
+def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
     """Return the verdicts on claims at several scales as lines of text: all of them at a glance, then each with its evidence.
 
     Args:
@@ -205,7 +190,7 @@ def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[str
     return "\n".join([*lines, "", evidence_lines(claims, verdicts)])
 
 
-def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[str, Any]]]) -> str:
+def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
     """Return for each claim what its verdict rests on, scale by scale; see `side_by_side`."""
     parts = []
     for claim in claims:
@@ -217,9 +202,9 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, dict[s
     return "\n\n".join(parts)
 
 
-def at(claim: Claim, verdicts: dict[str, dict[str, Any]]) -> Verdict:
+def at(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
     """Return the verdict on a claim among those of a scale, `not run` where there is none."""
-    return as_verdict(verdicts[claim.name]) if claim.name in verdicts else Verdict(claim.name, NO_DATA, "no verdict is stored")
+    return as_verdict(verdicts[claim.name]) if claim.name in verdicts else Verdict(claim.name, NO_DATA, missing="no verdict is stored")
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:

@@ -42,6 +42,7 @@ from repro.manifest import has_manifest, manifest_faults
 from repro.papers import PAPERS
 from repro.papers.derived import CHECKS, CORPUS_CHECKS, Findings, Scores, unequal
 from repro.papers.evidence import Evidence, NotMeasured, Record
+from repro.papers.verdict_fields import StoredVerdict, first_difference
 from repro.papers.verdicts import TEST, claims_of, judge, load, of_scores, verdict_places
 from repro.record_fields import KINDS, kind_of
 from repro.records import place_of, read_records
@@ -195,7 +196,7 @@ def verify_claims(folder: Path) -> Verified:
     return found
 
 
-def _wrong_verdicts(scale: str, verdicts: dict[str, dict], evidence: Evidence) -> list[str]:
+def _wrong_verdicts(scale: str, verdicts: dict[str, StoredVerdict], evidence: Evidence) -> list[str]:
     problems = []
     claims = {paper: claims_of(paper) if evidence.split == TEST else of_scores(claims_of(paper)) for paper in PAPERS}
     found = judge([claim for of_paper in claims.values() for claim in of_paper], evidence)
@@ -207,13 +208,9 @@ def _wrong_verdicts(scale: str, verdicts: dict[str, dict], evidence: Evidence) -
         derived = found.get(name)
         if derived is None:
             problems.append(f"{name} at {scale}: no paper has this claim")
-        elif _comparable(stored) != _comparable(derived):
-            problems.append(f"{name} at {scale}: stored {stored['status']}, derived {derived['status']}: {'; '.join(derived['evidence'])}")
+        elif what := first_difference(stored, derived):
+            problems.append(f"{name} at {scale}: {what}")
     return problems
-
-
-def _comparable(verdict: dict) -> tuple:
-    return verdict["claim"], verdict["test"], verdict["status"], list(verdict["evidence"]), verdict["reason"]
 
 
 def _differences(path: Path, record: Record, scores: Scores) -> Findings:

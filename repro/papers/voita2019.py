@@ -113,7 +113,7 @@ CLAIMS = (
         (
             Check(
                 "BLEU after pruning to at most a quarter of the encoder's heads, minus all heads trained on as long",
-                p.change_at(0.25),
+                partial(p.change_at, share=0.25),
                 (PRUNED,),
                 ("pruning",),
                 at_least=-0.5,
@@ -127,7 +127,7 @@ CLAIMS = (
         (
             Check(
                 "BLEU after pruning to at most a tenth, minus all heads trained on as long",
-                p.change_at(0.10),
+                partial(p.change_at, share=0.10),
                 (PRUNED,),
                 ("pruning",),
                 at_least=-1.0,
@@ -170,14 +170,14 @@ CLAIMS = (
         (
             Check(
                 "decoder self-attention: heads kept in the lower half minus the upper",
-                p.low_minus_high("decoder_self"),
+                partial(p.low_minus_high, site="decoder_self"),
                 (PRUNED,),
                 ("pruning",),
                 at_least=1,
             ),
             Check(
                 "cross attention: heads kept in the lower half minus the upper",
-                p.low_minus_high("cross"),
+                partial(p.low_minus_high, site="cross"),
                 (PRUNED,),
                 ("pruning",),
                 at_most=0,
