@@ -4,8 +4,8 @@
     translate   Translator, SearchConfig, load_model, Transformer, count_parameters
     attend      weights, build_weights
     text        load_corpus, Subwords, minigerman, read_suite
-    score       evaluate_run, score_all, score_suite, load_records, score_of, search_of, label_of,
-                published_for, hypotheses_of
+    score       evaluate_run, score_all, score_suite, load_records, results, score_of, search_of,
+                label_of, published_for, hypotheses_of
     compare     paired_bootstrap, BOOTSTRAP_SEED, SeedNoise, estimate, minimum_detectable
     prune       pruning, cutting
     show        table, scores_table, means_table, costs_table

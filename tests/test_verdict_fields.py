@@ -74,7 +74,7 @@ def test_a_difference_of_scores_that_knows_of_no_other_seed_decides_nothing():
     alone = replace(known, counts_seeds=False, detectable=None)
     at_least = [replace(better(HARD, BASE), at_least=bound) for bound in (0.0, 2.0)]
     assert [Judged.by_bounds(condition, known).outcome for condition in at_least] == ["holds", "fails"]
-    assert [Judged.by_bounds(condition, alone).outcome for condition in at_least] == ["open", "open"]
+    assert [Judged.by_bounds(condition, alone).outcome for condition in at_least] == ["one seed", "one seed"]
     pairs = replace(alone, unit="")  # accuracies are judged by their pairs, and say that they are one seed's
     assert Judged.by_bounds(at_least[0], pairs).outcome == "holds" and pairs.is_of_one_seed
 

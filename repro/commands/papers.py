@@ -92,13 +92,14 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if not dry_run and (missing.trainings or missing.num_measurements()):
         check_writable(results)
     _announce(missing, known, jobs, results)
+    if not dry_run:
+        _check_parser(missing)
     if lacking := _lacking_text(missing):
         if not dry_run:
             raise lacking
         click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
         return _list_trainings(missing)
-    _check_parser(missing)
 
     from repro.papers.report import write
 
