@@ -11,7 +11,20 @@ import torch
 
 from benchmarks.peers import to_ctranslate2
 from benchmarks.work import BATCH_SIZE, EACH_WAY, THREADS, Contender, apart, race, rows_of
-from repro import SCALES, SYSTEMS, Run, SearchConfig, Translator, gallery, load_corpus, resolve, run_name, score_all, train
+from repro import (
+    SCALES,
+    SYSTEMS,
+    Run,
+    SearchConfig,
+    gallery,
+    load_corpus,
+    load_translator,
+    resolve,
+    run_name,
+    score_all,
+    train,
+)
+from repro.core import quantized
 
 MODEL = "multi30k-base"
 TOOLKITS = ("repro", "CTranslate2")
@@ -21,9 +34,9 @@ SCALE, SENTENCES = "smoke", 512  # of the systems
 
 def translator(toolkit: str, beam: int, precision: str) -> Callable[[list[str]], list[str]]:
     """Return what translates sentences; hypotheses are ranked by their mean log-probability a token."""
-    ours = Translator.from_run(gallery.load(MODEL), "cpu")
+    ours = load_translator(gallery.load(MODEL), "cpu")
     if toolkit == "repro":
-        ours = ours.quantized() if precision == "int8" else ours
+        ours = ours.with_model(quantized(ours.model)) if precision == "int8" else ours
         return lambda sentences: ours.translate(sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE))
     theirs = to_ctranslate2(ours.model, precision, torch.get_num_threads())
 
@@ -92,7 +105,7 @@ def system_quality(system: str, beam: int) -> dict:
 
 
 def _system_translator(system: str, beam: int) -> Callable[[list[str]], list[str]]:
-    ours = Translator.from_run(Run.find(run_name(resolve(SCALE, system))), "cpu")
+    ours = load_translator(Run.find(run_name(resolve(SCALE, system))), "cpu")
     return lambda sentences: ours.translate(sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE))
 
 

@@ -14,8 +14,12 @@ from typing import NoReturn
 
 import click
 
-from repro.attention import VARIANTS
-from repro.commands import analysis, evaluation, papers, training, translation
+from repro.cli import heads as analysis
+from repro.cli import papers
+from repro.cli import score as evaluation
+from repro.cli import train as training
+from repro.cli import translate as translation
+from repro.core.attention.variants import VARIANTS
 from repro.errors import InputError, ReproError, Stopped, known
 
 OUR_BUG = 70

@@ -6,6 +6,7 @@ is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or un
 
 import difflib
 import errno
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -143,3 +144,21 @@ def did_you_mean(wrong: Any, known: Iterable[str]) -> str:
     close = [by_lower[word] for word in difflib.get_close_matches(str(wrong).lower(), by_lower, n=1)]
     listed = shortened(", ".join(known))
     return f"did you mean '{close[0]}'? Known: {listed}" if close else f"use one of {listed}"
+
+
+def texts_in(where: str, texts: Iterable[str]) -> list[str]:
+    """Return texts as a list.
+
+    Raises:
+        InputError: a single text, whose letters would be taken for texts, or something else than texts.
+    """
+    if isinstance(texts, str):
+        raise InputError(where, "are one text, not a list", "write [text]")
+    check_kind(where, texts, "give a list of str", Iterable)
+    found = list(texts)
+    for place, text in enumerate(found):
+        if not isinstance(text, str):
+            raise InputError(f"{where}[{place}]", f"is of the type {type(text).__name__}, not a text", "give a list of str")
+        if half := re.search("[\ud800-\udfff]", text):
+            raise InputError(f"{where}[{place}]", f"holds half a character, U+{ord(half.group()):04X}", "decode its bytes as UTF-8")
+    return found

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from repro.attention import VARIANTS, build_weights, imported
-from repro.attention.base import AttentionWeights, Positions
-from repro.attention.masks import causal_mask
-from repro.attention.multihead import MultiHeadAttention
-from repro.config import SITES, ModelConfig
+from repro.core.attention.base import AttentionWeights, Positions
+from repro.core.attention.masks import causal_mask
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.attention.spec import build_weights
+from repro.core.attention.variants import VARIANTS, imported
+from repro.core.config import SITES, ModelConfig
+from repro.core.layers import DecoderLayer
 from repro.errors import InputError
-from repro.layers import DecoderLayer
 
 LENGTHS = (1, 5, 19, 67)
 BATCH, NUM_HEADS, HEAD_DIM = 2, 4, 6

@@ -6,7 +6,9 @@
 import re
 from dataclasses import dataclass
 
-from repro import Translator, gallery
+from repro import Translator
+from repro.runs import gallery
+from repro.runs.models import load_translator
 
 FRAMES = (
     "A man wearing the number {} jumps.",
@@ -56,7 +58,7 @@ def translate_captions(translator: Translator) -> tuple[list[str], Found]:
 
 
 if __name__ == "__main__":
-    translations, found = translate_captions(Translator.from_run(gallery.load("multi30k-base")))
+    translations, found = translate_captions(load_translator(gallery.load("multi30k-base")))
     for caption, translation in zip(CAPTIONS, translations, strict=True):
         print(f"{caption}\n    {translation}")
     print(found)

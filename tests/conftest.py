@@ -11,14 +11,15 @@ import torch
 from paper_records import BASE, HARD, damaged, score_record
 from tiny_runs import tiny
 
-from repro import gallery
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence
+from repro.core.decoding import Translator
 from repro.data.corpora import load_once
-from repro.decoding import Translator
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
-from repro.runs import Run
-from repro.sentences import SUFFIX
-from repro.training import train
+from repro.records.sentences import SUFFIX
+from repro.runs import gallery
+from repro.runs.models import load_translator
+from repro.runs.run import Run
+from repro.runs.train import train
 
 # The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
 torch.set_num_threads(1)
@@ -90,13 +91,13 @@ def runs(tmp_path, monkeypatch) -> Path:
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     """Return a trained model that came with the package."""
-    return Translator.from_run(gallery.load("base"))
+    return load_translator(gallery.load("base"))
 
 
 @pytest.fixture(scope="module")
 def gated() -> Translator:
     """Return one whose gates have shut off some of its heads."""
-    return Translator.from_run(gallery.load("gated"))
+    return load_translator(gallery.load("gated"))
 
 
 @pytest.fixture

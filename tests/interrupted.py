@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from tiny_runs import assert_same
 
-from repro.runs import Run
+from repro.runs.run import Run
 
 LIMITS = {signal.SIGTERM: 5, signal.SIGINT: 5, signal.SIGKILL: 10}  # seconds
 

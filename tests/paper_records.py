@@ -5,16 +5,16 @@ from dataclasses import asdict
 
 import sacrebleu
 
+from repro.claims.arms import Arm
+from repro.claims.conditions import Claim, Verdict
+from repro.claims.evidence import Evidence
+from repro.core.decoding import SearchConfig
 from repro.data.corpora import load_once, load_pairs
 from repro.data.parallel import digest
-from repro.decoding import SearchConfig
-from repro.papers.arms import Arm
-from repro.papers.claims import Claim, Verdict
-from repro.papers.evidence import Evidence
-from repro.papers.measures import masks_table
+from repro.measures.registry import masks_table
 from repro.papers.pruned import PRUNED
 from repro.papers.verdicts import claims_of
-from repro.translations import score_tables
+from repro.records.translations import score_tables
 
 BASE, HARD = Arm("base"), Arm("hc-sa")
 ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 100}}

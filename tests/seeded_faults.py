@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Fault(NamedTuple):
-    """A line of a file below `repro/attention`, what a mistake would make of it, and the tests that guard it."""
+    """A line of a file below `repro/core/attention`, what a mistake would make of it, and the tests that guard it."""
 
     name: str
     file: str
@@ -91,33 +91,47 @@ class Edit(NamedTuple):
 
 
 EDITS = [
-    Edit("annotated", "attention/dot_product.py", "dropout: float = 0.0, scale_dim", "dropout: int | float = 0.0, scale_dim", False),
-    Edit("local renamed", "attention/masks.py", "lowest", "smallest", False),
-    Edit("unused constant", "attention/masks.py", "import torch\n", "import torch\n\nUNUSED = 1\n", False),
-    Edit("message reworded", "attention/gaussian.py", "gamma and floor belong to", "gamma and floor are options of", False),
+    Edit("annotated", "core/attention/dot_product.py", "dropout: float = 0.0, scale_dim", "dropout: int | float = 0.0, scale_dim", False),
+    Edit("local renamed", "core/attention/masks.py", "lowest", "smallest", False),
+    Edit("unused constant", "core/attention/masks.py", "import torch\n", "import torch\n\nUNUSED = 1\n", False),
+    Edit("message reworded", "core/attention/gaussian.py", "gamma and floor belong to", "gamma and floor are options of", False),
     Edit(
         "bias in the values",
-        "attention/multihead.py",
+        "core/attention/multihead.py",
         "self.value_proj = nn.Linear(embed_dim, width, bias=False)",
         "self.value_proj = nn.Linear(embed_dim, width)",
         True,
     ),
-    Edit("embeddings not scaled", "transformer.py", "embedding(ids) * math.sqrt(self.config.embed_dim)", "embedding(ids)", True),
+    Edit("embeddings not scaled", "core/transformer.py", "embedding(ids) * math.sqrt(self.config.embed_dim)", "embedding(ids)", True),
     Edit(
         "feed-forward without its residual",
-        "layers.py",
+        "core/layers.py",
         "return x if place is None else place.leave(x, place.sublayer(place.enter(x)))",
         "return x if place is None else place.norm(place.sublayer(place.enter(x)))",
         True,
     ),
-    Edit("label smoothing halved", "loss.py", "vocab, device = weight", "smoothing = smoothing / 2\n        vocab, device = weight", True),
     Edit(
-        "embeddings drawn twice as wide", "transformer.py", "std=self.config.embed_dim**-0.5", "std=2 * self.config.embed_dim**-0.5", True
+        "label smoothing halved",
+        "core/loss.py",
+        "vocab, device = weight",
+        "smoothing = smoothing / 2\n        vocab, device = weight",
+        True,
     ),
-    Edit("source end mark dropped", "data/batches.py", "return [*ids, EOS_ID] if end_mark else list(ids)", "return list(ids)", True),
-    Edit("future leak by one", "attention/masks.py", "> query_positions[:, None]", "> query_positions[:, None] + 1", True),
     Edit(
-        "centre off by one", "attention/gaussian.py", "positions.query + centers[:, None]", "positions.query + centers[:, None] + 1", True
+        "embeddings drawn twice as wide",
+        "core/transformer.py",
+        "std=self.config.embed_dim**-0.5",
+        "std=2 * self.config.embed_dim**-0.5",
+        True,
+    ),
+    Edit("source end mark dropped", "core/batches.py", "return [*ids, EOS_ID] if end_mark else list(ids)", "return list(ids)", True),
+    Edit("future leak by one", "core/attention/masks.py", "> query_positions[:, None]", "> query_positions[:, None] + 1", True),
+    Edit(
+        "centre off by one",
+        "core/attention/gaussian.py",
+        "positions.query + centers[:, None]",
+        "positions.query + centers[:, None] + 1",
+        True,
     ),
 ]
 """What a digest of the text of variants told apart in 2 of 12 cases."""
@@ -165,7 +179,7 @@ def seems_changed(folder: Path) -> str:
     """Return CHANGED or SAME: what the stored numbers of two systems say of a copy, or what went wrong."""
     enter(folder)
     try:
-        from repro.papers.computed import _load
+        from repro.verify.computed import _load
 
         rows = {row.name: row for row in _load(Path("results"))}
         return "CHANGED" if any(rows[name].changes() for name in ("base", "hc-all")) else "SAME"
@@ -195,8 +209,8 @@ def put_in(fault: Fault, folder: Path) -> None:
     Raises:
         SystemExit: the line is not there exactly once: the fault must be written anew.
     """
-    path = folder / "repro" / "attention" / fault.file
-    text = (ROOT / "repro" / "attention" / fault.file).read_text()
+    path = folder / "repro" / "core" / "attention" / fault.file
+    text = (ROOT / "repro" / "core" / "attention" / fault.file).read_text()
     if text.count(fault.line) != 1:
         sys.exit(f"{fault.name}: {fault.file} does not hold this line once: {fault.line.strip()}. Fix: adapt tests/seeded_faults.py")
     text = text.replace(fault.line, fault.mistake)
@@ -219,7 +233,7 @@ def main() -> None:
         for fault in FAULTS:
             put_in(fault, folder)
             _, failed = in_a_process(run_tests, folder, {fault.tests})
-            shutil.copy(ROOT / "repro" / "attention" / fault.file, folder / "repro" / "attention" / fault.file)
+            shutil.copy(ROOT / "repro" / "core" / "attention" / fault.file, folder / "repro" / "core" / "attention" / fault.file)
             print(f"{fault.name}: {f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}", flush=True)
             unseen += [] if failed else [fault.name]
         (folder / "results").mkdir()

@@ -8,14 +8,16 @@ from typing import Any
 
 import torch
 
-from repro import jobs, stops
-from repro.analysis.contrastive import cross_entropies
+from repro import stops
 from repro.analysis.relevance import head_relevance
-from repro.config import RunConfig
-from repro.data.batches import Batch
-from repro.decoding import SearchConfig, Translator
-from repro.gallery import load
-from repro.jobs import train_and_evaluate
+from repro.contrastive.scoring import cross_entropies
+from repro.core.batches import Batch
+from repro.core.config import RunConfig
+from repro.core.decoding import SearchConfig
+from repro.measures.scores import train_and_evaluate
+from repro.runs import jobs
+from repro.runs.gallery import load
+from repro.runs.models import load_translator
 
 SENTENCES = ["The dog sleeps.", "The old man sees a dog.", "A cat sees the old man in the garden."]
 
@@ -50,7 +52,7 @@ def endless(folder: Path | str) -> dict[str, Any]:
 
 def measure_three(what: str, told: Path) -> dict[str, Any]:
     """Be stopped in the first of three batches, and count in a file those that are read."""
-    translator = Translator.from_run(load("base"))
+    translator = load_translator(load("base"))
 
     def count(*_: Any) -> None:
         with open(told, "a") as file:

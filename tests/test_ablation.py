@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from repro.analysis.ablation import Head, ablate, heads_of, leave_one_out, scaled_heads
-from repro.data.subwords import PAD_ID, Subwords
-from repro.decoding import SearchConfig, Translator
+from repro.core.decoding import SearchConfig, Translator
+from repro.core.int8 import quantized
+from repro.core.subwords import PAD_ID, Subwords
 from repro.errors import InputError
-from repro.evaluation import paired_bootstrap
+from repro.statistics.comparing import paired_bootstrap
 from test_transformer import SMALL, VOCAB, small
 
 SENTENCES = ["a small house", "the old tree stands", "a tree", "the house", "the old house stands", "a small old tree"]
@@ -63,7 +64,7 @@ def test_a_parameter_as_factors_does_not_become_one_of_the_model():
 
 
 def test_heads_of_a_model_in_8_bits_can_be_masked(translator):
-    small = translator.quantized()
+    small = translator.with_model(quantized(translator.model))
     whole = small.translate(SENTENCES[:2])
     with scaled_heads(small.model, {("encoder_self", 0): [0.0] * SMALL["num_heads"]}):
         assert small.translate(SENTENCES[:2]) != whole

@@ -18,8 +18,8 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     section = (ROOT / "README.md").read_text().partition("## Adding a variant")[2]
     file, line = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:2]
-    (tmp_path / "repro/attention/nearness.py").write_text(file)
-    registry = tmp_path / "repro/attention/__init__.py"
+    (tmp_path / "repro/core/attention/nearness.py").write_text(file)
+    registry = tmp_path / "repro/core/attention/variants.py"
     text = registry.read_text()
     registry.write_text(text.replace("VARIANTS = {\n", "VARIANTS = {\n" + line))
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from repro.analysis.weights import collect_weights, weights
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.data.batches import pad
+from repro.core.attention.base import Positions
+from repro.core.attention.spec import build_weights
+from repro.core.batches import pad
 from repro.errors import InputError
 from test_transformer import SMALL, SYSTEMS, VOCAB, small
 

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from command_line import refused
 
-from repro import pruning_sweep
 from repro.__main__ import main
-from repro.analysis.tables import render_heads
-from repro.data import catalogue, corpora, minigerman
+from repro.data import catalogue, corpora
 from repro.files import write_json
-from repro.records import load_record
-from repro.runs import Run
-from repro.scales import resolve
+from repro.generated import minigerman
+from repro.measures import pruning as pruning_sweep
+from repro.presets import resolve
+from repro.records.head_tables import render_heads
+from repro.records.stored import load_record
+from repro.runs.run import Run
 
 SHAPE = ("model.embed_dim=16", "model.ffn_dim=16")
 TINY = (*SHAPE, "data.vocab_size=300", "data.train_pairs=290", "train.max_updates=4", "train.eval_every=2")

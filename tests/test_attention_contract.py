@@ -28,12 +28,13 @@ from attention_contract import (
     specs_of,
 )
 
-from repro.attention import VARIANTS, build_weights, layers_of, parse_variant
-from repro.attention.base import Positions
-from repro.attention.gates import HardConcrete
-from repro.attention.masks import causal_mask
-from repro.attention.multihead import MultiHeadAttention
-from repro.config import SITES, ModelConfig
+from repro.core.attention.base import Positions
+from repro.core.attention.gates import HardConcrete
+from repro.core.attention.masks import causal_mask
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.attention.spec import build_weights, layers_of, parse_variant
+from repro.core.attention.variants import VARIANTS
+from repro.core.config import SITES, ModelConfig
 from repro.errors import InputError
 
 QUERY_LEN = 5

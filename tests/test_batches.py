@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repro.data.batches import EncodedPairs, cut_by_tokens, pad
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
+from repro.core.batches import EncodedPairs, cut_by_tokens, pad
+from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.errors import DamagedFileError, InputError
+from repro.runs.models import load_subwords
 
 TEXTS = ["the unhappy dog sleeps", "der unglückliche Hund schläft", "dogs and houses", "Hunde und Häuser"] * 10
 
@@ -47,7 +48,7 @@ def test_the_same_text_gives_the_same_model(subwords):
 def test_an_empty_model_is_refused_without_lines_of_the_library(tmp_path, capfd):
     (tmp_path / "subwords.model").touch()
     with pytest.raises(DamagedFileError, match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it"):
-        Subwords.load(tmp_path / "subwords.model")
+        load_subwords(tmp_path / "subwords.model")
     assert capfd.readouterr() == ("", "")
 
 

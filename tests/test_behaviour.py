@@ -9,18 +9,18 @@ import pytest
 import torch
 from tiny_runs import assert_same, cut_short, tiny
 
-from repro import behaviour as probes
-from repro import transformer, updates
-from repro.attention.multihead import MultiHeadAttention
-from repro.behaviour import changes, of_model, of_training, output_of
-from repro.config import ModelConfig, TrainConfig
-from repro.data import batches
+from repro.core import batches, transformer
+from repro.core import training as updates
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.config import ModelConfig, TrainConfig
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_json
-from repro.papers import computed
-from repro.papers.computed import update_behaviour, verify_behaviour
-from repro.scoring import evaluate_run
-from repro.training import train
+from repro.measures.scores import evaluate_run
+from repro.runs import behaviour as probes
+from repro.runs.behaviour import changes, of_model, of_training, output_of
+from repro.runs.train import train
+from repro.verify import computed
+from repro.verify.computed import update_behaviour, verify_behaviour
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 MODEL, TRAIN = ModelConfig(cross="gaussian", gated_sites=("encoder_self",)), TrainConfig()

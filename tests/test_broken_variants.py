@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence
 from repro.errors import InputError
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
 from repro.papers.verdicts import claims_of
-from repro.records import load_records
-from repro.report import check_comparable
+from repro.records.report import check_comparable
+from repro.records.stored import load_records
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 

@@ -8,7 +8,7 @@ from own_files import DE, EN, message, write, write_corpus
 from repro.data.characters import SEPARATOR, find_faults, in_words, normalise, readable
 from repro.data.corpora import load_corpus
 from repro.errors import InputError
-from repro.evaluation import score_all
+from repro.statistics.comparing import score_all
 
 SPACED = {  # two words of a script, with nothing between
     "km": ("ខ្ញុំ", "ទៅ"),

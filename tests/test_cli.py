@@ -14,10 +14,10 @@ import pytest
 from command_line import refused, run
 
 from repro.__main__ import cli, main
-from repro.attention import VARIANTS
+from repro.core.attention.variants import VARIANTS
 from repro.errors import GET_PROJECT, Stopped
-from repro.runs import GALLERY, Run
-from repro.scales import resolve
+from repro.presets import resolve
+from repro.runs.run import GALLERY, Run
 
 pytestmark = pytest.mark.usefixtures("runs")
 
@@ -263,7 +263,7 @@ def test_variants_lists_what_needs_options_and_what_its_file_does_not_describe(t
 
 def test_variants_lists_what_cannot_be_built_with_the_reason_and_counts_only_what_is_learned(tmp_path, monkeypatch, capsys):
     frozen = """from torch import nn, zeros
-from repro.attention.base import AttentionWeights
+from repro.core.attention.base import AttentionWeights
 
 
 class Frozen(AttentionWeights):
@@ -300,7 +300,7 @@ def test_data_prints_the_columns_of_the_papers_table(capsys):
 
 
 def test_what_the_encoding_of_the_output_lacks_is_named(capsys, monkeypatch):
-    monkeypatch.setattr("repro.catalogue.list_systems", lambda: "größer als Ω")
+    monkeypatch.setattr("repro.cli.listing.list_systems", lambda: "größer als Ω")
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
     assert refused(capsys, "variants") == (3, "error: output: 'Ω' cannot be written in latin-1. Fix: set PYTHONIOENCODING=utf-8")
 
@@ -312,7 +312,7 @@ def test_an_interrupt_that_a_library_turns_into_another_error_is_no_bug(capsys, 
         except KeyboardInterrupt as error:
             raise ImportError("cannot load module more than once per process") from error
 
-    monkeypatch.setattr("repro.catalogue.list_systems", importing)
+    monkeypatch.setattr("repro.cli.listing.list_systems", importing)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores Ctrl-C
     try:
         assert refused(capsys, "variants") == (130, "stopped")
@@ -346,13 +346,13 @@ def test_what_is_no_plain_file_is_refused_before_the_work(capsys, monkeypatch, c
     os.mkfifo("pipe")
     Path("page.html").mkdir()
     Path("results").mkdir()
-    monkeypatch.setattr("repro.records.load_records", lambda *_: 1 / 0)
+    monkeypatch.setattr("repro.records.stored.load_records", lambda *_: 1 / 0)
     monkeypatch.setattr("repro.data.corpora.survey_corpus", lambda *_: 1 / 0)
     assert refused(capsys, *command) == (3, f"error: '{taken}': is no name of a plain file. Fix: name another place")
 
 
 def test_our_own_bug_is_one_line_and_its_traceback_is_kept(capsys, monkeypatch):
-    monkeypatch.setattr("repro.scales.resolve", lambda *arguments: 1 / 0)
+    monkeypatch.setattr("repro.presets.resolve", lambda *arguments: 1 / 0)
     code, line = refused(capsys, "train")
     assert code == 70 and line.startswith("error: a bug in repro: ZeroDivisionError: division by zero. The traceback is in ")
     kept = Path(re.search(r"is in (\S+);", line)[1])

@@ -12,11 +12,11 @@ from dying_drivers import dies, dies_once, dies_when_stopped
 from test_jobs import stop_three_runs
 from tiny_runs import tiny
 
-from repro import cluster
-from repro.cluster import DRIVERS, Share, do_piece, folders_here, run_all_on_cluster, share_of
 from repro.errors import InputError, MachineError, Stopped
-from repro.jobs import train_and_evaluate
-from repro.runs import Run
+from repro.measures.scores import train_and_evaluate
+from repro.runs import cluster
+from repro.runs.cluster import DRIVERS, Share, do_piece, folders_here, run_all_on_cluster, share_of
+from repro.runs.run import Run
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed; `make cluster` installs it")
 
@@ -73,12 +73,12 @@ def test_a_worker_finds_what_is_named_from_where_the_command_was_given(tmp_path,
 def test_what_a_driver_left_when_it_died_another_does(tmp_path, monkeypatch):
     told = tmp_path / "told"
     told.write_text("")
-    monkeypatch.setattr("repro.cluster._drive", dies_once)
+    monkeypatch.setattr("repro.runs.cluster._drive", dies_once)
     tasks, ends = [("a",), ("b",), ("c",)], []
     assert run_all_on_cluster(str(told), tasks, print, 1, lambda *end: ends.append(end)) == [{"task": task} for task in tasks]
     assert [(count, of, outcome["task"]) for count, of, outcome in ends] == [(1, 3, ("b",)), (2, 3, ("a",)), (3, 3, ("c",))]
     told.write_text("")
-    monkeypatch.setattr("repro.cluster._drive", dies)
+    monkeypatch.setattr("repro.runs.cluster._drive", dies)
     with pytest.raises(MachineError, match=f"--cluster: Ray ended {DRIVERS} times before the work. Fix: Ray's logs tell why"):
         run_all_on_cluster(str(told), tasks, print, 1, lambda *end: None)
     assert told.read_text() == "3 " + "2 " * (DRIVERS - 1)
@@ -89,7 +89,7 @@ def test_no_other_driver_goes_on_after_one_that_was_asked_to_stop(tmp_path, monk
     """Ray can end the process while pieces of work are canceled."""
     told = tmp_path / "told"
     told.write_text("")
-    monkeypatch.setattr("repro.cluster._drive", dies_when_stopped)
+    monkeypatch.setattr("repro.runs.cluster._drive", dies_when_stopped)
     with pytest.raises(Stopped) as stop:
         run_all_on_cluster(str(told), [("a",), ("b",), ("c",)], print, 1, lambda *end: None)
     assert stop.value.exit_code == 128 + signal.SIGTERM

@@ -10,16 +10,16 @@ import pytest
 from command_line import refused, run
 from few_pairs import few_pairs
 
-from repro.commands.options import shown
-from repro.comparing import find_systems
-from repro.decoding import SearchConfig
+from repro.cli.comparing import find_systems
+from repro.cli.options import shown
+from repro.core.decoding import SearchConfig
 from repro.errors import InputError
-from repro.evaluation import Comparison
-from repro.records import load_records
-from repro.report import describe, p_value
-from repro.runs import Run
-from repro.scales import resolve
-from repro.statistics import Estimate
+from repro.presets import resolve
+from repro.records.report import describe, p_value
+from repro.records.stored import load_records
+from repro.runs.run import Run
+from repro.statistics.comparing import Comparison
+from repro.statistics.intervals import Estimate
 
 ROOT = Path(__file__).parents[1]
 NAME, FOLDER = "encoder_self=gaussian(std=0.7)", "encoder_self=gaussian_std=0.7_"

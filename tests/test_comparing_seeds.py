@@ -7,17 +7,17 @@ import pytest
 from command_line import run
 from few_pairs import few_pairs
 
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence
+from repro.core.decoding import Translator
 from repro.data.corpora import load_pairs
-from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
-from repro.evaluation import compare_systems, paired_bootstrap
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
-from repro.records import load_records, pairs_of
-from repro.report import by_label, differences_table
-from repro.runs import Run
-from repro.scales import resolve
-from repro.translations import compare_seeds, hypotheses_of
+from repro.presets import resolve
+from repro.records.report import by_label, differences_table
+from repro.records.stored import load_records, pairs_of
+from repro.records.translations import compare_seeds, hypotheses_of
+from repro.runs.run import Run
+from repro.statistics.comparing import compare_systems, paired_bootstrap
 
 RESULTS = Path(__file__).parents[1] / "results"
 SMALL = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]

@@ -8,12 +8,12 @@ import pytest
 from PIL import Image
 
 from repro.analysis.reading import changed_words
-from repro.config import ModelConfig
-from repro.cutting import drop_heads
-from repro.data.subwords import PAD_ID
-from repro.decoding import SearchConfig, Translator
+from repro.core.config import ModelConfig
+from repro.core.decoding import SearchConfig, Translator
+from repro.core.subwords import PAD_ID
+from repro.core.transformer import Transformer
 from repro.errors import InputError
-from repro.transformer import Transformer
+from repro.pruning.cutting import drop_heads
 from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning
 from repro.widgets.heads import factors_at_test_time, ones
 from repro.widgets.stills import overview

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from repro.analysis.ablation import scaled_heads
-from repro.analysis.contrastive import accuracies, check_record, cross_entropies, decisions, score_suite, token_means, wilson
-from repro.data.contrastive import ContrastiveItem, ContrastiveSuite
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
-from repro.decoding import Translator
+from repro.contrastive.scoring import accuracies, check_record, cross_entropies, decisions, score_suite, token_means, wilson
+from repro.contrastive.suites import ContrastiveItem, ContrastiveSuite
+from repro.core.decoding import Translator
+from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.errors import DamagedFileError, InputError
 from test_transformer import small
 
@@ -88,7 +88,7 @@ def test_a_tie_is_wrong_and_all_contrastive_translations_count(translator):
 
 
 def test_what_differs_by_less_than_is_stored_is_a_tie(translator, monkeypatch):
-    monkeypatch.setattr("repro.analysis.contrastive.cross_entropies", lambda *_, **__: [1.000001, 1.000002, 1.00001, 1.00002])
+    monkeypatch.setattr("repro.contrastive.scoring.cross_entropies", lambda *_, **__: [1.000001, 1.000002, 1.00001, 1.00002])
     items = [ContrastiveItem("a tree", "a house", ("the house",), kind) for kind in ("tie", "right")]
     record = score_suite(translator, suite_of(*items))
     assert (record["items"]["reference"], record["items"]["contrastive"]) == ([1.0, 1.00001], [[1.0], [1.00002]])

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from repro.data import minigerman
-from repro.data.contrastive import ContrastiveItem, ContrastiveSuite, minigerman_suite, read_suite, without_overlap
-from repro.data.minigerman import PHENOMENA, generate
-from repro.data.mucow import read_mucow, substitute
+from repro.contrastive.mucow import read_mucow, substitute
+from repro.contrastive.suites import ContrastiveItem, ContrastiveSuite, minigerman_suite, read_suite, without_overlap
 from repro.data.text import read_lines
 from repro.errors import InputError
+from repro.generated import minigerman
+from repro.generated.minigerman import PHENOMENA, generate
 
 LINGEVAL = [
     {
@@ -231,7 +231,7 @@ def test_the_real_mucow(real_data):
 def test_minigerman_pairs_are_exact_and_new_to_a_model_trained_on_minigerman(monkeypatch):
     train, excluded = generate(50, seed=5), []
     draw = minigerman.contrastive_pairs
-    monkeypatch.setattr("repro.data.contrastive.minigerman_splits", lambda: {"train": train, "test": None})
+    monkeypatch.setattr("repro.contrastive.suites.minigerman_splits", lambda: {"train": train, "test": None})
     monkeypatch.setattr(minigerman, "contrastive_pairs", lambda *args, exclude: excluded.append(exclude) or draw(*args, exclude=exclude))
     suite = minigerman_suite.__wrapped__(4, seed=3)
     assert excluded == [train]

@@ -6,18 +6,18 @@ import pytest
 import torch
 
 from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
-from repro.config import SITES
-from repro.cutting import drop_heads
-from repro.data.batches import pad
-from repro.data.subwords import PAD_ID
+from repro.core.batches import pad
+from repro.core.config import SITES
+from repro.core.subwords import PAD_ID
+from repro.core.transformer import Transformer, count_parameters
 from repro.errors import InputError
-from repro.pruning import (
+from repro.pruning.cutting import drop_heads
+from repro.pruning.gates import (
     almost_binary,
     gate_table,
     kept_heads,
     undecided,
 )
-from repro.transformer import Transformer, count_parameters
 from test_transformer import SMALL, VOCAB, small
 
 LOG_ALPHA = {  # by site and layer: one with no head, one with all, one with some

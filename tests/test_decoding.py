@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from repro.checkpoints import load_parameters
-from repro.data.batches import pad
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
-from repro.decoding import NEVER_GENERATED, SearchConfig, Translator, _best_tokens, _close_gaps, _keep_places, beam_search, quantized
+from repro.core.batches import pad
+from repro.core.decoding import NEVER_GENERATED, SearchConfig, Translator, _best_tokens, _close_gaps, _keep_places, beam_search, quantized
+from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
+from repro.core.transformer import Transformer
 from repro.errors import InputError
-from repro.transformer import Transformer
+from repro.runs.models import load_parameters
 from test_transformer import SYSTEMS, VOCAB, every_model, small
 
 WORDS = [4, 5, 6, 7]
@@ -314,7 +314,7 @@ def test_a_book_on_one_line_is_refused_by_name(monkeypatch):
     subwords = Subwords.fit(["a b c d"] * 4, 12)
     translator = Translator(Transformer(small().config, len(subwords), PAD_ID), subwords)
     limit = len(subwords.encode(["a b c d"])[0]) + 1
-    monkeypatch.setattr("repro.decoding.MAX_SENTENCE", limit)
+    monkeypatch.setattr("repro.core.decoding.MAX_SENTENCE", limit)
     assert translator.translate(["a b c d"])
     expected = rf"the sentence 'a b c d a ...': has {limit + 1} tokens, and .*: the limit is {limit}. Fix: split the sentence"
     with pytest.raises(InputError, match=expected):
@@ -337,7 +337,7 @@ def test_a_sentence_may_fill_an_attention_with_its_mark_and_no_more(site):
 def test_as_many_sentences_are_searched_at_a_time_as_were_asked_for(monkeypatch):
     subwords, sizes = Subwords.fit(["a b c d"] * 4, 12), []
     translator = Translator(Transformer(small().config, len(subwords), PAD_ID), subwords)
-    monkeypatch.setattr("repro.decoding.beam_search", lambda *args: (sizes.append(len(args[1])), beam_search(*args))[1])
+    monkeypatch.setattr("repro.core.decoding.beam_search", lambda *args: (sizes.append(len(args[1])), beam_search(*args))[1])
     translator.translate(["a", "a b", "a b c", "a b c d", "d"], SearchConfig(beam=1, batch_size=2, extra_tokens=1))
     assert sizes == [2, 2, 1]
 

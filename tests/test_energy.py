@@ -8,13 +8,13 @@ import pytest
 import torch
 from tiny_runs import stop_after, tiny
 
-from repro.energy import EnergyMeter, add_joules
 from repro.errors import Stopped
+from repro.measures.scores import evaluate_run
 from repro.papers.report import _costs
-from repro.report import costs_table
-from repro.scoring import evaluate_run
-from repro.tensors import load_state
-from repro.training import apply_update, train
+from repro.records.report import costs_table
+from repro.runs.energy import EnergyMeter, add_joules
+from repro.runs.storage import load_state
+from repro.runs.train import apply_update, train
 
 CPU = torch.device("cpu")
 RANGE = 262_143_328_850  # microjoules, as processors have it
@@ -46,7 +46,7 @@ def powercap(tmp_path, monkeypatch):
     add_zone(folder, "intel-rapl:0:0", "core")
     add_zone(folder, "intel-rapl:0:1", "dram")
     add_zone(folder, "intel-rapl:1", "psys")
-    monkeypatch.setattr("repro.energy.POWERCAP", folder)
+    monkeypatch.setattr("repro.runs.energy.POWERCAP", folder)
     return folder
 
 
@@ -70,7 +70,7 @@ def test_a_counter_that_cannot_be_read_is_left_out_at_once_and_later(powercap):
 
 
 def test_without_counters_nothing_is_known(tmp_path, monkeypatch):
-    monkeypatch.setattr("repro.energy.POWERCAP", tmp_path / "absent")
+    monkeypatch.setattr("repro.runs.energy.POWERCAP", tmp_path / "absent")
     assert EnergyMeter(CPU).spent() == {}
     assert add_joules({}, {}) is None
 
@@ -83,7 +83,7 @@ def test_a_sum_over_other_counters_is_not_known():
 
 
 def test_a_gpu_counts_millijoules_and_only_for_its_own_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("repro.energy.POWERCAP", tmp_path / "absent")
+    monkeypatch.setattr("repro.runs.energy.POWERCAP", tmp_path / "absent")
     readings = iter([7_000, 9_500])
     monkeypatch.setattr(pynvml, "nvmlInit", lambda: None)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByUUID", lambda uuid: uuid)
@@ -94,7 +94,7 @@ def test_a_gpu_counts_millijoules_and_only_for_its_own_work(tmp_path, monkeypatc
 
 
 def test_a_gpu_without_a_counter_is_no_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("repro.energy.POWERCAP", tmp_path / "absent")
+    monkeypatch.setattr("repro.runs.energy.POWERCAP", tmp_path / "absent")
     monkeypatch.setattr(pynvml, "nvmlInit", lambda: (_ for _ in ()).throw(pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)))
     assert EnergyMeter(torch.device("cuda")).spent() == {}
 
@@ -104,7 +104,7 @@ def draw_two_joules_an_update(monkeypatch, powercap: Path) -> None:
         draw(powercap, "intel-rapl:0", 2_000_000)
         return apply_update(*args)
 
-    monkeypatch.setattr("repro.training.apply_update", drawing)
+    monkeypatch.setattr("repro.runs.train.apply_update", drawing)
 
 
 def test_a_training_counts_its_own_energy_over_a_stop(tmp_path, monkeypatch, powercap):
@@ -128,7 +128,7 @@ def test_a_training_that_went_on_without_counters_does_not_know_its_energy(tmp_p
     with pytest.raises(Stopped):
         train(tiny(), tmp_path, quiet=True)
     monkeypatch.undo()
-    monkeypatch.setattr("repro.energy.POWERCAP", tmp_path / "absent")
+    monkeypatch.setattr("repro.runs.energy.POWERCAP", tmp_path / "absent")
     run = train(tiny(), tmp_path, quiet=True)
     assert load_state(run.path / "final")["joules"] is None
     assert "| - |" in costs_table([evaluate_run(run)]) and "Joules: none measured" in costs_table([evaluate_run(run)])

@@ -14,17 +14,18 @@ from command_line import ended, refused, run
 from few_pairs import few_pairs
 
 from repro.__main__ import main
+from repro.core.decoding import SearchConfig, Translator
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_pairs, own_folder
-from repro.decoding import SearchConfig, Translator
 from repro.files import write_json
-from repro.papers.verify import verify_records
-from repro.records import load_record, publish
-from repro.report import render_results
-from repro.runs import Run
-from repro.scales import resolve
-from repro.sentences import SUFFIX
-from repro.translations import hypotheses_of
+from repro.presets import resolve
+from repro.records.report import render_results
+from repro.records.sentences import SUFFIX
+from repro.records.stored import load_record, publish
+from repro.records.translations import hypotheses_of
+from repro.runs.models import load_translator
+from repro.runs.run import Run
+from repro.verify.verify import verify_records
 
 pytestmark = pytest.mark.usefixtures("runs")
 
@@ -52,7 +53,7 @@ def test_the_whole_path(capsys, runs, monkeypatch):
     code, out, err = ended(capsys, "translate", "base", "--beam", "2")
     lines = out.split("\n")
     assert code == 0 and len(lines) == 5 and lines[1] == lines[2] == lines[4] == ""
-    cut = sum(found.cut for found in Translator.from_run(Run.find("base")).search(sentences.split("\n"), SearchConfig(beam=2)))
+    cut = sum(found.cut for found in load_translator(Run.find("base")).search(sentences.split("\n"), SearchConfig(beam=2)))
     told = f"{cut} of 4 translations would have gone on; they were cut at the limit of their length\n"
     assert err == (told if cut else "") and cut, "this model has not learned to end"
 
@@ -182,7 +183,7 @@ def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):
     run(capsys, "train", "--variant", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     said = run(capsys, *command)
-    monkeypatch.setattr("repro.decoding.Translator.search", lambda *_: pytest.fail("translated again"))
+    monkeypatch.setattr("repro.core.decoding.Translator.search", lambda *_: pytest.fail("translated again"))
     assert run(capsys, *command) == said
 
 
@@ -216,8 +217,8 @@ def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):
 
 
 def test_an_unfinished_run_cannot_translate(capsys, runs):
-    from repro.runs import Run
-    from repro.scales import resolve
+    from repro.presets import resolve
+    from repro.runs.run import Run
 
     Run.create(resolve("smoke"))
     code, line = refused(capsys, "translate", "base")
@@ -231,7 +232,7 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(capsy
     assert code == 4 and line.startswith(f"error: {runs / 'r' / 'config.json'}: is not JSON. Fix: restore it, or delete the run's folder")
     write_json(runs / "r" / "config.json", asdict(resolve("smoke", "base")))
     (runs / "file").touch()
-    monkeypatch.setattr("repro.scoring.evaluate_run", None)
+    monkeypatch.setattr("repro.measures.scores.evaluate_run", None)
     code, line = refused(capsys, "evaluate", "r", "--record", str(runs / "file" / "results"))
     assert code == 3 and line.startswith(f"error: {runs / 'file' / 'results'}: cannot be written: a file is where a folder must be")
 

@@ -8,8 +8,8 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 
 from repro.errors import InputError
-from repro.evaluation import paired_bootstrap, score_all
-from repro.metrics import MosesBLEU, Rouge
+from repro.statistics.comparing import paired_bootstrap, score_all
+from repro.statistics.metrics import MosesBLEU, Rouge
 
 WORDS = "der Hund die Katze sieht hört einen alten Baum , im Garten und schläft".split()
 random.seed(1)

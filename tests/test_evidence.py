@@ -26,18 +26,18 @@ from paper_records import (
 )
 from scipy import stats
 
+from repro.claims.arms import Arm, is_of_the_size
+from repro.claims.bins import equal_parts, into_bins, last_minus_first, slope_weights
+from repro.claims.conditions import better
+from repro.claims.evidence import Evidence, NotMeasured
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
 from repro.papers import cui2019, raganato2020, you2020, zeng2021
-from repro.papers.arms import Arm, is_of_the_size
-from repro.papers.bins import equal_parts, into_bins, last_minus_first, slope_weights
-from repro.papers.claims import better
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.pruned import PRUNED, binary_share, cross_goes_last, encoder_goes_first, low_minus_high
 from repro.papers.raganato2020 import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
-from repro.sentences import REFERENCE_WORDS, SOURCE_WORDS, Table
-from repro.statistics import SeedNoise, Undefined
+from repro.records.sentences import REFERENCE_WORDS, SOURCE_WORDS, Table
+from repro.statistics.intervals import SeedNoise, Undefined
 
 
 def test_a_difference_over_seeds_is_that_of_the_scores(evidence, refs):

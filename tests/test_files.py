@@ -17,14 +17,14 @@ import torch
 from safetensors import SafetensorError
 
 import repro.files
-from repro import gallery
-from repro.config import RunConfig
+from repro.core.config import RunConfig
 from repro.errors import DamagedFileError, InputError, MachineError
-from repro.files import append_line, check_folder, check_writable, refusals, write_atomic, write_folder, write_json
+from repro.files import append_line, check_writable, refusals, write_atomic, write_json
 from repro.plots.export import save
-from repro.runs import Run
-from repro.scales import resolve
-from repro.tensors import load_tensors, save_tensors
+from repro.presets import resolve
+from repro.runs import gallery
+from repro.runs.run import Run
+from repro.runs.storage import check_folder, load_tensors, save_tensors, write_folder
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_config_with_a_foreign_key_is_refused(tmp_path):
 def test_a_folder_is_owned_by_one_process_at_a_time(tmp_path):
     """Two processes add to a file that they read first: nothing is lost."""
     program = (
-        "import json, sys, time; from pathlib import Path; from repro.files import write_json; from repro.locks import locked\n"
+        "import json, sys, time; from pathlib import Path; from repro.files import write_json; from repro.runs.locks import locked\n"
         "path = Path(sys.argv[1]) / 'sum.json'\n"
         "for _ in range(20):\n"
         "    with locked(path.parent):\n"
@@ -303,6 +303,6 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, name):
     shutil.copytree(gallery.load("base").path, tmp_path / "base")
     (tmp_path / "base" / name).unlink()
     os.mkfifo(tmp_path / "base" / name)
-    code = "import sys; from repro import Run, Translator; Translator.from_run(Run(sys.argv[1]))"
+    code = "import sys; from repro import Run, Translator; load_translator(Run(sys.argv[1]))"
     answer = subprocess.run([sys.executable, "-c", code, tmp_path / "base"], capture_output=True, text=True, timeout=60)
     assert answer.returncode and str(Path(name).name) in answer.stderr.strip().split("\n")[-1]

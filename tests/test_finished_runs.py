@@ -8,11 +8,10 @@ import shutil
 import pytest
 from tiny_runs import forget_hashes
 
-from repro.checkpoints import new_model
 from repro.errors import DamagedFileError, ReproError
-from repro.files import check_folder, hashes_beside, write_folder
-from repro.runs import FINAL, Run
-from repro.tensors import load_state
+from repro.runs.models import new_model
+from repro.runs.run import FINAL, Run
+from repro.runs.storage import check_folder, hashes_beside, load_state, write_folder
 
 
 @pytest.mark.parametrize("renamed", [False, True])

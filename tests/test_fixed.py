@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.attention.masks import causal_mask
-from repro.attention.multihead import MultiHeadAttention
+from repro.core.attention.base import Positions
+from repro.core.attention.masks import causal_mask
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.attention.spec import build_weights
 
 LENGTH, WIDTH = 5, 16
 

@@ -13,8 +13,8 @@ from own_files import DE, EN, message, write, write_corpus
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_corpus
 from repro.errors import DamagedFileError, InputError
-from repro.scales import resolve, split_direction
-from repro.training import train
+from repro.presets import resolve, split_direction
+from repro.runs.train import train
 
 
 def test_the_fingerprint_is_of_the_text_not_of_the_format(tmp_path) -> None:

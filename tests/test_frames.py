@@ -9,11 +9,11 @@ import sacrebleu
 from paper_records import BASE, HARD, claim_of
 
 import repro
+from repro.claims.conditions import better
 from repro.data.corpora import load_pairs
 from repro.errors import InputError
-from repro.papers.claims import better
 from repro.papers.verdicts import update
-from repro.records import load_records
+from repro.records.stored import load_records
 
 STORED = Path(__file__).resolve().parents[1] / "results"
 

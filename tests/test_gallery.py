@@ -8,18 +8,17 @@ import pytest
 import torch
 from captions_with_numbers import translate_captions
 
-from repro import gallery
-from repro.checkpoints import load_model
 from repro.data.corpora import load_corpus
-from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_json
-from repro.records import load_record
-from repro.runs import Run
-from repro.scales import run_name
-from repro.scoring import describe_run
-from repro.tensors import load_state, load_tensors
-from repro.translations import hypotheses_of
+from repro.measures.scores import describe_run
+from repro.records.stored import load_record
+from repro.records.translations import hypotheses_of
+from repro.runs import gallery
+from repro.runs.models import load_model, load_translator
+from repro.runs.naming import run_name
+from repro.runs.run import Run
+from repro.runs.storage import load_state, load_tensors
 
 RESULTS = gallery.FOLDER.parent / "results"
 NAMES = gallery.names()
@@ -38,20 +37,20 @@ def sentences() -> list[str]:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "multi30k-base"])
 def test_a_model_translates_as_its_record_says(name, sentences):
     run = gallery.load(name)
-    found = Translator.from_run(run).translate(sentences)
+    found = load_translator(run).translate(sentences)
     same = sum(hyp == stored for hyp, stored in zip(found, hypotheses_of(record_of(run)), strict=False))
     assert same == 12 if "half_precision" not in load_state(run.path / "final") else same >= 11
 
 
 def test_the_real_model_translates_a_sentence():
     run = gallery.load("multi30k-base")
-    assert Translator.from_run(run).translate(["A man is riding a red bicycle."]) == ["Ein Mann fährt auf einem roten Fahrrad."]
+    assert load_translator(run).translate(["A man is riding a red bicycle."]) == ["Ein Mann fährt auf einem roten Fahrrad."]
     assert record_of(run)["system"] == "base"
 
 
 def test_a_loaded_model_is_the_one_that_translates():
     run = gallery.load("gated")
-    model, translating = load_model(run), Translator.from_run(run, "cpu").model
+    model, translating = load_model(run), load_translator(run, "cpu").model
     assert not model.training
     torch.testing.assert_close(dict(model.named_parameters()), dict(translating.named_parameters()), rtol=0, atol=0)
     with pytest.raises(InputError, match="run: wants Run, found 'gated'. Fix: find it by its name"):
@@ -113,16 +112,16 @@ def test_a_changed_file_is_refused_also_by_who_names_the_folder(copy, monkeypatc
     config = copy / "small" / "config.json"
     config.write_text(config.read_text().replace('"num_heads": 4', '"num_heads": 2'))
     with pytest.raises(DamagedFileError, match="config.json: differs from its hash in the gallery's MANIFEST.json. Fix: get the gallery"):
-        Translator.from_run(Run.find(str(copy / "small")))
+        load_translator(Run.find(str(copy / "small")))
     gallery.add(gallery.load("base"), "small", copy)
     (copy / "small" / "final" / "model.safetensors").write_bytes(b"no parameters")
     with pytest.raises(
         DamagedFileError, match="model.safetensors: differs from its hash in the MANIFEST.json. Fix: get the gallery folder"
     ):
-        Translator.from_run(Run.find(str(copy / "small")))
-    monkeypatch.setattr("repro.gallery._same_translations", lambda _, rounded: rounded.check_files() or {"same": 1, "sentences": 1})
+        load_translator(Run.find(str(copy / "small")))
+    monkeypatch.setattr("repro.runs.gallery._same_translations", lambda _, rounded: rounded.check_files() or {"same": 1, "sentences": 1})
     gallery.add(gallery.load("hc-sa"), "small", copy, half=True)  # which reads the new files before it lists their hashes
-    assert Translator.from_run(Run.find(str(copy / "small"))).model.config.encoder_self == "gaussian"
+    assert load_translator(Run.find(str(copy / "small"))).model.config.encoder_self == "gaussian"
 
 
 def test_a_missing_file_is_refused(copy):
@@ -176,6 +175,6 @@ def test_only_finished_runs_of_known_licence_are_added(tmp_path):
 
 def test_the_model_of_captions_reads_every_character_of_captions():
     """Its digits are still rare in the text that it learned from: it has few of them right."""
-    _, found = translate_captions(Translator.from_run(gallery.load("multi30k-base")))
+    _, found = translate_captions(load_translator(gallery.load("multi30k-base")))
     assert (found.unreadable, found.numbered) == (0, 43)
     assert found.kept >= 9

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from repro.attention.gates import HardConcrete
-from repro.config import SITES
-from repro.data.batches import pad
-from repro.transformer import count_parameters
+from repro.core.attention.gates import HardConcrete
+from repro.core.batches import pad
+from repro.core.config import SITES
+from repro.core.transformer import count_parameters
 from test_transformer import VOCAB, small
 
 

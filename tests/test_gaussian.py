@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.attention.masks import causal_mask
-from repro.attention.patterns import gaussian_density
-from repro.scales import SYSTEMS
+from repro.core.attention.base import Positions
+from repro.core.attention.masks import causal_mask
+from repro.core.attention.patterns import gaussian_density
+from repro.core.attention.spec import build_weights
+from repro.presets import SYSTEMS
 
 LENGTH = 5
 

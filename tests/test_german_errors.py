@@ -2,9 +2,9 @@
 
 import pytest
 
-from repro.data.contrastive import read_suite
-from repro.data.german_errors import REACH, RULES, errors_in, generate_suite
-from repro.data.german_errors.sentence import Sentence
+from repro.contrastive.german_errors import REACH, RULES, errors_in, generate_suite
+from repro.contrastive.german_errors.sentence import Sentence
+from repro.contrastive.suites import read_suite
 from repro.errors import InputError
 
 ERRORS = [

@@ -10,12 +10,14 @@ import torch
 from test_attention_contract import PLACES, make
 from tiny_runs import assert_same, cut_short, parameters_of, tiny
 
-from repro import gallery
-from repro.attention.base import Positions
-from repro.decoding import SearchConfig, Translator
-from repro.runs import Run
-from repro.scales import SYSTEMS
-from repro.training import train
+from repro.core.attention.base import Positions
+from repro.core.decoding import SearchConfig
+from repro.core.int8 import quantized
+from repro.presets import SYSTEMS
+from repro.runs import gallery
+from repro.runs.models import load_translator
+from repro.runs.run import Run
+from repro.runs.train import train
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
@@ -78,15 +80,16 @@ def test_a_stopped_run_ends_with_the_same_bits(tmp_path, monkeypatch, on_gpu):
 def test_a_model_of_the_gpu_is_read_and_translates_without_one(on_gpu, refs):
     assert all(value.device.type == "cpu" for value in parameters_of(on_gpu).values())
     sources = refs[:40]
-    found, expected = (Translator.from_run(on_gpu, device).translate(sources) for device in ("cuda", "cpu"))
+    found, expected = (load_translator(on_gpu, device).translate(sources) for device in ("cuda", "cpu"))
     assert found == expected
-    rounded = Translator.from_run(on_gpu, "cuda").quantized()
+    rounded = load_translator(on_gpu, "cuda")
+    rounded = rounded.with_model(quantized(rounded.model))
     assert len(rounded.translate(sources)) == len(sources)
 
 
 @pytest.mark.parametrize("beam", [1, 5])
 def test_search_finds_the_same_translations(refs, beam):
-    here, there = (Translator.from_run(gallery.load("base"), device) for device in ("cpu", "cuda"))
+    here, there = (load_translator(gallery.load("base"), device) for device in ("cpu", "cuda"))
     found, expected = there.search(refs[:40], SearchConfig(beam)), here.search(refs[:40], SearchConfig(beam))
     assert [hypothesis.ids for hypothesis in found] == [hypothesis.ids for hypothesis in expected]
     assert [hypothesis.score for hypothesis in found] == pytest.approx([hypothesis.score for hypothesis in expected], rel=1e-4)

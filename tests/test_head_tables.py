@@ -6,27 +6,29 @@ import numpy as np
 import pytest
 import torch
 
-from repro import decoding
-from repro.analysis import head_records
-from repro.analysis.head_records import Treebank, count_tokens, describe_heads, find_treebank
 from repro.analysis.heads import measure_heads
 from repro.analysis.relevance import gradient_importance, head_relevance
 from repro.analysis.syntax import DIRECTIONS, RELATIONS, Parse, measure_syntax
-from repro.analysis.tables import accuracy_table, heads_table, layers_table, render_heads, syntax_table
-from repro.config import SITES, DataConfig
-from repro.data import catalogue, corpora, minigerman
-from repro.data.batches import EncodedPairs
+from repro.core import decoding
+from repro.core.batches import EncodedPairs
+from repro.core.config import SITES, DataConfig
+from repro.core.decoding import SearchConfig, Translator
+from repro.core.subwords import Subwords
+from repro.core.transformer import Transformer
+from repro.data import catalogue, corpora
 from repro.data.corpora import load_corpus
-from repro.data.subwords import Subwords
-from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError, MachineError
 from repro.files import write_json
-from repro.provenance import provenance
-from repro.records import load_record, load_records, publish
-from repro.runs import Run
-from repro.scales import resolve
-from repro.tensors import save_tensors
-from repro.transformer import Transformer
+from repro.generated import minigerman
+from repro.measures import heads as head_records
+from repro.measures.heads import Treebank, count_tokens, describe_heads, find_treebank
+from repro.presets import resolve
+from repro.records.head_tables import accuracy_table, heads_table, layers_table, render_heads, syntax_table
+from repro.records.stored import load_record, load_records, publish
+from repro.runs.models import load_subwords, load_translator
+from repro.runs.provenance import provenance
+from repro.runs.run import Run
+from repro.runs.storage import save_tensors
 
 SHAPE = ("model.embed_dim=16", "model.ffn_dim=16", "model.num_heads=4", "data.vocab_size=300", "data.train_pairs=290")
 LIMIT, FEW = 12, 2  # sentences; of these for relevance
@@ -59,7 +61,7 @@ def make_run(folder, variant="base", direction="en-de") -> Run:
     run.subwords_path.write_bytes(Subwords.fit([*sources, *targets], data.vocab_size).model)
     write_json(run.lengths_path, {"source_tokens": 12, "target_tokens": 10})
     write_json(run.path / "provenance.json", provenance(torch.device("cpu"), 1, corpus.fingerprint))
-    subwords = Subwords.load(run.subwords_path)
+    subwords = load_subwords(run.subwords_path)
     model = Transformer(run.config.model, len(subwords), 0, subwords.starts_word(), run.length_ratio())
     tensors = {name: 2 * parameter.detach() for name, parameter in model.named_parameters()}
     save_tensors(run.path / "final", {"model": tensors}, {"update": 0})
@@ -99,7 +101,7 @@ def cells_of(text: str) -> list[list[str]]:
 
 
 def test_statistics_are_those_of_the_sentences_read_one_by_one(run, record, dev):
-    translator = Translator.from_run(run)
+    translator = load_translator(run)
     train = load_corpus("minigerman").pairs("train", "en", "de")
     counts = tuple(count_tokens(translator.subwords, side[:290]) for side in train)
     batches = [(batch.src, batch.tgt_in) for batch in one_by_one(translator, *dev)]
@@ -110,7 +112,7 @@ def test_statistics_are_those_of_the_sentences_read_one_by_one(run, record, dev)
 
 
 def test_tokens_are_counted(run):
-    subwords = Subwords.load(run.subwords_path)
+    subwords = load_subwords(run.subwords_path)
     sentences = ["the dog sees the dog", "", "a dog"]
     expected = np.zeros(len(subwords))
     for ids in subwords.encode(sentences):
@@ -120,7 +122,7 @@ def test_tokens_are_counted(run):
 
 
 def test_relevance_is_of_the_models_own_words_and_the_gradient_of_the_references(run, record, dev):
-    translator = Translator.from_run(run)
+    translator = load_translator(run)
     sources, refs = (side[:FEW] for side in dev)
     own, fixed = one_by_one(translator, sources, translator.translate(sources)), one_by_one(translator, sources, refs)
     expected = {
@@ -146,7 +148,7 @@ def test_syntax_is_that_of_the_gold_trees(run, record, direction, tmp_path):
         "en": ([e.english for e in examples], [e.english_tokens for e in examples]),
         "de": ([e.german for e in examples], [e.german_tokens for e in examples]),
     }[source]
-    translator = Translator.from_run(run)
+    translator = load_translator(run)
     found = measure_syntax(translator.model, translator.subwords, sentences, [Parse.of(tree) for tree in trees], batch_size=1)
     assert record["measured"]["parses"] == "gold trees" and record["syntax"]["num_skipped"] == 0
     for i, relation in enumerate(RELATIONS):

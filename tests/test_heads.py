@@ -15,8 +15,8 @@ from torch import Tensor
 from repro.analysis.heads import NUM_BINS, RADIUS, HeadSums, head_roles, measure_heads
 from repro.analysis.rows import entropy, jensen_shannon, mean_over_heads, off_diagonal
 from repro.analysis.weights import collect_weights
-from repro.data.batches import pad
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID
+from repro.core.batches import pad
+from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 from repro.errors import InputError
 from test_transformer import SMALL, VOCAB, small
 

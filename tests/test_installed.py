@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from command_line import refused, run
 
-from repro import gallery
 from repro.errors import GET_PROJECT, InputError
+from repro.runs import gallery
 
 pytestmark = pytest.mark.usefixtures("runs")
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("runs")
 @pytest.fixture
 def wheel(monkeypatch, tmp_path):
     """Let the package lie where no folder of the project is beside it."""
-    monkeypatch.setattr("repro.runs.GALLERY", tmp_path / "site-packages" / "gallery")
+    monkeypatch.setattr("repro.runs.run.GALLERY", tmp_path / "site-packages" / "gallery")
     return tmp_path / "site-packages" / "gallery"
 
 

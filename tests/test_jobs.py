@@ -17,11 +17,12 @@ from stopped_work import endless, held_before_training, leave, measure_three
 from tiny_runs import TINY, tiny
 
 from repro.errors import InputError, MachineError, Stopped
-from repro.jobs import describe_outcome, run_all, train_and_evaluate
+from repro.measures.scores import train_and_evaluate
 from repro.papers.runner import Plan, carry_out
-from repro.runs import Run
-from repro.scales import run_name
-from repro.training import train
+from repro.runs.jobs import describe_outcome, run_all
+from repro.runs.naming import run_name
+from repro.runs.run import Run
+from repro.runs.train import train
 
 
 @pytest.fixture
@@ -247,7 +248,7 @@ def test_workers_of_a_killed_pruning_end(root):
 
 
 def test_a_worker_that_does_not_heed_its_parents_death_is_ended(tmp_path):
-    code = f"import stopped_work, repro.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], stopped_work.endless, 1, print)"
+    code = f"import stopped_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], stopped_work.endless, 1, print)"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, env=environment)
     while process.poll() is None and not list(tmp_path.iterdir()):

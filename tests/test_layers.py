@@ -8,23 +8,30 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "repro"
 
 LAYERS = [  # a module may import from lower layers and from its own
-    {"lazy", "errors", "reading", "stops", "markdown", "metrics", "scripts", "resampling", "statistics", "costs", "data.characters"},
-    {"files", "locks", "tensors", "plots", "published", "energy", "allocator", "exercises", "provenance", "record_fields"},
-    {"config", "data", "attention.base", "attention.masks", "attention.patterns"},
-    {"scales", "log_lines", "runs", "attention.dot_product", "attention.tables", "attention.gates"},
-    {"attention", "attention.multihead"},
-    {"layers"},
-    {"transformer"},
-    {"loss", "updates", "behaviour", "checkpoints", "preparation", "training", "decoding", "rereading"},
-    {"core", "evaluation", "sentences", "manifest", "analysis"},
-    {"records", "translations", "catalogue"},
-    {"scoring"},
-    {"analysis.head_records"},
-    {"report", "jobs", "comparing"},
-    {"analysis.tables", "cluster"},
-    {"pruning", "cutting", "pruning_sweep", "gallery"},
-    {"papers", "widgets", "frames"},
-    {"commands"},
+    {"lazy", "errors", "stops", "reading", "markdown"},
+    {"files"},
+    {"core.config", "core.attention.base", "core.attention.masks", "core.attention.patterns"},
+    {"core.attention.dot_product", "core.attention.tables", "core.attention.gates"},
+    {"core.attention"},
+    {"core.layers"},
+    {"core.transformer"},
+    {"core"},
+    {"generated"},
+    {"data"},
+    {"statistics"},
+    {"plots"},
+    {"contrastive"},
+    {"presets"},
+    {"runs"},
+    {"analysis"},
+    {"pruning"},
+    {"records"},
+    {"measures"},
+    {"claims"},
+    {"papers"},
+    {"verify"},
+    {"widgets", "exercises"},
+    {"cli"},
     {"__main__", ""},
 ]
 
@@ -63,11 +70,35 @@ def test_a_module_imports_only_from_below(path):
 
 def test_only_the_transformer_builds_variants_by_name():
     users = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if "build_weights(" in path.read_text()}
-    assert users == {"attention/__init__.py", "transformer.py", "catalogue.py", "analysis/weights.py"}
+    assert users == {"core/attention/spec.py", "core/transformer.py", "cli/listing.py", "analysis/weights.py"}
 
 
 def test_variants_import_no_other_variant():
-    for path in (ROOT / "attention").glob("*.py"):
-        if path.stem not in ("__init__", "multihead"):  # a variant may build on the dot product
-            tools = {"errors", "attention.base", "attention.masks", "attention.patterns", "attention.tables"}
-            assert imports_of(path) <= tools | {"attention.dot_product"}, path.name
+    for path in (ROOT / "core" / "attention").glob("*.py"):
+        if path.stem not in ("__init__", "multihead", "spec", "variants"):  # a variant may build on the dot product
+            tools = {f"core.attention.{name}" for name in ("base", "masks", "patterns", "tables", "dot_product")}
+            assert imports_of(path) <= tools | {"errors"}, path.name
+
+
+def closure(path: Path) -> set[Path]:
+    """Return all files of ours that a file imports, directly or not, and itself."""
+    found: set[Path] = set()
+    waiting = {path}
+    while waiting:
+        path = waiting.pop()
+        found.add(path)
+        files = {ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in imports_of(path)}
+        waiting |= {file for file in files - found if file.exists()}
+    return found
+
+
+def test_the_core_needs_nothing_else_of_ours_but_errors():
+    for path in (ROOT / "core").rglob("*.py"):
+        allowed = {"errors", "lazy"} if path.stem == "__init__" else {"errors"}
+        others = {name for name in imports_of(path) if not name.startswith("core.")}
+        assert others <= allowed, path
+
+
+def test_search_is_read_in_an_afternoon():
+    files = closure(ROOT / "core" / "decoding.py")
+    assert len(files) <= 15 and sum(len(path.read_text().splitlines()) for path in files) <= 2000

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from repro.data.subwords import BOS_ID, PAD_ID
-from repro.scales import SYSTEMS
+from repro.core.subwords import BOS_ID, PAD_ID
+from repro.presets import SYSTEMS
 from test_transformer import VOCAB, small
 
 

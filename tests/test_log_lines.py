@@ -6,13 +6,13 @@ import pytest
 from command_line import ended
 from few_pairs import few_pairs
 
-from repro.data.batches import EncodedPairs
+from repro.core.batches import EncodedPairs
 from repro.data.corpora import load_pairs
-from repro.decoding import Translator
-from repro.log_lines import LogLines, describe
-from repro.runs import Run
-from repro.scales import resolve
-from repro.training import evaluate_nll
+from repro.presets import resolve
+from repro.runs.log_lines import LogLines, describe
+from repro.runs.models import load_translator
+from repro.runs.run import Run
+from repro.runs.train import evaluate_nll
 
 SMALL = ["data.vocab_size=300", "train.batch_tokens=400", "train.eval_every=2", f"data.corpus={few_pairs()}"]
 LINE = {"update": 250, "loss": 4.1234, "seconds": 100.0, "tokens_per_second": 23456}
@@ -45,7 +45,7 @@ def test_the_dev_loss_is_that_of_the_final_parameters(capsys, runs, average):
     code, out, err = ended(capsys, "train", *options)
     assert code == 0
     (run,) = [Run(path) for path in runs.iterdir()]
-    model = Translator.from_run(run)
+    model = load_translator(run)
     ids = (model.subwords.encode(side) for side in load_pairs(run.config.data.corpus, "en", "de", "dev"))
     final = evaluate_nll(model.model, EncodedPairs(*ids, True), run.config.train)
     best = min(line["dev_nll"] for line in run.metrics() if "dev_nll" in line)

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-import repro.loss
-from repro.loss import output_loss
+import repro.core.loss
+from repro.core.loss import output_loss
 
 TOKENS, EMBED_DIM, VOCAB = 11, 6, 17
 
@@ -13,7 +13,7 @@ TOKENS, EMBED_DIM, VOCAB = 11, 6, 17
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("chunk_rows", [1, 4, 100])
 def test_value_and_gradients_are_those_of_cross_entropy(monkeypatch, smoothing, chunk_rows):
-    monkeypatch.setattr(repro.loss, "CHUNK_NUMBERS", chunk_rows * VOCAB)
+    monkeypatch.setattr(repro.core.loss, "CHUNK_NUMBERS", chunk_rows * VOCAB)
     hidden, weight = torch.randn(TOKENS, EMBED_DIM, requires_grad=True), torch.randn(VOCAB, EMBED_DIM, requires_grad=True)
     targets = torch.randint(VOCAB, (TOKENS,))
     expected = F.cross_entropy(hidden @ weight.T, targets, reduction="sum", label_smoothing=smoothing)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from repro.errors import DamagedFileError, MachineError
-from repro.files import MANIFEST
-from repro.manifest import has_manifest, manifest_faults, write_manifest
-from repro.records import load_records, read_records
+from repro.records.manifest import has_manifest, manifest_faults, write_manifest
+from repro.records.stored import load_records, read_records
+from repro.runs.storage import MANIFEST
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 MUTATIONS = int(os.environ.get("REPRO_MUTATIONS", "100"))  # 2,000 take a minute
@@ -92,7 +92,7 @@ def test_what_is_no_manifest_is_named_and_records_are_read_without_it(folder, tm
 def test_a_record_that_is_as_listed_is_not_checked_again_and_an_edited_one_is(folder, tmp_path, monkeypatch):
     copy = shutil.copytree(folder, tmp_path / "results")
     checked = []
-    monkeypatch.setattr("repro.records._check", lambda path, record: checked.append(path))
+    monkeypatch.setattr("repro.records.stored._check", lambda path, record: checked.append(path))
     load_records(copy, None)
     load_records(copy / "minigerman.en-de", None)
     assert checked == []

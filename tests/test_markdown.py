@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from repro.markdown import escape, table, visible
 from repro.papers.report import Section, as_html
-from repro.records import load_records
-from repro.report import render, render_results
+from repro.records.report import render, render_results
+from repro.records.stored import load_records
 
 HOSTILE = [
     "![p](http://evil.example/p.png)",
@@ -79,8 +79,8 @@ def hostile(results):
 
 
 def test_a_page_of_hostile_records_asks_nobody_and_is_nobody_elses(hostile, monkeypatch):
-    monkeypatch.setattr("repro.report.pairs_of", lambda record: (["a\n\n# Forged"] * 1000, ["b\x1b[2J"] * 1000))
-    monkeypatch.setattr("repro.report.differences_table", lambda *_: "")
+    monkeypatch.setattr("repro.records.report.pairs_of", lambda record: (["a\n\n# Forged"] * 1000, ["b\x1b[2J"] * 1000))
+    monkeypatch.setattr("repro.records.report.differences_table", lambda *_: "")
     for page in (render(hostile), render_results(hostile)):
         assert "\x1b" not in page and "\n# Forged" not in page and "\n| BLEU | 99.9 |" not in page
         document = as_html([Section(page, {}, "top")], "x")

@@ -7,19 +7,21 @@ import pytest
 import sacrebleu
 import torch
 
-from repro import gallery
 from repro.analysis.ablation import scaled_heads
-from repro.analysis.contrastive import score_suite
 from repro.analysis.weights import collect_weights
-from repro.data.contrastive import ContrastiveItem, ContrastiveSuite
-from repro.data.subwords import BOS_ID, EOS_ID
-from repro.decoding import Translator
-from repro.papers import measures, suites
-from repro.papers.measures import SENTENCES, measure_maps, measure_masks, measure_off_diagonal
-from repro.papers.suites import measure_contrastive, results_of
-from repro.resampling import bleu_of_sums
-from repro.runs import Run
-from repro.translations import changed_by, hypotheses_of, score_tables, statistics_of
+from repro.contrastive.scoring import score_suite
+from repro.contrastive.suites import ContrastiveItem, ContrastiveSuite
+from repro.core.decoding import Translator
+from repro.core.subwords import BOS_ID, EOS_ID
+from repro.measures import registry as measures
+from repro.measures.contrastive import measure_contrastive, results_of
+from repro.measures.registry import SENTENCES, measure_maps, measure_masks, measure_off_diagonal
+from repro.papers import suites
+from repro.records.translations import changed_by, hypotheses_of, score_tables, statistics_of
+from repro.runs import gallery
+from repro.runs.models import load_translator
+from repro.runs.run import Run
+from repro.statistics.resampling import bleu_of_sums
 
 SOURCES = ["The old man with the hat sees a dog in the garden.", "She sleeps.", "The child buys a small red table.", "We wait here."]
 REFS = ["Der alte Mann mit dem Hut sieht einen Hund im Garten.", "Sie schläft.", "Das Kind kauft einen kleinen roten Tisch.", "Wir warten."]
@@ -33,7 +35,7 @@ def run() -> Run:
 
 @pytest.fixture(scope="module")
 def translator(run) -> Translator:
-    return Translator.from_run(run, "cpu")
+    return load_translator(run, "cpu")
 
 
 @pytest.fixture(autouse=True)

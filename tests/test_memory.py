@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from repro.papers import memory
-from repro.papers.arms import Arm
-from repro.papers.memory import bytes_per_token, memory_table
-from repro.scales import resolve
+from repro.claims.arms import Arm
+from repro.measures import memory
+from repro.measures.memory import bytes_per_token
+from repro.papers.memory import memory_table
+from repro.presets import resolve
 
 
 def kept(*overrides: str, variant: str = "base") -> float:

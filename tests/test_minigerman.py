@@ -8,9 +8,10 @@ from collections import Counter
 
 import pytest
 
-from repro.data.minigerman import PHENOMENA, contrastive_pairs, detokenize, english, generate, german, splits
-from repro.data.minigerman.contrastive import errors_in
-from repro.data.minigerman.lexicon import (
+from repro.errors import InputError
+from repro.generated.minigerman import PHENOMENA, contrastive_pairs, detokenize, english, generate, german, splits
+from repro.generated.minigerman.contrastive import errors_in
+from repro.generated.minigerman.lexicon import (
     ADJECTIVES,
     BE,
     COORDINATORS,
@@ -24,8 +25,7 @@ from repro.data.minigerman.lexicon import (
     TIME_ADVERBS,
     VERBS,
 )
-from repro.data.minigerman.senses import SENSES
-from repro.errors import InputError
+from repro.generated.minigerman.senses import SENSES
 
 CONTENT = {"nsubj", "dobj", "iobj", "pobj", "amod", "advmod", "acomp", "root", "relcl", "advcl", "ccomp", "conj", "compound"}
 RELATIONS = CONTENT | {"det", "prep", "aux", "neg", "mark", "prt", "cc", "punct"}
@@ -245,7 +245,7 @@ def test_unknown_names_are_explained():
 
 DIGEST_CODE = """
 import hashlib
-from repro.data.minigerman import generate
+from repro.generated.minigerman import generate
 text = repr([(e.english, e.german, e.english_tokens, e.alignment, sorted(e.phenomena)) for e in generate(500, seed=5)])
 print(hashlib.sha256(text.encode()).hexdigest())
 """

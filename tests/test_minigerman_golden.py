@@ -2,9 +2,9 @@
 
 import pytest
 
-from repro.data.minigerman.contrastive import errors_in
-from repro.data.minigerman.corpus import example_of
-from repro.data.minigerman.lexicon import (
+from repro.generated.minigerman.contrastive import errors_in
+from repro.generated.minigerman.corpus import example_of
+from repro.generated.minigerman.lexicon import (
     ADJECTIVES,
     BE,
     FREQUENCY_ADVERBS,
@@ -18,7 +18,7 @@ from repro.data.minigerman.lexicon import (
     VERBS,
     name,
 )
-from repro.data.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
+from repro.generated.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
 
 
 def phrase(english_word, determiner="the", adjective="", **parts):

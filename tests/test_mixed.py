@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from repro.attention import build_weights
-from repro.attention.base import Positions
+from repro.core.attention.base import Positions
+from repro.core.attention.spec import build_weights
 
 LENGTH, WIDTH = 5, 12
 

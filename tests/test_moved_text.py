@@ -12,11 +12,12 @@ from tiny_runs import TINY
 
 from repro.data.corpora import load_corpus, load_pairs, own_folder
 from repro.errors import InputError
-from repro.preparation import check_finished
-from repro.runs import Run
-from repro.scales import resolve, run_name
-from repro.scoring import evaluate_run
-from repro.training import train
+from repro.measures.scores import evaluate_run
+from repro.presets import resolve
+from repro.runs.naming import run_name
+from repro.runs.prepare import check_finished
+from repro.runs.run import Run
+from repro.runs.train import train
 
 SHORT = (*TINY, "train.max_updates=4")
 

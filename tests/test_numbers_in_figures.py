@@ -6,9 +6,9 @@ from paper_records import BASE, HARD, damaged, heads_about, masked_records, scor
 from plotly.graph_objects import Figure
 from test_suites import TOKEN, contrastive_record
 
-from repro.config import SITES
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence
+from repro.core.config import SITES
 from repro.papers.figures import (
     accuracy_figure,
     distance_figure,
@@ -24,7 +24,7 @@ from repro.papers.figures import (
     relevance_figures,
 )
 from repro.plots.scores import Measured
-from repro.sentences import REFERENCE_WORDS
+from repro.records.sentences import REFERENCE_WORDS
 
 STATISTICS = ("confidence", "offset", "distance", "rarest", "two_rarest", "entropy", "relevance", "relevance_alphabeta", "gradient")
 BINS = (REFERENCE_WORDS, [0, 8, 1000])

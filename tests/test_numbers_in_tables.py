@@ -3,13 +3,13 @@
 import pytest
 from paper_records import BASE, HARD, damaged, masked_records, of_one_training, score_record
 
+from repro.claims.evidence import Evidence
 from repro.data.corpora import load_corpus
 from repro.papers import pruning_tables
-from repro.papers.evidence import Evidence
 from repro.papers.pruned import PRUNED
 from repro.papers.raganato2020 import LEARNED, TOKEN
 from repro.papers.tables import corpus_table, length_table, mask_table, masked_length_table
-from repro.sentences import REFERENCE_WORDS
+from repro.records.sentences import REFERENCE_WORDS
 
 BINS = (REFERENCE_WORDS, [0, 8, 1000], "reference words")
 

@@ -3,13 +3,14 @@
 import pytest
 from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, mask_record, of_one_training, score_record, verdict_on
 
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.measures.pruning import wanted_heads
 from repro.papers.figures import gap_figure
-from repro.papers.pruned import change_at, point_near, wanted_heads
+from repro.papers.pruned import change_at, point_near
 from repro.papers.raganato2020 import TOKEN
 from repro.papers.specialised import rare_head
-from repro.sentences import REFERENCE_WORDS
+from repro.records.sentences import REFERENCE_WORDS
 
 
 def masked_for_each(refs: list[str], lost: dict[str, range], seeds=(1, 2, 3)) -> list[dict]:

@@ -8,12 +8,12 @@ from paper_records import BASE, bleu, damaged, described, heads_about, heads_rec
 from scipy import stats
 from test_suites import LEARNED, TOKEN, contrastive_record
 
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
 from repro.papers.heads import local_share
 from repro.papers.pruned import PRUNED, binary_share, change_at, cross_goes_last, pruned_minus_scratch, survival_difference
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
-from repro.statistics import LEVEL, Estimate, Undefined, over_seeds
+from repro.statistics.intervals import LEVEL, Estimate, Undefined, over_seeds
 
 
 def of_seed(record: dict, arm, seed: int) -> dict:

@@ -7,12 +7,13 @@ import pytest
 from command_line import run
 from few_pairs import few_pairs
 
+from repro.core import int8
+from repro.core.decoding import Translator
 from repro.data.corpora import load_pairs
-from repro.decoding import Translator
-from repro.records import load_record, load_records, score_of
-from repro.report import differences_table
-from repro.runs import Run
-from repro.scales import resolve
+from repro.presets import resolve
+from repro.records.report import differences_table
+from repro.records.stored import load_record, load_records, score_of
+from repro.runs.run import Run
 
 pytestmark = pytest.mark.usefixtures("runs")
 
@@ -27,7 +28,7 @@ def test_the_seed_that_was_asked_for_is_trained(capsys):
 
 def test_the_device_that_was_asked_for_is_used_and_inexact_is_allowed_only_if_asked_for(capsys, monkeypatch, whole):
     given = []
-    monkeypatch.setattr("repro.training.train", lambda *_, device, allow_inexact, **__: given.append((device, allow_inexact)) or whole())
+    monkeypatch.setattr("repro.runs.train.train", lambda *_, device, allow_inexact, **__: given.append((device, allow_inexact)) or whole())
     run(capsys, "train", *FEW)
     run(capsys, "train", "--device", "cpu", "--allow-inexact", *FEW)
     assert given == [(None, False), ("cpu", True)]
@@ -42,8 +43,8 @@ def test_the_search_that_was_asked_for_is_made(capsys):
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_eight_bits_are_used_if_asked_for(capsys, monkeypatch, asked):
-    made, quantized = [], Translator.quantized
-    monkeypatch.setattr(Translator, "quantized", lambda self: made.append(1) or quantized(self))
+    made, quantized = [], int8.quantized
+    monkeypatch.setattr(int8, "quantized", lambda model: made.append(1) or quantized(model))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"The dog sleeps.\n")))
     run(capsys, "translate", str(ROOT / "gallery" / "base"), *(["--int8"] if asked else []))
     assert bool(made) == asked

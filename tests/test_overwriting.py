@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from command_line import refused
 
-from repro.commands.options import check_ours, check_report
+from repro.cli.options import check_ours, check_report
 from repro.errors import InputError
 from repro.papers.report import Section, as_html
-from repro.records import load_records
-from repro.report import render
+from repro.records.report import render
+from repro.records.stored import load_records
 
 pytestmark = pytest.mark.usefixtures("runs")
 

@@ -10,25 +10,25 @@ from command_line import refused
 from own_files import DE, EN, write_corpus
 from tiny_runs import assert_same, cut_short, parameters_of, tiny
 
-from repro import attention
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.behaviour import WORDS, changes, of_model
-from repro.checkpoints import load_model
-from repro.config import ModelConfig
-from repro.cutting import save_pruned
+from repro.core import attention
+from repro.core.attention.base import Positions
+from repro.core.attention.spec import build_weights
+from repro.core.config import ModelConfig
 from repro.errors import InputError
-from repro.report import render
-from repro.scoring import evaluate_run
-from repro.training import train
-from repro.translations import hypotheses_of
+from repro.measures.scores import evaluate_run
+from repro.pruning.cutting import save_pruned
+from repro.records.report import render
+from repro.records.translations import hypotheses_of
+from repro.runs.behaviour import WORDS, changes, of_model
+from repro.runs.models import load_model
+from repro.runs.train import train
 
 NEARNESS = '''"""Attention that fades with distance."""
 
 import torch
 
-from repro.attention.base import AttentionWeights
-from repro.attention.masks import masked_softmax
+from repro.core.attention.base import AttentionWeights
+from repro.core.attention.masks import masked_softmax
 
 
 class Nearness(AttentionWeights):
@@ -151,8 +151,8 @@ def test_weights_of_a_wrong_shape_are_named(write, returned, found):
 
 
 def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch):
-    monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.attention.nearnes")
-    with pytest.raises(InputError, match="'nearness' stands for repro.attention.nearnes, which is not there. Fix: write its file"):
+    monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.core.attention.nearnes")
+    with pytest.raises(InputError, match="'nearness' stands for repro.core.attention.nearnes, which is not there. Fix: write its file"):
         built()
     with pytest.raises(InputError, match=r"site: unknown site 'encoder'. Fix: did you mean 'encoder_self'\?"):
         build_weights("dot-product", "encoder", 2, 64, 4)

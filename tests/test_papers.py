@@ -18,13 +18,14 @@ from paper_records import (
     speed_records,
 )
 
-from repro.attention import build_weights
+from repro.claims import arms
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.core.attention.spec import build_weights
 from repro.errors import InputError, MachineError
-from repro.papers import PAPERS, Experiment, arms, find_experiments, load_paper
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
+from repro.measures.registry import JOINT_MEASURES, MEASURES
+from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.heads import rare_table
-from repro.papers.measures import JOINT_MEASURES, MEASURES
 from repro.papers.printed import _numbers, printed
 from repro.papers.pruned import PRUNED, survival_difference
 from repro.papers.pruning_tables import curve_figure, roles_table
@@ -32,7 +33,7 @@ from repro.papers.report import experiment_section, status_of
 from repro.papers.runner import plan
 from repro.papers.tables import Row, printed_grid, score_table
 from repro.papers.verdicts import claims_of
-from repro.scales import SCALES
+from repro.presets import SCALES
 
 
 def test_all_fifty_claims_have_a_test_and_each_its_runs():
@@ -134,7 +135,7 @@ def test_without_the_corpus_tables_have_all_their_numbers(evidence, monkeypatch)
 
     for place in ("corpora.load_corpus", "corpora._load_once"):
         monkeypatch.setattr(f"repro.data.{place}", absent)
-    monkeypatch.setattr("repro.papers.arms._config", arms._config.__wrapped__)  # what it made while the corpus was there is kept
+    monkeypatch.setattr("repro.claims.arms._config", arms._config.__wrapped__)  # what it made while the corpus was there is kept
     assert [experiment_section(*find_experiments(name)[0], evidence).text for name in names] == with_corpus
 
 
@@ -144,7 +145,7 @@ def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_unknown_siz
 
     for place in ("arms.statistics_of", "tables.statistics_of"):
         monkeypatch.setattr(f"repro.papers.{place}", absent)
-    monkeypatch.setattr("repro.papers.arms._config", arms._config.__wrapped__)  # what it made while the corpus was there is kept
+    monkeypatch.setattr("repro.claims.arms._config", arms._config.__wrapped__)  # what it made while the corpus was there is kept
     paper, experiment = find_experiments("zeng2021.table1")[0]
     text = experiment_section(paper, experiment, evidence).text
     assert re.search(r"^\| base \| \d+\.\d\d ", text, re.M)

@@ -12,20 +12,20 @@ import torch
 from command_line import ended
 from paper_records import translations
 
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
 from repro.files import write_json
-from repro.manifest import write_manifest
 from repro.papers import load_paper
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
 from repro.papers.pruned import PRUNED
 from repro.papers.report import SMOKE_NOTE, experiments_sections, sections
 from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.verdicts import load
-from repro.records import load_record, load_records, publish
-from repro.scales import run_name
-from repro.sentences import SUFFIX
+from repro.records.manifest import write_manifest
+from repro.records.sentences import SUFFIX
+from repro.records.stored import load_record, load_records, publish
+from repro.runs.naming import run_name
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
@@ -253,7 +253,7 @@ def test_verdicts_on_results_for_reading_only_are_printed_and_not_stored(capsys,
     def refuse(folder):
         raise MachineError(str(folder), "cannot be written (Read-only file system)", "choose another folder")
 
-    monkeypatch.setattr("repro.commands.papers.check_writable", refuse)
+    monkeypatch.setattr("repro.cli.papers.check_writable", refuse)
     code, page, told = ended(capsys, "claims", "Y-02", "--results", str(results))
     assert code == 0 and page.startswith("Y-02  ") and told.endswith("choose another folder. The verdicts were not stored\n")
     assert not (results / "claims").exists()
@@ -319,7 +319,7 @@ def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
 
 def test_claims_need_no_corpus_where_their_numbers_follow_from_stored_tables(capsys, monkeypatch):
     refusal = MachineError("results", "is for reading only", "")
-    monkeypatch.setattr("repro.commands.papers._refusal_to_store", lambda folder: refusal)
+    monkeypatch.setattr("repro.cli.papers._refusal_to_store", lambda folder: refusal)
     monkeypatch.delenv("REPRO_DATA", raising=False)
     monkeypatch.setattr("repro.data.corpora.load_from_hub", None)
     command = ["claims", "R-01", "--scale", "multi30k", "--results", str(RESULTS), "--split"]

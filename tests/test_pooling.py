@@ -7,18 +7,18 @@ import pytest
 from command_line import ended
 from paper_records import BASE, HARD, bleu, damaged, masked_records, score_record, translations
 
+from repro.claims.arms import Arm
+from repro.claims.conditions import Claim, better, not_worse
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.pooling import pooled
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
-from repro.papers.arms import Arm
-from repro.papers.claims import Claim, better, not_worse
-from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.pooling import pooled
 from repro.papers.summary import test_sets_table as table_of_test_sets
 from repro.papers.verdicts import FORMAT, claims_of, further_test_sets, load, of_scores, scales_with_verdicts, update
-from repro.papers.verify import verify_claims
-from repro.records import load_record, publish
-from repro.sentences import REFERENCE_WORDS
-from repro.translations import hypotheses_of
+from repro.records.sentences import REFERENCE_WORDS
+from repro.records.stored import load_record, publish
+from repro.records.translations import hypotheses_of
+from repro.verify.verify import verify_claims
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 BOTH = "dev+test"

@@ -10,19 +10,18 @@ import pytest
 import torch
 from tiny_runs import forget_hashes, parameters_of, stop_after, tiny
 
-from repro import gallery
-from repro.checkpoints import new_model
-from repro.data.batches import MAX_SENTENCE, EncodedPairs
+from repro.core.batches import MAX_SENTENCE, EncodedPairs
+from repro.core.subwords import Subwords
 from repro.data.corpora import load_corpus, load_pairs, may_change
-from repro.data.subwords import Subwords
-from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
-from repro.preparation import check_lengths
-from repro.runs import Run
-from repro.scales import resolve
-from repro.scoring import evaluate_run
-from repro.training import train
+from repro.measures.scores import evaluate_run
+from repro.presets import resolve
+from repro.runs import gallery
+from repro.runs.models import load_subwords, load_translator, new_model
+from repro.runs.prepare import check_lengths
+from repro.runs.run import Run
+from repro.runs.train import train
 from test_transformer import small
 
 WORDS = [f"{a} {b} {c} dog{n}" for n, (a, b, c) in enumerate([("the", "big", "red"), ("a", "small", "old"), ("one", "sad", "new")] * 40)]
@@ -115,7 +114,7 @@ def test_a_finished_run_of_a_published_corpus_that_has_changed_is_refused(tmp_pa
             evaluate_run(run, split)
     assert not may_change("multi30k"), "its checksums hold the text"
     monkeypatch.delenv("REPRO_DATA", raising=False)
-    monkeypatch.setattr("repro.preparation.load_once", lambda *_: load_corpus("tatoeba"))
+    monkeypatch.setattr("repro.runs.prepare.load_once", lambda *_: load_corpus("tatoeba"))
     assert train(config, tmp_path, quiet=True).path == run.path, "what is trained already needs no corpus"
 
 
@@ -189,7 +188,7 @@ def test_a_run_whose_folder_vanishes_ends_with_what_could_not_be_written(tmp_pat
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     config = tiny()
-    monkeypatch.setattr("repro.preparation.write_json", lambda path, value: monkeypatch.setattr("os.fsync", vanish))
+    monkeypatch.setattr("repro.runs.prepare.write_json", lambda path, value: monkeypatch.setattr("os.fsync", vanish))
     with pytest.raises(MachineError, match=r"subwords.model: cannot be written"):
         train(config, tmp_path / "runs", quiet=True)
 
@@ -216,11 +215,11 @@ def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_pat
     config = tiny("train.max_updates=1")
     if is_finished:
         train(config, tmp_path, quiet=True)
-    monkeypatch.setattr("repro.training.load_corpus", lambda *arguments: pytest.fail("the corpus was read"))
+    monkeypatch.setattr("repro.runs.train.load_corpus", lambda *arguments: pytest.fail("the corpus was read"))
     with pytest.raises(error, match=re.escape(line)):
         train(config, tmp_path, device=device, quiet=True)
     with pytest.raises(error, match=re.escape(line)):
-        Translator.from_run(gallery.load("base"), device)
+        load_translator(gallery.load("base"), device)
 
 
 def test_pairs_that_are_too_long_are_counted(tmp_path, capfd):
@@ -228,7 +227,7 @@ def test_pairs_that_are_too_long_are_counted(tmp_path, capfd):
     (count,) = re.findall(
         r"(\d+) of 400 training pairs have more than data.max_tokens=12 subwords; they are left out", capfd.readouterr().err
     )
-    data, subwords = run.config.data, Subwords.load(run.subwords_path)
+    data, subwords = run.config.data, load_subwords(run.subwords_path)
     sides = [subwords.encode(side[:400]) for side in load_pairs(data.corpus, data.source, data.target, "train")]
     assert int(count) == sum(max(len(s), len(t)) > 12 for s, t in zip(*sides, strict=True)) > 0
 
@@ -274,7 +273,7 @@ def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_o
     provenance = run.provenance()
     del provenance["files"]
     write_json(run.provenance_path, provenance)
-    assert Translator.from_run(run).translate(["a dog"])
+    assert load_translator(run).translate(["a dog"])
     good = run.subwords_path.read_bytes()
     for damaged in (b"", b"nonsense", good[:3000], good.replace("▁".encode(), b"\xff\xff\xff")):
         run.subwords_path.write_bytes(damaged)
@@ -329,7 +328,7 @@ def test_an_edited_configuration_is_not_believed(tmp_path, monkeypatch):
 
 def test_only_the_first_train_pairs_are_trained_on_and_cut_into_subwords(corpus):
     run = train(own(corpus, "data.train_pairs=40"), corpus.parent / "runs", quiet=True)
-    subwords = Subwords.load(run.subwords_path)
+    subwords = load_subwords(run.subwords_path)
     sides = [side[:40] for side in load_pairs(f"local:{corpus}", "en", "de", "train")]
     assert subwords.model == Subwords.fit([*sides[0], *sides[1]], 60).model
     counts = [sum(map(len, subwords.encode(side))) for side in sides]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from repro.provenance import commit_of, identity_changes, provenance
+from repro.runs.provenance import commit_of, identity_changes, provenance
 
 
 @pytest.fixture

@@ -8,29 +8,30 @@ import torch
 from few_pairs import SIZES, few_pairs
 from tiny_runs import assert_same, forget_hashes, parameters_of, stop_after, tiny
 
-from repro import pruning_sweep
-from repro.checkpoints import find_start, load_model, load_start, new_model
-from repro.config import SITES, RunConfig, TrainConfig
-from repro.cutting import from_scratch_config, save_pruned
-from repro.data.batches import EncodedPairs
+from repro.core.batches import EncodedPairs
+from repro.core.config import SITES, RunConfig, TrainConfig
+from repro.core.decoding import SearchConfig
+from repro.core.subwords import PAD_ID
+from repro.core.training import freeze_decoder
+from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import load_corpus
-from repro.data.subwords import PAD_ID
-from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError, Stopped
 from repro.files import write_json
-from repro.pruning import (
+from repro.measures import pruning as pruning_sweep
+from repro.measures.scores import evaluate_run
+from repro.presets import resolve
+from repro.pruning.cutting import from_scratch_config, save_pruned
+from repro.pruning.gates import (
     continued_config,
     gate_table,
     kept_heads,
     pruning_config,
     undecided,
 )
-from repro.runs import Run
-from repro.scales import resolve
-from repro.scoring import evaluate_run
-from repro.tensors import load_state
-from repro.training import apply_update, freeze_decoder, make_optimizer, train
-from repro.transformer import Transformer, count_parameters
+from repro.runs.models import find_start, load_model, load_start, load_translator, new_model
+from repro.runs.run import Run
+from repro.runs.storage import load_state
+from repro.runs.train import apply_update, make_optimizer, train
 from test_transformer import small
 
 SHORT = {"max_updates": 12, "eval_every": 2, "average": 6, "gate_init": None}
@@ -40,7 +41,7 @@ SHORT = {"max_updates": 12, "eval_every": 2, "average": 6, "gate_init": None}
 def without_dev_loss():
     """The loss on dev decides nothing in these short runs, and to compute it would take most of their time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("repro.training.evaluate_nll", lambda *_: 1.0)
+        patch.setattr("repro.runs.train.evaluate_nll", lambda *_: 1.0)
         yield
 
 
@@ -107,7 +108,7 @@ def test_gates_learn_at_their_own_rate():
 
 
 def test_a_pruning_run_starts_where_its_base_ended(base, monkeypatch):
-    monkeypatch.setattr("repro.data.subwords.Subwords.fit", None)  # the subwords are the base's, not fitted again
+    monkeypatch.setattr("repro.core.subwords.Subwords.fit", None)  # the subwords are the base's, not fitted again
     config = pruning_config(base, 0.0, max_updates=1, learning_rate=1e-9)
     last = parameters_of(run := train(config, base.path.parent, quiet=True))
     for name, value in parameters_of(base).items():
@@ -242,11 +243,11 @@ def test_a_pruned_run_translates_as_the_gated_one_under_the_rule(pruning, rule):
     pruned = save_pruned(pruning, rule)
     sources = load_corpus("minigerman", "en", "de").pairs("dev", "en", "de")[0][:40]
     search = SearchConfig(beam=2, extra_tokens=5)
-    whole = Translator.from_run(pruning)
+    whole = load_translator(pruning)
     for layers in whole.model.attentions().values():
         for attention in layers:
             attention.gate.rule = rule
-    smaller = Translator.from_run(pruned)
+    smaller = load_translator(pruned)
     assert smaller.translate(sources, search) == whole.translate(sources, search)
     assert count_parameters(smaller.model) < count_parameters(whole.model)
     assert load_state(pruned.path / "final")["parameters"] == count_parameters(smaller.model)

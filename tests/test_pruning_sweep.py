@@ -2,9 +2,9 @@
 
 import pytest
 
-from repro import pruning_sweep
 from repro.errors import InputError
-from repro.pruning_sweep import PruningPoint, nearest, next_penalty, penalties_to_try, sweep
+from repro.measures import pruning as pruning_sweep
+from repro.measures.pruning import PruningPoint, nearest, next_penalty, penalties_to_try, sweep
 
 
 def test_the_next_penalty_cuts_the_interval_in_which_the_count_passes_by():

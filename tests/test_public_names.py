@@ -63,10 +63,10 @@ def test_what_people_read_imports_public_names_only(path):
 @pytest.mark.parametrize(
     "source",
     [
-        "from repro.decoding import Translator",
+        "from repro.core.decoding import Translator",
         "from repro.plots.maps import Matrix",
         "from repro import decoding",
-        "import repro.decoding",
+        "import repro.core.decoding",
         "import repro\nrepro.decoding",
     ],
 )

@@ -6,9 +6,9 @@ import torch
 from heads_by_hand import COUNTS, one_site, pointing_at
 
 from repro.analysis.heads import HeadSums, frequency_ranks, head_roles, measure_heads
-from repro.config import ModelConfig
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID
-from repro.transformer import Transformer
+from repro.core.config import ModelConfig
+from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
+from repro.core.transformer import Transformer
 from test_transformer import SMALL
 
 

@@ -5,11 +5,12 @@ from collections import Counter
 import pytest
 import torch
 
-from repro import gallery
 from repro.analysis.reading import END_MARK, START_MARK, Word, _words, changed_words, read, weights_of
+from repro.core.decoding import SearchConfig, Translator
 from repro.data.corpora import prepare_lines
-from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
+from repro.runs import gallery
+from repro.runs.models import load_translator
 from repro.widgets.parts import apart
 
 SENTENCES = ["The old man sees a dog.", "A woman buys the small table", "the children with the hats sleep ."]
@@ -69,7 +70,7 @@ def test_a_translation_may_be_empty(translator):
     assert _words(translator.subwords, [], []) == []
     model = translator.model
     empty = gallery.load("sh-x")
-    reading = read(Translator.from_run(empty, "cpu"), "a")
+    reading = read(load_translator(empty, "cpu"), "a")
     assert (reading.words, reading.translation, reading.target) == ([], "", [START_MARK]) and model is translator.model
 
 
@@ -110,7 +111,7 @@ def test_sentences_that_cannot_be_read_meet_one_line(translator):
     for found in (["a"], None):
         with pytest.raises(InputError, match="sentence: wants str, found .*. Fix: give one sentence, as in read"):
             read(translator, found)
-    limited = Translator.from_run(gallery.load("ran-all"))
+    limited = load_translator(gallery.load("ran-all"))
     with pytest.raises(
         InputError, match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence"
     ):

@@ -8,13 +8,13 @@ from functools import cache
 import pytest
 from own_files import message, write, write_corpus
 
+from repro.core.subwords import Subwords
 from repro.data.catalogue import CORPORA
 from repro.data.characters import find_faults, normalise
 from repro.data.corpora import load_corpus
 from repro.data.parallel import ParallelCorpus
-from repro.data.subwords import Subwords
+from repro.data.sizes import known_sizes, statistics_of
 from repro.errors import InputError
-from repro.papers.sizes import known_sizes, statistics_of
 
 
 @pytest.fixture(scope="module")

@@ -14,18 +14,19 @@ import numpy as np
 import pytest
 
 from benchmarks.page import write_page
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
 from repro.data.corpora import task_of
 from repro.errors import DamagedFileError, InputError
-from repro.evaluation import compare_systems, count_texts, paired_bootstrap
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
-from repro.papers.measures import JOINT_MEASURES, MEASURES
-from repro.record_fields import KINDS
-from repro.records import VERDICTS, load_record, load_records, pairs_of, publish, read_records, score_of
-from repro.report import check_comparable, label_of, render, render_results
-from repro.resampling import bleu_of_resamples
-from repro.scales import GATE_INIT, GATE_RATE, SCALES, conditions_of, trained_on
-from repro.translations import compare_records, compare_seeds, counted_of, hypotheses_of, recount, rescore
+from repro.measures.registry import JOINT_MEASURES, MEASURES
+from repro.presets import GATE_INIT, GATE_RATE, SCALES, trained_on
+from repro.records.report import check_comparable, label_of, render, render_results
+from repro.records.schema import KINDS
+from repro.records.stored import VERDICTS, load_record, load_records, pairs_of, publish, read_records, score_of
+from repro.records.translations import compare_records, compare_seeds, counted_of, hypotheses_of, recount, rescore
+from repro.runs.naming import conditions_of
+from repro.statistics.comparing import compare_systems, count_texts, paired_bootstrap
+from repro.statistics.resampling import bleu_of_resamples
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 RECORDS = sorted(path for path in RESULTS.glob("*/*.json") if path.parent.name != VERDICTS)

@@ -4,14 +4,14 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.attention.masks import causal_mask
-from repro.attention.recurrent import Recurrence
-from repro.data.subwords import EOS_ID
-from repro.decoding import SearchConfig, beam_search
+from repro.core.attention.base import Positions
+from repro.core.attention.masks import causal_mask
+from repro.core.attention.recurrent import Recurrence
+from repro.core.attention.spec import build_weights
+from repro.core.decoding import SearchConfig, beam_search
+from repro.core.subwords import EOS_ID
+from repro.core.transformer import count_parameters
 from repro.errors import InputError
-from repro.transformer import count_parameters
 from test_transformer import VOCAB, small
 
 MAX_LEN, WIDTH, HEADS, LAYERS = 6, 8, 2, 3

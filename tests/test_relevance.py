@@ -8,8 +8,8 @@ from torch.nn import functional as F
 
 from repro.analysis import relevance
 from repro.analysis.relevance import EPSILON, RULES, Replay, gradient_importance, head_relevance
-from repro.data.batches import Batch, EncodedPairs, pad
-from repro.data.subwords import BOS_ID, EOS_ID
+from repro.core.batches import Batch, EncodedPairs, pad
+from repro.core.subwords import BOS_ID, EOS_ID
 from repro.errors import InputError
 from test_transformer import SMALL, SYSTEMS, VOCAB, every_model, small
 

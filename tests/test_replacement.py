@@ -5,11 +5,11 @@ import torch
 
 from repro.analysis.replacement import replaced_head
 from repro.analysis.weights import collect_weights
-from repro.attention import build_weights
-from repro.attention.fixed import Fixed
-from repro.attention.gaussian import Gaussian
-from repro.attention.uniform import Uniform
-from repro.data.subwords import PAD_ID
+from repro.core.attention.fixed import Fixed
+from repro.core.attention.gaussian import Gaussian
+from repro.core.attention.spec import build_weights
+from repro.core.attention.uniform import Uniform
+from repro.core.subwords import PAD_ID
 from repro.errors import InputError
 from test_transformer import VOCAB, small
 

@@ -6,17 +6,18 @@ from dataclasses import asdict
 
 import pytest
 
-from repro.attention import VARIANTS, build_weights
-from repro.config import SITES
-from repro.decoding import SearchConfig
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence
+from repro.core.attention.spec import build_weights
+from repro.core.attention.variants import VARIANTS
+from repro.core.config import SITES
+from repro.core.decoding import SearchConfig
 from repro.markdown import table
 from repro.papers import find_experiments
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence
 from repro.papers.report import Section, _costs, as_html, as_markdown, sections
 from repro.papers.tables import Row, score_table
-from repro.report import _made_with, costs_table, means_table
-from repro.scales import SCALES, SYSTEMS, resolve
+from repro.presets import SCALES, SYSTEMS, resolve
+from repro.records.report import _made_with, costs_table, means_table
 
 NUMBERS = ["30.3", "1,234", "-1.20 to +0.40", "57.12 ± 0.3", "+7.85 (+6.31 to +9.43)", "12%", "23.6 %", "3 of 8", "3e-05", "9.2K"]
 TEXTS = ["base", "7Ftoken+1L", "8L", "1.1 to 3.3 BLEU", "2 x cpu", "R-06", "none", "~30.3"]

@@ -6,13 +6,13 @@ import pytest
 import torch
 from wrong_variants import register
 
-from repro.config import ModelConfig
+from repro.core.config import ModelConfig
+from repro.core.decoding import SearchConfig, Translator
+from repro.core.transformer import Transformer
 from repro.data.corpora import load_pairs
-from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError
-from repro.rereading import check_search
-from repro.scoring import evaluate_run
-from repro.transformer import Transformer
+from repro.measures.rereading import check_search
+from repro.measures.scores import evaluate_run
 
 
 def searched(translator: Translator, search: SearchConfig):

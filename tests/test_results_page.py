@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from command_line import ended
 
+from repro.claims.arms import Arm
+from repro.claims.conditions import Judged, Verdict
+from repro.claims.evidence import Evidence
+from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
-from repro.papers.arms import Arm
-from repro.papers.claims import Judged, Verdict
-from repro.papers.evidence import Evidence
 from repro.papers.summary import BEGIN, END, claims_page, commands_to_go_on, main_claims_table, summary
-from repro.papers.verdict_fields import as_stored
 from repro.papers.verdicts import FORMAT, claims_of
-from repro.record_fields import kind_of
-from repro.records import load_records
-from repro.statistics import Estimate
+from repro.records.schema import kind_of
+from repro.records.stored import load_records
+from repro.statistics.intervals import Estimate
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 

@@ -15,15 +15,15 @@ import torch
 from few_pairs import few_pairs
 from tiny_runs import TINY, assert_same, cut_short, forget_hashes, parameters_of, stop_after, timeless, tiny
 
-import repro.training
-from repro.checkpoints import finish
+import repro.runs.train
+from repro.core.training import batch_loss, evaluate_nll
 from repro.errors import BusyError, DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
-from repro.runs import Run
-from repro.scales import resolve
-from repro.tensors import load_state, load_tensors, save_tensors
-from repro.training import apply_update, train
-from repro.updates import batch_loss, evaluate_nll
+from repro.presets import resolve
+from repro.runs.checkpoints import finish
+from repro.runs.run import Run
+from repro.runs.storage import load_state, load_tensors, save_tensors
+from repro.runs.train import apply_update, train
 
 
 def test_a_run_in_use_is_refused_and_named(tmp_path):
@@ -41,7 +41,7 @@ def test_a_run_that_another_process_took_away_is_no_ones(tmp_path, monkeypatch):
         shutil.rmtree(run.path)
         flock(*arguments)
 
-    monkeypatch.setattr("repro.locks.fcntl.flock", removed_meanwhile)
+    monkeypatch.setattr("repro.runs.locks.fcntl.flock", removed_meanwhile)
     for _ in ("between opening and locking", "before opening"):
         with pytest.raises(BusyError, match="was removed by another process just now. Fix: start the same command again"), run.lock():
             pytest.fail("owned what is gone")
@@ -60,7 +60,7 @@ def test_a_run_that_another_process_finished_meanwhile_is_not_trained_again(tmp_
     answers = iter([False])  # what it was when this process looked; from then on it is finished
     finished = Run.is_finished.fget
     monkeypatch.setattr(Run, "is_finished", property(lambda self: next(answers, None) is not False and finished(self)))
-    monkeypatch.setattr("repro.training.find_device", lambda _: pytest.fail("trained again"))
+    monkeypatch.setattr("repro.runs.train.find_device", lambda _: pytest.fail("trained again"))
     assert train(tiny(), tmp_path, quiet=True).path == run.path
     assert run.provenance_path.read_bytes() == before
 
@@ -107,7 +107,7 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypat
     """A sum over another number of threads is another sum; `repro run --jobs` gives a run more or fewer than `repro train`."""
     before, counts = torch.get_num_threads(), []
     cut_short(tmp_path, monkeypatch)
-    monkeypatch.setattr("repro.training.apply_update", lambda *args: (counts.append(torch.get_num_threads()), apply_update(*args))[1])
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: (counts.append(torch.get_num_threads()), apply_update(*args))[1])
     torch.set_num_threads(before + 2)
     try:
         run = train(tiny(), tmp_path, quiet=True)
@@ -121,16 +121,16 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypat
 def test_a_stop_while_the_data_are_made_ready_is_heard_before_training(tmp_path, monkeypatch, step, before):
     if before:
         cut_short(tmp_path, monkeypatch, before)
-    original = getattr(repro.training, step)
-    monkeypatch.setattr(repro.training, step, lambda *args: (os.kill(os.getpid(), signal.SIGTERM), original(*args))[1])
-    monkeypatch.setattr(repro.training, "apply_update", None)
+    original = getattr(repro.runs.train, step)
+    monkeypatch.setattr(repro.runs.train, step, lambda *args: (os.kill(os.getpid(), signal.SIGTERM), original(*args))[1])
+    monkeypatch.setattr(repro.runs.train, "apply_update", None)
     with pytest.raises(Stopped, match=f"stopped after update {before};"):
         train(tiny(), tmp_path, quiet=True)
 
 
 def test_a_stop_that_comes_after_the_last_update_is_for_the_caller(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("repro.training.finish", lambda *args: (os.kill(os.getpid(), signal.SIGTERM), finish(*args)))
+    monkeypatch.setattr("repro.runs.train.finish", lambda *args: (os.kill(os.getpid(), signal.SIGTERM), finish(*args)))
     before = signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
     try:
         run = train(tiny("train.max_updates=1"), tmp_path, quiet=True)
@@ -157,7 +157,7 @@ def test_a_run_whose_folder_vanishes_ends_at_its_next_line(tmp_path, monkeypatch
             shutil.rmtree(tmp_path / "runs")
         return apply_update(*arguments)
 
-    monkeypatch.setattr("repro.training.apply_update", vanish)
+    monkeypatch.setattr("repro.runs.train.apply_update", vanish)
     with pytest.raises(MachineError, match=r"metrics.jsonl: cannot be written: its folder is gone. Fix: start the command again"):
         train(tiny(), tmp_path / "runs", quiet=True)
     assert len(updates) == 4 and not (tmp_path / "runs").exists()
@@ -188,8 +188,8 @@ def stop_in_evaluation(monkeypatch, number: int) -> list[int]:
                 os.kill(os.getpid(), signal.SIGTERM)
         return batch_loss(model, *args)
 
-    monkeypatch.setattr("repro.training.evaluate_nll", counted)
-    monkeypatch.setattr("repro.updates.batch_loss", stopping)
+    monkeypatch.setattr("repro.runs.train.evaluate_nll", counted)
+    monkeypatch.setattr("repro.core.training.batch_loss", stopping)
     return batches
 
 
@@ -236,7 +236,7 @@ def test_a_damaged_older_checkpoint_that_the_mean_needs_is_made_again(tmp_path, 
     expected, run = whole("train.average=3"), cut_short(tmp_path, monkeypatch, stop, "train.average=3")
     os.truncate(run.path / "checkpoints" / f"{damaged:07d}" / "model.safetensors", 1000)
     updates = []
-    monkeypatch.setattr("repro.training.apply_update", lambda *args: (updates.append(None), apply_update(*args))[1])
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: (updates.append(None), apply_update(*args))[1])
     assert_same(train(run.config, tmp_path, quiet=True), expected)
     assert len(updates) == 24 - goes_on and load_state(run.path / "final")["averaged"] == 3
 
@@ -248,7 +248,7 @@ def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_m
         os.truncate(run.path / "checkpoints" / "0000012" / "model.safetensors", 1000)
         finish(run, model, progress)
 
-    monkeypatch.setattr("repro.training.finish", damage_then_finish)
+    monkeypatch.setattr("repro.runs.train.finish", damage_then_finish)
     with pytest.raises(DamagedFileError, match="checkpoints/0000012: is missing or damaged, .* Fix: start the same command again"):
         train(tiny(*options), tmp_path, quiet=True)
     monkeypatch.undo()

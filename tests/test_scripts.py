@@ -4,8 +4,8 @@
 import pytest
 from command_line import run
 
-from repro.evaluation import score_all
-from repro.scripts import ALPHABETS, HAN, JAPANESE, disagreement, is_cut_into_words, unspaced_kind
+from repro.statistics.comparing import score_all
+from repro.statistics.scripts import ALPHABETS, HAN, JAPANESE, disagreement, is_cut_into_words, unspaced_kind
 
 PANGU = [
     "我们在 2019 年用 Python 写了 3 个程序。",

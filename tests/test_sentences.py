@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from repro.errors import DamagedFileError
-from repro.metrics import metrics_for
-from repro.sentences import StoredTable, Table, count, describe_references, statistics
+from repro.records.sentences import StoredTable, Table, count, describe_references, statistics
+from repro.statistics.metrics import metrics_for
 
 ODD = ['He said "no".', "", "a\ttab", "two\nlines", "a\rreturn", "NA", "5", "it's", "日本 語", "\u2028"]
 

@@ -13,24 +13,26 @@ from command_line import ended, refused
 from own_files import DE, EN, write_corpus
 from tiny_runs import TINY, assert_same, cut_short, tiny
 
-from repro import gallery
 from repro.analysis.ablation import ablate
-from repro.analysis.contrastive import score_suite
-from repro.analysis.head_records import describe_heads
-from repro.attention import build_weights
+from repro.contrastive.scoring import score_suite
+from repro.core.attention.spec import build_weights
+from repro.core.decoding import Translator
+from repro.core.subwords import Subwords
 from repro.data.corpora import load_corpus
-from repro.data.subwords import Subwords
-from repro.decoding import Translator
 from repro.errors import DamagedFileError, InputError
-from repro.evaluation import score_all
-from repro.files import check_folder, write_folder, write_json
+from repro.files import write_json
+from repro.measures.heads import describe_heads
+from repro.measures.scores import evaluate_run
 from repro.papers.summary import update_pages
 from repro.papers.verdicts import FORMAT, further_test_sets, load, scales_with_verdicts
-from repro.records import load_record, load_records, of_this_text, publish
-from repro.runs import Run, runs_root
-from repro.scales import resolve
-from repro.scoring import evaluate_run
-from repro.training import train
+from repro.presets import resolve
+from repro.records.stored import load_record, load_records, of_this_text, publish
+from repro.runs import gallery
+from repro.runs.models import load_translator
+from repro.runs.run import Run, runs_root
+from repro.runs.storage import check_folder, write_folder
+from repro.runs.train import train
+from repro.statistics.comparing import score_all
 
 
 def test_what_a_file_browser_leaves_in_a_folder_is_no_damage(tmp_path):
@@ -164,11 +166,11 @@ def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
 @pytest.mark.parametrize(
     ("work", "command"),
     [
-        ("repro.scoring.evaluate_run", ["evaluate", "RUN", "--record", "taken/records"]),
-        ("repro.scoring.evaluate_run", ["report", "RUN", "--out", "taken/report.md"]),
-        ("repro.records.load_records", ["report", "--out", "taken/report.md"]),
-        ("repro.analysis.head_records.describe_heads", ["heads", "RUN", "--figures", "taken/figures"]),
-        ("repro.analysis.head_records.describe_heads", ["heads", "RUN", "--record", "taken/records"]),
+        ("repro.measures.scores.evaluate_run", ["evaluate", "RUN", "--record", "taken/records"]),
+        ("repro.measures.scores.evaluate_run", ["report", "RUN", "--out", "taken/report.md"]),
+        ("repro.records.stored.load_records", ["report", "--out", "taken/report.md"]),
+        ("repro.measures.heads.describe_heads", ["heads", "RUN", "--figures", "taken/figures"]),
+        ("repro.measures.heads.describe_heads", ["heads", "RUN", "--record", "taken/records"]),
         ("repro.papers.runner.carry_out", ["run", "base", "--out", "taken/report.md"]),
         ("repro.papers.runner.carry_out", ["run", "base", "--results", "taken/results"]),
     ],
@@ -222,13 +224,13 @@ def test_the_home_folder_is_known_where_no_shell_has_put_it_in(monkeypatch, tmp_
 
 
 def translator() -> Translator:
-    return Translator.from_run(gallery.load("base"))
+    return load_translator(gallery.load("base"))
 
 
 @pytest.mark.parametrize(
     "call, line",
     [
-        (lambda: Translator.from_run("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
+        (lambda: load_translator("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
         (lambda: evaluate_run("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
         (lambda: train("smoke"), "config: wants RunConfig, found 'smoke'. Fix: make one, as in repro.resolve('smoke')"),
         (lambda: Run.find(None), "name: wants str or PathLike, found None. Fix: give the name of a run, as in repro.Run.find('base')"),
@@ -273,7 +275,7 @@ def translator() -> Translator:
         (lambda: ablate(translator(), EN, DE, "de", 5), "heads: wants Iterable, found 5. Fix: give a list of (site, layer, head), as in"),
         (
             lambda: score_suite("base", None),
-            "translator: wants Translator, found 'base'. Fix: load one, as in repro.Translator.from_run(run)",
+            "translator: wants Translator, found 'base'. Fix: load one, as in repro.load_translator(run)",
         ),
         (
             lambda: score_suite(translator(), "a"),

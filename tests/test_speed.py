@@ -10,11 +10,12 @@ from click.testing import CliRunner
 from paper_records import BASE, HARD, speed_records
 from tiny_runs import tiny
 
-from repro import provenance
-from repro.papers import pruned, speed
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.measures import speed
+from repro.papers import pruned
 from repro.papers.runner import Plan, carry_out
+from repro.runs import provenance
 
 
 def test_speeds_belong_to_their_runs_and_the_first_round_does_not_count(monkeypatch):

@@ -7,10 +7,10 @@ import pytest
 import sacrebleu
 from scipy import stats
 
-from repro.metrics import score_of_sums
-from repro.papers.claims import decide
-from repro.resampling import bleu_of_sums, resamples
-from repro.statistics import SeedNoise, Undefined, estimate, median, minimum_detectable, paired_difference, rank_correlation
+from repro.claims.conditions import decide
+from repro.statistics.intervals import SeedNoise, Undefined, estimate, median, minimum_detectable, paired_difference, rank_correlation
+from repro.statistics.metrics import score_of_sums
+from repro.statistics.resampling import bleu_of_sums, resamples
 
 
 def test_an_interval_adds_what_seeds_and_sentences_leave_open():

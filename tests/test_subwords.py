@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from repro.data.subwords import UNK_ID, Subwords
+from repro.core.subwords import UNK_ID, Subwords
 from repro.errors import DamagedFileError, InputError
-from repro.translations import writable
+from repro.records.translations import writable
 
 WORDS = {
     "Latin": "ein Größe œuvre naïve l´amour ſſ ŀl ĳs ﬁnden Kapitel Ⅳ Na …",

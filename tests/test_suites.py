@@ -5,26 +5,18 @@ from dataclasses import asdict
 import pytest
 from paper_records import described
 
-from repro.analysis.contrastive import METRIC, _stored
-from repro.data.mucow import load_mucow
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.contrastive.mucow import load_mucow
+from repro.contrastive.scoring import METRIC, _stored
 from repro.errors import InputError, MachineError
+from repro.measures.contrastive import packed, results_of, suite_of
 from repro.papers import find_experiments
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.raganato2020 import BOTH_WAYS, LEARNED, TOKEN
-from repro.papers.suites import (
-    accuracies_by_distance,
-    accuracy_by_distance_table,
-    accuracy_by_type_table,
-    accuracy_difference,
-    arm_with,
-    packed,
-    results_of,
-    suite_of,
-)
+from repro.papers.suites import accuracies_by_distance, accuracy_by_distance_table, accuracy_by_type_table, accuracy_difference, arm_with
 from repro.papers.verdicts import claims_of
-from repro.runs import Run
-from repro.scales import resolve
+from repro.presets import resolve
+from repro.runs.run import Run
 
 PAIRS = [("Er sitzt auf der Bank.", "He sits on the bench."), ("Das ist ein Haus.", "This is a house.")]
 MUCOW = {  # the second item is in the training data

@@ -22,13 +22,13 @@ from repro.analysis.syntax import (
     merge_subwords,
 )
 from repro.analysis.weights import collect_weights
-from repro.config import ModelConfig
+from repro.core.config import ModelConfig
+from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
+from repro.core.transformer import Transformer
 from repro.data.corpora import load_corpus
-from repro.data.minigerman import generate
-from repro.data.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.errors import InputError, MachineError
-from repro.scales import SYSTEMS
-from repro.transformer import Transformer
+from repro.generated.minigerman import generate
+from repro.presets import SYSTEMS
 from test_transformer import SMALL
 
 NSUBJ, DOBJ, AMOD, ADVMOD = range(len(RELATIONS))

@@ -7,11 +7,11 @@ import pytest
 from paper_records import damaged, heads_about, score_record, speed_records
 
 from repro.analysis.syntax import DIRECTIONS, RELATIONS
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
 from repro.data.corpora import load_corpus
 from repro.errors import DamagedFileError
 from repro.papers import find_experiments
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.figures import accuracy_figure, entropy_figure, gap_figure
 from repro.papers.heads import divergence_table, entropy_table, relations_table
 from repro.papers.printed import printed, remarks
@@ -21,8 +21,8 @@ from repro.papers.report import experiment_section, missing
 from repro.papers.speed import speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import length_table, mask_table, printed_table
-from repro.records import load_records
-from repro.sentences import REFERENCE_WORDS
+from repro.records.sentences import REFERENCE_WORDS
+from repro.records.stored import load_records
 
 BASE, HARD, ALL = Arm("base"), Arm("hc-sa"), Arm("hc-all")
 BINS = (REFERENCE_WORDS, [0, 5, 1000], "reference words")

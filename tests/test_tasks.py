@@ -9,19 +9,21 @@ from random import Random
 import pytest
 import sacrebleu
 
-from repro.data import catalogue, corpora, generated, hub, minidialogue, minisummary
+from repro.data import catalogue, corpora, hub
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import task_of
-from repro.data.generated import Pair, draw_splits
-from repro.data.minigerman.lexicon import VERBS
 from repro.errors import InputError
-from repro.evaluation import paired_bootstrap, score_all
-from repro.metrics import METRICS, VERSION, Distinct, Rouge
-from repro.report import render
-from repro.scales import SCALES, resolve
-from repro.scoring import evaluate_run
-from repro.training import train
-from repro.translations import compare_records, recount, rescore
+from repro.generated import minidialogue, minisummary
+from repro.generated import splits as generated
+from repro.generated.minigerman.lexicon import VERBS
+from repro.generated.splits import Pair, draw_splits
+from repro.measures.scores import evaluate_run
+from repro.presets import SCALES, resolve
+from repro.records.report import render
+from repro.records.translations import compare_records, recount, rescore
+from repro.runs.train import train
+from repro.statistics.comparing import paired_bootstrap, score_all
+from repro.statistics.metrics import METRICS, VERSION, Distinct, Rouge
 
 SIZES = {"train": 600, "dev": 60, "test": 400}
 GENERATORS = {"minisummary": minisummary, "minidialogue": minidialogue}

@@ -11,16 +11,17 @@ from few_pairs import few_pairs
 from tiny_runs import cut_short, parameters_of, tiny
 from torch.nn import functional as F
 
-from repro.checkpoints import Progress
-from repro.config import TrainConfig
-from repro.data.batches import EncodedPairs
+from repro.core.batches import EncodedPairs
+from repro.core.config import TrainConfig
+from repro.core.subwords import PAD_ID
+from repro.core.training import DivergedError, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer
 from repro.data.corpora import load_pairs
-from repro.data.subwords import PAD_ID, Subwords
 from repro.errors import MachineError
-from repro.runs import Run
-from repro.tensors import load_state
-from repro.training import train
-from repro.updates import DivergedError, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer
+from repro.runs.checkpoints import Progress
+from repro.runs.models import load_subwords
+from repro.runs.run import Run
+from repro.runs.storage import load_state
+from repro.runs.train import train
 from test_transformer import small
 
 
@@ -96,7 +97,7 @@ def test_the_optimiser_has_the_constants_of_the_paper_but_for_beta2():
 
 def test_a_line_of_the_log_has_the_means_over_the_tokens_since_the_last(tmp_path, monkeypatch):
     results = []
-    monkeypatch.setattr("repro.training.apply_update", lambda *args: results.append(apply_update(*args)) or results[-1])
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: results.append(apply_update(*args)) or results[-1])
     run = train(tiny("train.max_updates=6", "train.eval_every=3"), tmp_path, quiet=True)
     for line, part in zip(run.metrics(), (results[:3], results[3:]), strict=True):
         tokens = sum(count for _, _, count in part)
@@ -116,10 +117,10 @@ def test_a_speed_is_that_of_the_updates_since_the_last_line_and_evaluations_coun
         now[0] += 100
         return 1.0
 
-    monkeypatch.setattr("repro.training.time", SimpleNamespace(perf_counter=lambda: now[0]))
-    monkeypatch.setattr("repro.training.apply_update", update_for_two_seconds)
-    monkeypatch.setattr("repro.training.evaluate_nll", evaluate_for_a_hundred_seconds)
-    monkeypatch.setattr("repro.training.LOG_EVERY", 2)
+    monkeypatch.setattr("repro.runs.train.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr("repro.runs.train.apply_update", update_for_two_seconds)
+    monkeypatch.setattr("repro.runs.train.evaluate_nll", evaluate_for_a_hundred_seconds)
+    monkeypatch.setattr("repro.runs.train.LOG_EVERY", 2)
     run = train(tiny("train.max_updates=5", "train.eval_every=3"), tmp_path, quiet=True)
     speeds = [round((counts[0] + counts[1]) / 4), *(round(count / 2) for count in counts[2:])]
     expected = list(zip((2, 3, 4, 5), speeds, (4, 6, 108, 110), strict=True))
@@ -144,7 +145,7 @@ def test_a_finished_run_is_not_trained_again(whole):
 def test_a_run_notes_the_length_ratio_of_its_data_without_marks(tmp_path):
     config = tiny("train.max_updates=1")
     run = train(config, tmp_path, quiet=True)
-    subwords = Subwords.load(run.subwords_path)
+    subwords = load_subwords(run.subwords_path)
     source, target = (sum(map(len, subwords.encode(side))) for side in load_pairs(few_pairs(), "en", "de", "train"))
     assert run.length_ratio() == source / target
 
@@ -195,7 +196,7 @@ def test_a_loss_that_is_not_finite_stops(tmp_path):
 
 @pytest.mark.parametrize("precision, mend", [("fp32", ""), ("bf16", " or use train.precision=fp32")])
 def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch, precision, mend):
-    monkeypatch.setattr("repro.training.evaluate_nll", lambda *arguments: math.nan)
+    monkeypatch.setattr("repro.runs.train.evaluate_nll", lambda *arguments: math.nan)
     expected = rf"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup{mend}$"
     with pytest.raises(DivergedError, match=expected):
         train(tiny(f"train.precision={precision}"), tmp_path, quiet=True)
@@ -237,7 +238,7 @@ def test_the_model_computes_in_the_precision_that_was_asked_for():
 
 def test_every_update_has_the_rate_of_its_number(tmp_path, monkeypatch):
     rates = []
-    monkeypatch.setattr("repro.training.apply_update", lambda *args: (rates.append(args[3]), apply_update(*args))[1])
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: (rates.append(args[3]), apply_update(*args))[1])
     run = train(tiny("train.max_updates=6", "train.warmup=3", "train.eval_every=3"), tmp_path, quiet=True)
     assert rates == [learning_rate(update, run.config.train) for update in range(1, 7)]
 
@@ -246,7 +247,7 @@ def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkey
     progress = Progress(update=4, tokens=5, seconds=2.0).after(epoch=1, batch=2, tokens=3, seconds=0.5)
     assert (progress.update, progress.tokens, progress.seconds) == (5, 8, 2.5)
     before, counts = load_state(cut_short(tmp_path, monkeypatch).checkpoints()[-1]), []
-    monkeypatch.setattr("repro.training.apply_update", lambda *args: counts.append(apply_update(*args)) or counts[-1])
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: counts.append(apply_update(*args)) or counts[-1])
     state = load_state(train(tiny(), tmp_path, quiet=True).path / "final")
     assert before["tokens"] > 0 and state["tokens"] == before["tokens"] + sum(count for *_, count in counts)
 
@@ -257,7 +258,7 @@ def test_a_disk_without_room_for_the_checkpoints_is_told_before_the_first_update
     needed = 10 * parameters  # three checkpoints of a parameter and two numbers of Adam each, and the final parameters
     room = [needed - 1]
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=room[0]))
-    monkeypatch.setattr("repro.training.apply_update", lambda *_: 1 / 0)
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *_: 1 / 0)
     told = f"its checkpoints need {needed / 1e6:,.1f} MB, and {room[0] / 1e6:,.1f} MB are free. Fix: free some space"
     with pytest.raises(MachineError, match=re.escape(told)):
         train(tiny(), tmp_path / "full", quiet=True)

@@ -4,17 +4,17 @@ import pytest
 import torch
 from torch import nn
 
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.attention.multihead import MultiHeadAttention
-from repro.config import ModelConfig
-from repro.data.batches import pad
-from repro.data.subwords import BOS_ID, PAD_ID
+from repro.core.attention.base import Positions
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.attention.spec import build_weights
+from repro.core.batches import pad
+from repro.core.config import ModelConfig
+from repro.core.layers import Dropout, Residual
+from repro.core.subwords import BOS_ID, PAD_ID
+from repro.core.transformer import Transformer, count_parameters, sinusoids
 from repro.errors import InputError
-from repro.layers import Dropout, Residual
-from repro.scales import SCALES, resolve
-from repro.scales import SYSTEMS as ALL_SYSTEMS
-from repro.transformer import Transformer, count_parameters, sinusoids
+from repro.presets import SCALES, resolve
+from repro.presets import SYSTEMS as ALL_SYSTEMS
 
 VOCAB = 19
 SMALL = {"embed_dim": 24, "num_heads": 4, "ffn_dim": 20, "encoder_layers": 2, "decoder_layers": 3}

@@ -9,9 +9,9 @@ import sys
 import pytest
 from command_line import ended
 
-from repro import gallery
-from repro.commands.translation import LONGEST_LINE, MOST_TOLD, arriving
-from repro.decoding import Translator
+from repro.cli.translate import LONGEST_LINE, MOST_TOLD, arriving
+from repro.core.decoding import Translator
+from repro.runs import gallery
 
 BASE = str(gallery.FOLDER / "base")
 DOG = b"The dog sleeps."

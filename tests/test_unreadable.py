@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from tiny_runs import assert_same, cut_short, tiny
 
-from repro import gallery
-from repro.checkpoints import new_model
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.reading import exists, is_file, is_folder, names_in, read_plain, sha256
-from repro.records import load_records
-from repro.runs import Run, is_trained
-from repro.training import train
+from repro.records.stored import load_records
+from repro.runs import gallery
+from repro.runs.models import new_model
+from repro.runs.run import Run, is_trained
+from repro.runs.train import train
 
 FIX = "Fix: check permissions or the disk, then start again"
 
@@ -83,7 +83,7 @@ def test_checkpoints_that_cannot_be_read_are_kept_and_gone_on_from(tmp_path, mon
     assert {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file() and path.name != ".lock"} == before
     updates = []
     original = train.__globals__["apply_update"]
-    monkeypatch.setattr("repro.training.apply_update", lambda *args: (updates.append(None), original(*args))[1])
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: (updates.append(None), original(*args))[1])
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
     assert len(updates) == 24 - 14
 
@@ -169,7 +169,7 @@ def test_a_damaged_checkpoint_is_set_aside_until_the_run_has_passed_it(tmp_path,
 def test_what_was_set_aside_outlives_an_error_before_the_next_checkpoint(tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch, 2)
     (run.checkpoints()[0] / "model.safetensors").write_bytes(b"damaged")
-    monkeypatch.setattr("repro.training.apply_update", lambda *_: (_ for _ in ()).throw(DamagedFileError("here", "fails", "wait")))
+    monkeypatch.setattr("repro.runs.train.apply_update", lambda *_: (_ for _ in ()).throw(DamagedFileError("here", "fails", "wait")))
     with pytest.raises(DamagedFileError):
         train(tiny(), tmp_path, quiet=True)
     assert (run.path / "checkpoints" / "0000002.damaged" / "model.safetensors").read_bytes() == b"damaged"

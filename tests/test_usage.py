@@ -42,7 +42,7 @@ def test_help_is_shown_where_no_command_is_given(capsys):
 
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_a_traceback_may_be_asked_for_anywhere(monkeypatch, place):
-    monkeypatch.setattr("repro.scales.resolve", lambda *_: 1 / 0)
+    monkeypatch.setattr("repro.presets.resolve", lambda *_: 1 / 0)
     arguments = ["train", "--variant", "base"]
     arguments.insert(place, "--debug")
     with pytest.raises(ZeroDivisionError):
@@ -71,7 +71,7 @@ def test_what_repro_cannot_run_in_is_one_line(given, line):
     ("option", "line"), [("0", "search.beam: must be at least 1, found 0. Fix: use the usual 5, or 1 for greedy search")]
 )
 def test_a_beam_that_is_none_is_told_alone(capsys, option, line):
-    from repro.gallery import FOLDER
+    from repro.runs.gallery import FOLDER
 
     assert refused(capsys, "translate", str(FOLDER / "base"), "--beam", option) == (2, f"error: {line}")
 
@@ -88,7 +88,7 @@ def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, men
     def fail(*_, **__):
         raise MemoryError
 
-    for place in ("repro.data.corpora.survey_corpus", "repro.scales.resolve", "repro.papers.load_paper"):
+    for place in ("repro.data.corpora.survey_corpus", "repro.presets.resolve", "repro.papers.load_paper"):
         monkeypatch.setattr(place, fail)
     told = f"error: memory: there is not enough of it for `repro {command[0]}`. Fix: {mend}"
     assert refused(capsys, *command) == (3, told)

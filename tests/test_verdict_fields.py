@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from paper_records import BASE, HARD, claim_of
 
+from repro.claims.arms import Arm
+from repro.claims.conditions import Check, Contrast, Judged, Verdict, better, not_worse
+from repro.claims.evidence import Evidence
+from repro.claims.verdict_fields import as_stored, as_verdict, faults_of, first_difference
 from repro.files import write_json
-from repro.papers.arms import Arm
-from repro.papers.claims import Check, Contrast, Judged, Verdict, better, not_worse
-from repro.papers.evidence import Evidence
 from repro.papers.heads import local_share
-from repro.papers.verdict_fields import as_stored, as_verdict, faults_of, first_difference
 from repro.papers.verdicts import TEST, claims_of, judge, load, of_scores, update
-from repro.papers.verify import verify_claims
-from repro.records import load_records
-from repro.scales import SCALES
-from repro.statistics import Estimate
+from repro.presets import SCALES
+from repro.records.stored import load_records
+from repro.statistics.intervals import Estimate
+from repro.verify.verify import verify_claims
 
 ROOT = Path(__file__).resolve().parents[1]
 BEFORE = Path(__file__).with_name("verdicts_before.tsv")
@@ -157,8 +157,8 @@ def test_each_edited_number_of_a_verdict_is_found(evidence, name):
 
 def test_an_edited_number_of_a_stored_verdict_is_named_by_verify(tmp_path, evidence, monkeypatch):
     claim = claim_of(better(HARD, BASE))
-    monkeypatch.setattr("repro.papers.verify.claims_of", lambda *_: [claim])
-    monkeypatch.setattr("repro.papers.verify.Evidence", lambda *_: evidence)
+    monkeypatch.setattr("repro.verify.verify.claims_of", lambda *_: [claim])
+    monkeypatch.setattr("repro.verify.verify.Evidence", lambda *_: evidence)
     update(tmp_path, "smoke", [claim], evidence)
     assert verify_claims(tmp_path).faults == []
     path = tmp_path / "claims" / "smoke.json"

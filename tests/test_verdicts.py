@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from paper_records import BASE, HARD, claim_of
 
+from repro.claims.arms import Arm
+from repro.claims.conditions import POSITIVE, Check, Contrast, better, loss, not_worse
+from repro.claims.evidence import Evidence, NotMeasured
 from repro.errors import InputError
-from repro.papers.arms import Arm
-from repro.papers.claims import POSITIVE, Check, Contrast, better, loss, not_worse
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.verdicts import claims_of, counts, judge, load, side_by_side, update, verdict_table
-from repro.statistics import (
+from repro.statistics.intervals import (
     Undefined,
     median,
 )

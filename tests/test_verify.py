@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 from paper_records import translations
 
-from repro.analysis.contrastive import _stored
+from repro.contrastive.scoring import _stored
 from repro.errors import InputError
-from repro.files import MANIFEST
-from repro.manifest import write_manifest
-from repro.papers import derived, verify
-from repro.papers.plausible import check_training
+from repro.measures.contrastive import results_of
 from repro.papers.pruned import shape_of
-from repro.papers.suites import results_of
-from repro.papers.verify import verify_claims, verify_records
-from repro.record_fields import kind_of
-from repro.records import VERDICTS, load_records, pairs_of, place_of, publish
-from repro.scales import resolve
-from repro.sentences import Table
-from repro.translations import changed_by, hypotheses_of, recount, rescore
+from repro.presets import resolve
+from repro.records.manifest import write_manifest
+from repro.records.schema import kind_of
+from repro.records.sentences import Table
+from repro.records.stored import VERDICTS, load_records, pairs_of, place_of, publish
+from repro.records.translations import changed_by, hypotheses_of, recount, rescore
+from repro.runs.storage import MANIFEST
+from repro.verify import derived, verify
+from repro.verify.plausible import check_training
+from repro.verify.verify import verify_claims, verify_records
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 Record = dict[str, Any]

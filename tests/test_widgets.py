@@ -14,17 +14,19 @@ import numpy as np
 import pytest
 import torch
 
-from repro import gallery
 from repro.analysis.ablation import scaled_heads
 from repro.analysis.reading import Reading, Word, changed_words, read
 from repro.analysis.replacement import replaced_head
 from repro.analysis.weights import collect_weights
-from repro.attention.gaussian import Gaussian
-from repro.config import ModelConfig
-from repro.data.subwords import PAD_ID
-from repro.decoding import SearchConfig, Translator
+from repro.core.attention.gaussian import Gaussian
+from repro.core.config import ModelConfig
+from repro.core.decoding import SearchConfig, Translator
+from repro.core.int8 import quantized
+from repro.core.subwords import PAD_ID
+from repro.core.transformer import Transformer
 from repro.errors import InputError
-from repro.transformer import Transformer
+from repro.runs import gallery
+from repro.runs.models import load_translator
 from repro.widgets import Ablation, Explorer, Playground
 from repro.widgets.heads import ones
 
@@ -112,7 +114,7 @@ def test_another_sentence_changes_the_explorer_and_a_mistake_is_told(translator)
 
 
 def test_layers_without_attention_are_passed_over():
-    maps = Explorer(Translator.from_run(gallery.load("sh-x")), SENTENCE, SEARCH).maps
+    maps = Explorer(load_translator(gallery.load("sh-x")), SENTENCE, SEARCH).maps
     assert [site["layers"] for site in maps.sites] == [[4, 4], [4, 4], [0, 1]]
     length = 4 * 2 * (len(maps.source) ** 2 + len(maps.target) ** 2) + len(maps.target) * len(maps.source)
     assert len(maps.weights) == length and maps.sites[2]["statistics"][0][0] == [None] * 3
@@ -138,9 +140,9 @@ def test_a_large_explorer_stays_small_in_a_notebook(translator, monkeypatch):
 PEAK = """
 import re
 from repro import gallery
-from repro.decoding import SearchConfig, Translator
+from repro.core.decoding import SearchConfig, Translator
 from repro.widgets import Explorer
-explorer = Explorer(Translator.from_run(gallery.load("base")), "dog " * 400, SearchConfig(beam=2))
+explorer = Explorer(load_translator(gallery.load("base")), "dog " * 400, SearchConfig(beam=2))
 assert len(explorer.maps.source) == 401, explorer.maps.source
 explorer.static()
 print(int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) // 1024)
@@ -356,7 +358,7 @@ def test_a_widgets_model_has_the_parameters_of_the_one_it_was_given(translator):
     model = Playground(translator, SENTENCE, SEARCH).translator.model
     assert [p.data_ptr() for p in model.parameters()] == [p.data_ptr() for p in translator.model.parameters()]
     assert not {*model.modules()} & {*translator.model.modules()}
-    rounded = translator.quantized()
+    rounded = translator.with_model(quantized(translator.model))
     assert texts(Playground(rounded, SENTENCE, SEARCH).words.rows[0]) == rounded.translate([SENTENCE], SEARCH)[0]
 
 

@@ -8,8 +8,8 @@ import click
 import pytest
 
 from repro.__main__ import cli
-from repro.commands.papers import _asked_for
-from repro.scales import SCALES, SYSTEMS
+from repro.cli.papers import _asked_for
+from repro.presets import SCALES, SYSTEMS
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "tutorials/projects.md"]

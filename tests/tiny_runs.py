@@ -9,13 +9,14 @@ import torch
 from few_pairs import few_pairs
 from safetensors.torch import load_file
 
-import repro.training
-from repro.config import RunConfig
+import repro.runs.train
+from repro.core.config import RunConfig
 from repro.errors import Stopped
-from repro.files import BESIDE, MANIFEST, write_json
-from repro.runs import Run
-from repro.scales import resolve
-from repro.training import train
+from repro.files import write_json
+from repro.presets import resolve
+from repro.runs.run import Run
+from repro.runs.storage import BESIDE, MANIFEST
+from repro.runs.train import train
 
 TINY = ("data.vocab_size=300", "train.max_updates=24", "train.eval_every=4", "train.batch_tokens=500", "model.dropout=0.1")
 
@@ -32,7 +33,7 @@ def parameters_of(run: Run) -> dict[str, torch.Tensor]:
 
 def stop_after(monkeypatch, update: int) -> None:
     """Send this process a polite stop in the middle of the given update."""
-    calls, original = [], repro.training.apply_update
+    calls, original = [], repro.runs.train.apply_update
 
     def counted(*args):
         calls.append(None)
@@ -40,7 +41,7 @@ def stop_after(monkeypatch, update: int) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         return original(*args)
 
-    monkeypatch.setattr("repro.training.apply_update", counted)
+    monkeypatch.setattr("repro.runs.train.apply_update", counted)
 
 
 def cut_short(tmp_path, monkeypatch, update: int = 14, *options: str) -> Run:

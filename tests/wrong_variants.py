@@ -7,10 +7,10 @@ from types import ModuleType
 import torch
 from torch import nn
 
-from repro import attention
-from repro.attention.base import AttentionWeights, Stack
-from repro.attention.dot_product import DotProduct
-from repro.attention.masks import masked_softmax
+from repro.core import attention
+from repro.core.attention.base import AttentionWeights, Stack
+from repro.core.attention.dot_product import DotProduct
+from repro.core.attention.masks import masked_softmax
 
 
 class Distance(AttentionWeights):

@@ -1,12 +1,11 @@
 """Tools that look inside a trained model.
 
     weights     collect_weights, read, entropy, jensen_shannon
-    heads       measure_heads, HeadSums, RADIUS, head_roles, count_tokens, heads_table, layers_table
-    syntax      measure_syntax, SyntaxSums, Arc, find_arcs, find_treebank, merge_subwords,
+    heads       measure_heads, HeadSums, RADIUS, head_roles
+    syntax      measure_syntax, SyntaxSums, Arc, find_arcs, merge_subwords,
                 RELATIONS, DIRECTIONS, MARGIN
     relevance   head_relevance, gradient_importance, Replay, RULES, ratio_eps
     ablation    ablate, leave_one_out, scaled_heads, heads_of
-    contrast    cross_entropies
 
 Each name is imported when it is first used.
 """
@@ -17,8 +16,6 @@ from repro.lazy import attach
 
 if TYPE_CHECKING:
     from repro.analysis.ablation import ablate, heads_of, leave_one_out, scaled_heads
-    from repro.analysis.contrastive import cross_entropies
-    from repro.analysis.head_records import count_tokens, find_treebank
     from repro.analysis.heads import RADIUS, HeadSums, head_roles, measure_heads
     from repro.analysis.reading import read
     from repro.analysis.relevance import RULES, Replay, gradient_importance, head_relevance, ratio_eps
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
         measure_syntax,
         merge_subwords,
     )
-    from repro.analysis.tables import heads_table, layers_table
     from repro.analysis.weights import collect_weights
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

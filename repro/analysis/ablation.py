@@ -22,13 +22,13 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from repro.attention.multihead import MultiHeadAttention
-from repro.config import SITES
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.config import SITES
+from repro.core.decoding import SearchConfig, Translator
+from repro.core.transformer import Transformer
 from repro.data.corpora import Task
-from repro.decoding import SearchConfig, Translator
 from repro.errors import InputError, check_kind, did_you_mean, shortened
-from repro.evaluation import Comparison, paired_bootstrap
-from repro.transformer import Transformer
+from repro.statistics.comparing import Comparison, paired_bootstrap
 
 HEADS = "give a list of (site, layer, head), as in [('cross', 0, 1)]"
 
@@ -115,7 +115,7 @@ def ablate(
     Raises:
         InputError: a head that the model does not have, a factor that is not finite, lines that do not match, or an unknown task.
     """
-    check_kind("translator", translator, "load one, as in repro.Translator.from_run(run)", Translator)
+    check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
     with scaled_heads(translator.model, _factors(translator.model, heads, factor)):
         changed = translator.translate(sources, search)
     hyps = translator.translate(sources, search) if hyps is None else hyps

@@ -37,12 +37,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from repro.analysis.reading import at_least_one
 from repro.analysis.rows import entropy, is_token, jensen_shannon, mean_over_heads, offsets, point, visible_pairs
 from repro.analysis.weights import collect_weights
-from repro.data.batches import at_least_one
-from repro.data.subwords import BOS_ID
+from repro.core.subwords import BOS_ID
+from repro.core.transformer import Transformer
 from repro.errors import InputError
-from repro.transformer import Transformer
 
 RADIUS = 10  # tokens; larger offsets count in the means only
 NUM_BINS = 20  # of the weights, equally wide from 0 to 1; a density above 1 counts in the last

@@ -3,18 +3,18 @@
 import difflib
 import itertools
 from collections import Counter
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from repro import stops
 from repro.analysis.weights import Weights, collect_weights
-from repro.data.batches import pad
-from repro.data.subwords import BOS_ID, Subwords
-from repro.data.text import texts_in
-from repro.decoding import SearchConfig, Translator, beam_search
-from repro.errors import InputError, check_kind
+from repro.core.batches import pad
+from repro.core.decoding import SearchConfig, Translator, beam_search
+from repro.core.subwords import BOS_ID, Subwords
+from repro.errors import InputError, check_kind, texts_in
 
 START_MARK, END_MARK = "(start)", "(end)"
 
@@ -107,3 +107,19 @@ def _words(subwords: Subwords, ids: list[int], probabilities: list[float]) -> li
         (text,) = subwords.decode([ids[start:end]])
         words.append(Word(text.strip(), float(torch.tensor(probabilities[start:end]).prod())))
     return [word for word in words if word.text]
+
+
+def at_least_one(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield batches, and refuse to have read none: there is no mean of nothing.
+
+    Raises:
+        InputError: there was none.
+        Stopped: a stop was asked for.
+    """
+    is_read = False
+    for batch in batches:
+        stops.heed()
+        is_read = True
+        yield batch
+    if not is_read:
+        raise InputError("batches", "there is nothing to read", "give at least one batch")

@@ -41,12 +41,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from repro.analysis.ablation import scaled_heads
+from repro.analysis.reading import at_least_one
 from repro.analysis.weights import collect_weights
-from repro.attention.multihead import MultiHeadAttention
-from repro.data.batches import Batch, at_least_one
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.batches import Batch
+from repro.core.layers import Residual
+from repro.core.transformer import Transformer
 from repro.errors import InputError, did_you_mean
-from repro.layers import Residual
-from repro.transformer import Transformer
 
 EPSILON = 1e-5
 ALPHA = BETA = 0.5

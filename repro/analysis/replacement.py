@@ -17,9 +17,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from repro.analysis.ablation import attention_at
-from repro.attention.base import AttentionWeights, Positions
+from repro.core.attention.base import AttentionWeights, Positions
+from repro.core.transformer import Transformer
 from repro.errors import InputError, check_kind
-from repro.transformer import Transformer
 
 
 class Replaced(AttentionWeights):

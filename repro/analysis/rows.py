@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from repro.data.subwords import EOS_ID, PAD_ID
+from repro.core.subwords import EOS_ID, PAD_ID
 
 OFF_DIAGONAL = 2  # tokens; You et al. 2020, section 6.2
 

@@ -30,10 +30,10 @@ from torch import Tensor
 
 from repro import stops
 from repro.analysis.weights import collect_weights
-from repro.data.batches import mark_source, pad
-from repro.data.subwords import BOS_ID, Subwords
+from repro.core.batches import mark_source, pad
+from repro.core.subwords import BOS_ID, Subwords
+from repro.core.transformer import Transformer
 from repro.errors import InputError, MachineError
-from repro.transformer import Transformer
 
 RELATIONS = ("nsubj", "dobj", "amod", "advmod")
 DIRECTIONS = ("head to dependent", "dependent to head")  # from the verb to its subject; from the subject to its verb

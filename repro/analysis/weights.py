@@ -6,11 +6,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from repro.attention import build_weights
-from repro.attention.base import Positions
-from repro.attention.masks import causal_mask
+from repro.core.attention.base import Positions
+from repro.core.attention.masks import causal_mask
+from repro.core.attention.spec import build_weights
+from repro.core.transformer import Transformer
 from repro.errors import InputError, check_kind
-from repro.transformer import Transformer
 
 WIDTH = 840  # of a head; so that a variant may have from 1 to 8 heads of its own
 

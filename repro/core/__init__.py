@@ -8,7 +8,6 @@
     gates       HardConcrete, EPSILON, MARGIN, TEMPERATURE
     training    make_optimizer, learning_rate, apply_update, evaluate_nll, freeze_decoder
     search      beam_search, quantized
-    metrics     CorpusMetric, Rouge
 
 Each name is imported when it is first used.
 """
@@ -18,18 +17,18 @@ from typing import TYPE_CHECKING
 from repro.lazy import attach
 
 if TYPE_CHECKING:
-    from repro.attention.base import AttentionWeights, Positions, Stack
-    from repro.attention.fixed import PATTERNS, pattern
-    from repro.attention.gates import EPSILON, MARGIN, TEMPERATURE, HardConcrete
-    from repro.attention.masks import causal_mask, masked_softmax
-    from repro.attention.multihead import MultiHeadAttention
-    from repro.attention.patterns import gaussian_density, not_after, not_before, within
-    from repro.config import SITES, ModelConfig, TrainConfig
-    from repro.data.batches import Batch, EncodedPairs, cut_by_tokens
-    from repro.data.subwords import EOS_ID, PAD_ID
-    from repro.decoding import beam_search, quantized
-    from repro.metrics import CorpusMetric, Rouge
-    from repro.training import apply_update, evaluate_nll, freeze_decoder, learning_rate, make_optimizer
-    from repro.transformer import sinusoids
+    from repro.core.attention.base import AttentionWeights, Positions, Stack
+    from repro.core.attention.fixed import PATTERNS, pattern
+    from repro.core.attention.gates import EPSILON, MARGIN, TEMPERATURE, HardConcrete
+    from repro.core.attention.masks import causal_mask, masked_softmax
+    from repro.core.attention.multihead import MultiHeadAttention
+    from repro.core.attention.patterns import gaussian_density, not_after, not_before, within
+    from repro.core.batches import Batch, EncodedPairs, cut_by_tokens
+    from repro.core.config import SITES, ModelConfig, TrainConfig
+    from repro.core.decoding import beam_search
+    from repro.core.int8 import quantized
+    from repro.core.subwords import EOS_ID, PAD_ID
+    from repro.core.training import apply_update, evaluate_nll, freeze_decoder, learning_rate, make_optimizer
+    from repro.core.transformer import sinusoids
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

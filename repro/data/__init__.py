@@ -1,0 +1,1 @@
+"""Corpora by name: files, the Hub, splits, cleaning, leaks."""

@@ -80,7 +80,7 @@ def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: in
 @functools.cache
 def minigerman_splits() -> dict[str, list]:
     """Generate the corpus once a process: it takes seconds."""
-    from repro.data import minigerman  # only this corpus needs the grammar
+    from repro.generated import minigerman  # only this corpus needs the grammar
 
     return minigerman.splits()
 
@@ -114,7 +114,7 @@ CORPORA: dict[str, CorpusRecord] = {
         languages=("en", "de"),
         about="Generated English-German sentences with known trees, alignments and senses.",
         licence="MIT, as this package",
-        citation="repro.data.minigerman",
+        citation="repro.generated.minigerman",
         read=_generate_minigerman,
         on_leak="error",
     ),
@@ -122,7 +122,7 @@ CORPORA: dict[str, CorpusRecord] = {
         languages=("article", "summary"),
         about="Generated English articles of a few sentences, with the headline that tells their one event.",
         licence="MIT, as this package",
-        citation="repro.data.minisummary",
+        citation="repro.generated.minisummary",
         read=functools.partial(_generate_pairs, "minisummary"),
         on_leak="error",
         task="summarisation",
@@ -131,7 +131,7 @@ CORPORA: dict[str, CorpusRecord] = {
         languages=("context", "reply"),
         about="Generated English personas with a question, and the reply that they decide. No context comes twice; replies do.",
         licence="MIT, as this package",
-        citation="repro.data.minidialogue",
+        citation="repro.generated.minidialogue",
         read=functools.partial(_generate_pairs, "minidialogue"),
         task="dialogue",
     ),

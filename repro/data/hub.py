@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from repro.data.formats import Sides
 from repro.data.text import TextLines
 from repro.errors import MachineError, shortened
+from repro.generated.splits import SEPARATOR
 
 if TYPE_CHECKING:
     import datasets
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 SPLITS = {"train": "train", "validation": "dev", "test": "test"}  # the Hub's word for each split, and ours
 ARTICLE_WORDS = 400  # of an article are read: See et al. 2017, section 5, who cut it after that many tokens
 HISTORY = 3  # last turns of a dialogue that a reply is written to, besides the persona
-SEPARATOR = " | "  # between persona and turns
 DEV_SHARE = 20  # one conversation in so many is held out where there is no dev set
 TIMEOUT = 10.0  # seconds; without this first question, `datasets` tries for minutes when there is no network
 PATIENCE = 60.0  # seconds for which a Hub that did not answer is not asked again: a report may ask for dozens of tables

@@ -6,15 +6,14 @@ U+0085, U+2028 or lone carriage returns, which silently shifts one side of a cor
 
 import codecs
 import gzip
-import re
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from repro.errors import MAX_PLACES, InputError, check_kind, together
+from repro.errors import MAX_PLACES, InputError, together
 
 MAX_CHARS = 10_000  # a longer line is no sentence: usually a file whose newlines were lost
 MAX_EXPANSION = 100  # of gzip: text shrinks to a third, the same line over and over to a two-hundredth
@@ -55,24 +54,6 @@ class TextLines:
     numbers: Sequence[int]
     too_long: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-
-
-def texts_in(where: str, texts: Iterable[str]) -> list[str]:
-    """Return texts as a list.
-
-    Raises:
-        InputError: a single text, whose letters would be taken for texts, or something else than texts.
-    """
-    if isinstance(texts, str):
-        raise InputError(where, "are one text, not a list", "write [text]")
-    check_kind(where, texts, "give a list of str", Iterable)
-    found = list(texts)
-    for place, text in enumerate(found):
-        if not isinstance(text, str):
-            raise InputError(f"{where}[{place}]", f"is of the type {type(text).__name__}, not a text", "give a list of str")
-        if half := re.search("[\ud800-\udfff]", text):
-            raise InputError(f"{where}[{place}]", f"holds half a character, U+{ord(half.group()):04X}", "decode its bytes as UTF-8")
-    return found
 
 
 def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:

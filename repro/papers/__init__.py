@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from repro.claims.arms import Arm
+from repro.claims.conditions import Claim
+from repro.claims.evidence import Evidence
 from repro.errors import InputError, did_you_mean
 from repro.lazy import attach
-from repro.papers.arms import Arm
-from repro.papers.claims import Claim
-from repro.papers.evidence import Evidence
 
 if TYPE_CHECKING:
+    from repro.claims.bins import equal_parts
+    from repro.claims.conditions import STATUSES, Check, better, decide, not_worse
+    from repro.claims.evidence import NotMeasured
     from repro.papers import zeng2021
-    from repro.papers.bins import equal_parts
-    from repro.papers.claims import STATUSES, Check, better, decide, not_worse
-    from repro.papers.evidence import NotMeasured
     from repro.papers.figures import gap_figure, head_figures, layer_cost
     from repro.papers.printed import printed as printed_numbers
     from repro.papers.pruned import PRUNED
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from repro.papers.verdicts import counts as count_verdicts
     from repro.papers.verdicts import load as load_verdicts
     from repro.papers.verdicts import update as update_verdicts
-    from repro.sentences import REFERENCE_WORDS
+    from repro.records.sentences import REFERENCE_WORDS
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 __all__ += ["PAPERS", "Arm", "Claim", "Deviation", "Evidence", "Experiment", "Paper", "find_experiments", "load_paper"]

@@ -8,18 +8,18 @@ The text slips twice: section 3.3 has the method increase the parameters, where 
 
 import math
 
-from repro.attention.mixed import head_types
+from repro.claims.arms import Arm
+from repro.claims.bins import equal_parts, last_minus_first
+from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
+from repro.claims.evidence import Evidence
+from repro.core.attention.mixed import head_types
 from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.arms import Arm
-from repro.papers.bins import equal_parts, last_minus_first
-from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
-from repro.papers.evidence import Evidence
 from repro.papers.figures import gap_figure, maps_of
 from repro.papers.heads import maps_text
 from repro.papers.printed import printed
 from repro.papers.tables import Row, length_table, printed_table, score_table
-from repro.sentences import SOURCE_WORDS
-from repro.statistics import Estimate
+from repro.records.sentences import SOURCE_WORDS
+from repro.statistics.intervals import Estimate
 
 NAME = "cui2019"
 BASE, MMA = Arm("base"), Arm("mma")

@@ -10,14 +10,14 @@ from plotly.graph_objects import Figure
 
 from repro import plots
 from repro.analysis.weights import weights
-from repro.attention.fixed import PATTERNS
-from repro.config import SELF_SITES, SITES
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, Record
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, Record
+from repro.core.attention.fixed import PATTERNS
+from repro.core.config import SELF_SITES, SITES
 from repro.papers.heads import numbers
 from repro.papers.suites import distances_by_system
 from repro.plots import Measured
-from repro.statistics import Estimate
+from repro.statistics.intervals import Estimate
 
 Figures = dict[str, Figure]
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from repro.analysis.tables import columns_explained, heads_table, sentences_measured, syntax_table
-from repro.config import SELF_SITES
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.core.config import SELF_SITES
 from repro.markdown import table
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.papers.tables import what_there_is
-from repro.statistics import Estimate, Undefined, over_seeds
+from repro.records.head_tables import columns_explained, heads_table, sentences_measured, syntax_table
+from repro.statistics.intervals import Estimate, Undefined, over_seeds
 
 OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")  # 0 would relate a word to itself
 

@@ -1,94 +1,21 @@
 """Pruning as an experiment (Voita et al. 2019, section 6): what is measured on a trained model, and the numbers that claims ask for."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from repro.checkpoints import load_model
-from repro.config import SITES, ModelConfig, from_dict
-from repro.cutting import from_scratch_config, save_pruned
-from repro.jobs import train_and_evaluate
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, NotMeasured
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.core.config import ModelConfig, from_dict
+from repro.core.transformer import Transformer
+from repro.measures.pruning import SERIES
 from repro.papers.heads import over_models
-from repro.pruning import continued_config, kept_heads
-from repro.pruning_sweep import PruningPoint, nearest, penalties_to_try, sweep
-from repro.runs import Run
-from repro.scoring import evaluate_run
-from repro.statistics import Estimate, Undefined
-from repro.transformer import Transformer
+from repro.statistics.intervals import Estimate, Undefined
 
 PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the paper, so that there is something to prune
-SERIES = {"encoder": ("encoder_self",), "all": SITES}
-SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about: at most so many, but at least one
-MAX_RUNS = {"encoder": 6, "all": 5}
-TRAININGS = sum(MAX_RUNS.values()) + len(SERIES) + 1  # of half the length, for one model at most: with controls and a shape from scratch
 NOT_OF_ONE = "delete both records and run it again"
 NO_CONTROL = "delete its record below pruning/ and run it again"
-
-
-def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Prune each run, encoder heads alone and heads of all sites, to several sizes, beside the same training without pruning.
-
-    One shape of all sites is trained from scratch: the one nearest to a quarter of all heads, which need not be the sparsest.
-
-    Returns:
-        For each run its series of pruned models with the control that they are compared with, and under `records` all score records.
-    """
-    return [_measure_one(run) for run in runs]
-
-
-def _measure_one(run: Run) -> dict[str, Any]:
-    series, records = {}, []
-    whole = kept_heads(load_model(run))
-    for name, sites in SERIES.items():
-        num_heads = sum(len(layer) for site in sites for layer in whole[site])
-        wanted = wanted_heads(name, num_heads)
-        points = sweep(run, wanted, sites, max_runs=MAX_RUNS[name], report=lambda *_: None)
-        control = train_and_evaluate(continued_config(run, sites))
-        series[name] = {"heads": num_heads, "points": [_describe(point) for point in points], "continued": control["config_digest"]}
-        records += [*(evaluate_run(point.run) for point in points), control]
-        if name == "all":
-            small = save_pruned(nearest(points, wanted[-1]).run)
-            scratch = train_and_evaluate(from_scratch_config(small))
-            records += [evaluate_run(small), scratch]
-            series["scratch"] = {"pruned": small.config.digest(), "scratch": scratch["config_digest"]}
-    return {"series": series, "whole": {site: [len(layer) for layer in layers] for site, layers in whole.items()}, "records": records}
-
-
-def wanted_heads(name: str, num_heads: int) -> list[int]:
-    """Return the numbers of heads that a series comes near to, of so many."""
-    return [max(1, int(share * num_heads)) for share in SHARES[name]]
-
-
-def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
-    """Return the penalties that the search of a series tried, as far as the numbers of heads that they left are known.
-
-    Args:
-        name: of the series.
-        num_heads: before pruning.
-        heads: left, by penalty.
-    """
-    tried: dict[float, int] = {}
-    missing: list[float] = []
-    while not missing and (queue := penalties_to_try(tried, wanted_heads(name, num_heads), max_runs=MAX_RUNS[name])):
-        tried |= {penalty: heads[penalty] for penalty in queue if penalty in heads}
-        missing = [penalty for penalty in queue if penalty not in heads]
-    return sorted([*tried, *missing])
-
-
-def _describe(point: PruningPoint) -> dict[str, Any]:
-    model = load_model(point.run)
-    return {
-        "run": point.run.name,
-        "config_digest": point.run.config.digest(),
-        "penalty": point.penalty,
-        "heads": point.heads,
-        "kept_heads": kept_heads(model),
-        "undecided": point.undecided,
-        "almost_binary": round(point.almost_binary, 4),
-    }
 
 
 def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:

@@ -8,15 +8,15 @@ import numpy as np
 import torch
 
 from repro import plots
-from repro.attention.gates import HardConcrete
-from repro.config import SITES
+from repro.claims.evidence import Evidence
+from repro.core.attention.gates import HardConcrete
+from repro.core.config import SITES
 from repro.markdown import table
-from repro.papers.evidence import Evidence
 from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED, control_of, kept_by_site, roles_before, shape_of, sweeps
 from repro.papers.tables import explained, printed_grid, printed_table
-from repro.records import score_of
-from repro.statistics import Estimate
+from repro.records.stored import score_of
+from repro.statistics.intervals import Estimate
 
 DRAWN_GATES = 20_000
 READ_OFF = "printed (read off a plot)"  # headings

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from repro.claims.arms import Arm
+from repro.claims.bins import equal_parts
+from repro.claims.conditions import Check, Claim, Contrast, better, not_worse
+from repro.claims.evidence import Evidence
 from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.arms import Arm
-from repro.papers.bins import equal_parts
-from repro.papers.claims import Check, Claim, Contrast, better, not_worse
-from repro.papers.evidence import Evidence
 from repro.papers.figures import PATTERNS_EXPLAINED, Figures, accuracy_figure, masked_length_figure, pattern_figure
 from repro.papers.suites import (
     ELSEWHERE,
@@ -24,8 +24,8 @@ from repro.papers.suites import (
     arm_with,
 )
 from repro.papers.tables import Row, choice_table, mask_table, masked_length_table, score_table
-from repro.sentences import REFERENCE_WORDS
-from repro.statistics import Estimate
+from repro.records.sentences import REFERENCE_WORDS
+from repro.statistics.intervals import Estimate
 
 NAME = "raganato2020"
 LEARNED, TOKEN, WORD, ONE, ALL_FIXED = Arm("8L"), Arm("7Ftoken+1L"), Arm("7Fword+1L"), Arm("1L"), Arm("8Ftoken")

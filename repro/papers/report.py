@@ -10,16 +10,16 @@ from plotly.io import to_html
 from plotly.offline import get_plotlyjs
 
 from repro import markdown
-from repro.costs import TRAINING_COSTS, costs_note, training_costs
+from repro.claims.evidence import Evidence, NotMeasured
 from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import printed
 from repro.papers.tables import printed_table, status_line
 from repro.papers.verdicts import STATUSES_EXPLAINED, at, claims_of, counts, load, verdict_table
-from repro.scales import SCALES
+from repro.presets import SCALES
+from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
 
 SMOKE_NOTE = (
     "The corpus is generated: what holds on it need not hold on text. Runs in the other direction are half as long as the rest, so compare "

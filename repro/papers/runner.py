@@ -10,20 +10,20 @@ from typing import Any
 
 import torch
 
-from repro.config import RunConfig, from_dict
+from repro.claims.arms import Arm
+from repro.claims.evidence import Evidence, Record
+from repro.core.config import RunConfig, from_dict
 from repro.errors import ReproError
-from repro.jobs import HandOut, Outcome, describe_outcome, run_all, train_and_evaluate
-from repro.log_lines import LogLines
+from repro.measures.pruning import TRAININGS
+from repro.measures.registry import EVERY_SEED, JOINT_MEASURES, MEASURES
+from repro.measures.scores import describe_run, train_and_evaluate
 from repro.papers import Experiment
-from repro.papers.arms import Arm
-from repro.papers.evidence import Evidence, Record
-from repro.papers.measures import EVERY_SEED, JOINT_MEASURES, MEASURES
-from repro.papers.pruned import TRAININGS
-from repro.record_fields import kind_of
-from repro.records import publish
-from repro.runs import is_trained
-from repro.scales import resolve
-from repro.scoring import describe_run
+from repro.presets import resolve
+from repro.records.schema import kind_of
+from repro.records.stored import publish
+from repro.runs.jobs import HandOut, Outcome, describe_outcome, run_all
+from repro.runs.log_lines import LogLines
+from repro.runs.run import is_trained
 
 Report = Callable[[str], None]
 
@@ -166,7 +166,7 @@ def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: Ha
 
 def measure(config: RunConfig, kind: str) -> dict[str, Any]:
     """Train a run, or find it finished, and return a record of that kind about it."""
-    from repro.training import train
+    from repro.runs.train import train
 
     run = train(config, quiet=True, log=LogLines(config))
     return describe_run(run) | {"kind": kind} | MEASURES[kind](run)
@@ -174,7 +174,7 @@ def measure(config: RunConfig, kind: str) -> dict[str, Any]:
 
 def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
     """Return the records of one sitting, in a process of their own that has all threads of the machine."""
-    from repro.training import train
+    from repro.runs.train import train
 
     runs = [train(config, quiet=True, log=LogLines(config)) for config in configs]
     numbers = JOINT_MEASURES[kind](runs)

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from repro.analysis.heads import POSITIONAL_SHARE
-from repro.papers.evidence import Evidence, NotMeasured
+from repro.claims.evidence import Evidence, NotMeasured
 from repro.papers.heads import numbers, over_models
 from repro.papers.pruned import PRUNED
-from repro.statistics import Estimate, Undefined, paired_difference, rank_correlation
+from repro.statistics.intervals import Estimate, Undefined, paired_difference, rank_correlation
 
 
 def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:

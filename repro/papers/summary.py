@@ -5,15 +5,15 @@ text; a page beside the verdicts holds all fifty claims one by one.
 from collections.abc import Iterable
 from pathlib import Path
 
+from repro.claims.conditions import DECIDED, STATUSES, Verdict
+from repro.claims.evidence import Evidence
+from repro.claims.pooling import AND
+from repro.claims.verdict_fields import as_verdict
 from repro.errors import MachineError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, load_paper
-from repro.papers.claims import DECIDED, STATUSES, Verdict
-from repro.papers.evidence import Evidence
-from repro.papers.pooling import AND
 from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, status_of
-from repro.papers.verdict_fields import as_verdict
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     TEST,
@@ -26,8 +26,8 @@ from repro.papers.verdicts import (
     of_scores,
     scales_with_verdicts,
 )
-from repro.records import VERDICTS, load_records
-from repro.report import render_results
+from repro.records.report import render_results
+from repro.records.stored import VERDICTS, load_records
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
 GENERATED = "smoke"  # the scale whose corpus is no real text

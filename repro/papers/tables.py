@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from repro.claims.arms import Arm
+from repro.claims.bins import equal_parts
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.data.sizes import statistics_of
 from repro.errors import MachineError
 from repro.markdown import table
-from repro.papers.arms import Arm
-from repro.papers.bins import equal_parts
-from repro.papers.evidence import Evidence, NotMeasured
 from repro.papers.printed import Printed, printed, remarks
-from repro.papers.sizes import statistics_of
-from repro.records import score_of
-from repro.statistics import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
+from repro.records.stored import score_of
+from repro.statistics.intervals import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 
 NOT_PRINTED = "not known"
 MOST_BESIDE = 4  # printed columns beside ours: with more a table would run off the page

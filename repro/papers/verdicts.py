@@ -8,17 +8,18 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from repro.claims.conditions import STATUSES, Status, Verdict
+from repro.claims.evidence import Evidence
+from repro.claims.pooling import AND
+from repro.claims.verdict_fields import StoredVerdict, VerdictFile, as_stored, as_verdict, faults_of, first_difference
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
-from repro.files import read_plain, write_json
-from repro.locks import locked
+from repro.files import write_json
 from repro.markdown import table
 from repro.papers import PAPERS, Claim, load_paper
-from repro.papers.claims import STATUSES, Status, Verdict
-from repro.papers.evidence import Evidence
-from repro.papers.pooling import AND
-from repro.papers.verdict_fields import StoredVerdict, VerdictFile, as_stored, as_verdict, faults_of, first_difference
-from repro.records import VERDICTS, plain_name
-from repro.sentences import cannot_read
+from repro.reading import read_plain
+from repro.records.sentences import cannot_read
+from repro.records.stored import VERDICTS, plain_name
+from repro.runs.locks import locked
 
 FORMAT = 2
 NO_DATA: Status = "not run"

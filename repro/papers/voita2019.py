@@ -5,16 +5,16 @@ https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/
 
 from functools import partial
 
+from repro.claims.arms import Arm
+from repro.claims.conditions import POSITIVE, Check, Claim
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers import pruned as p
 from repro.papers import pruning_tables as t
 from repro.papers import specialised as s
-from repro.papers.arms import Arm
-from repro.papers.claims import POSITIVE, Check, Claim
 from repro.papers.figures import rare_words_figure, relevance_figures
 from repro.papers.heads import all_heads_table, rare_table, relations_table
 from repro.papers.pruned import PRUNED
-from repro.scales import GATE_INIT, GATE_RATE
+from repro.presets import GATE_INIT, GATE_RATE
 
 NAME = "voita2019"
 HEADS = {"heads": (PRUNED,)}

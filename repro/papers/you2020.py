@@ -12,24 +12,25 @@ from functools import partial
 
 import torch
 
-from repro.analysis.tables import sentences_measured
-from repro.attention.patterns import gaussian_density
-from repro.config import SELF_SITES
+from repro.claims.arms import Arm
+from repro.claims.bins import equal_parts, slope_weights
+from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
+from repro.claims.evidence import Evidence
+from repro.core.attention.patterns import gaussian_density
+from repro.core.config import SELF_SITES
 from repro.markdown import table
+from repro.measures.speed import BATCH, ROUNDS, STEPS
 from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.arms import Arm
-from repro.papers.bins import equal_parts, slope_weights
-from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
-from repro.papers.evidence import Evidence
 from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
 from repro.papers.heads import local_share
 from repro.papers.memory import memory_table
-from repro.papers.speed import BATCH, ROUNDS, STEPS, speed_ratio, speed_table
+from repro.papers.speed import speed_ratio, speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table, what_there_is
-from repro.scales import SCALES
-from repro.sentences import REFERENCE_WORDS
-from repro.statistics import Estimate, Undefined
+from repro.presets import SCALES
+from repro.records.head_tables import sentences_measured
+from repro.records.sentences import REFERENCE_WORDS
+from repro.statistics.intervals import Estimate, Undefined
 
 NAME = "you2020"
 BASE, HC_SA, HC_ALL, SH_X = Arm("base"), Arm("hc-sa"), Arm("hc-all"), Arm("sh-x")

@@ -8,20 +8,21 @@ from functools import partial
 
 import numpy as np
 
-from repro.analysis.tables import sentences_measured
-from repro.config import SELF_SITES
+from repro.claims.arms import Arm
+from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
+from repro.claims.evidence import Evidence
+from repro.core.config import SELF_SITES
+from repro.measures.speed import BATCH, STEPS
 from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.arms import Arm
-from repro.papers.claims import Check, Claim, Contrast, better, loss, not_worse
-from repro.papers.evidence import Evidence
 from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
 from repro.papers.heads import divergence_table, entropy_table, maps_text, numbers, over_models
 from repro.papers.printed import printed, remarks
-from repro.papers.speed import BATCH, STEPS, speed_ratio, speed_table
+from repro.papers.speed import speed_ratio, speed_table
 from repro.papers.tables import Row, length_table, printed_table, score_table, what_there_is
-from repro.report import means_table, scores_table
-from repro.sentences import REFERENCE_WORDS, SOURCE_WORDS
-from repro.statistics import Estimate
+from repro.records.head_tables import sentences_measured
+from repro.records.report import means_table, scores_table
+from repro.records.sentences import REFERENCE_WORDS, SOURCE_WORDS
+from repro.statistics.intervals import Estimate
 
 NAME = "zeng2021"
 BASE, HC_SA, SYN_R, SYN_ONES = Arm("base"), Arm("hc-sa"), Arm("syn-r"), Arm("syn-r-ones")

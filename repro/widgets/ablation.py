@@ -8,8 +8,8 @@ import ipywidgets
 
 from repro.analysis.ablation import scaled_heads
 from repro.analysis.reading import read
-from repro.config import SITES
-from repro.decoding import SearchConfig, Translator
+from repro.core.config import SITES
+from repro.core.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.widgets.heads import HeadGrid, factors_at_test_time, first_head, ones, static_heads
 from repro.widgets.parts import FITS, WRAPS, Touchable, Words, apart, sentence_field, told_of, words_row

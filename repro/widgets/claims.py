@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import anywidget
 import traitlets
 
+from repro.claims.conditions import STATUSES
 from repro.errors import InputError
-from repro.papers.claims import STATUSES
 from repro.plots import escape
 from repro.widgets.parts import Touchable, module, style
 

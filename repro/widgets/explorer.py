@@ -10,8 +10,8 @@ import traitlets
 
 from repro.analysis.heads import measure_heads
 from repro.analysis.reading import read, weights_of
-from repro.config import SITES
-from repro.decoding import SearchConfig, Translator
+from repro.core.config import SITES
+from repro.core.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head

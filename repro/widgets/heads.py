@@ -6,9 +6,9 @@ import anywidget
 import torch
 import traitlets
 
-from repro.config import SITES
+from repro.core.config import SITES
+from repro.core.transformer import Transformer
 from repro.errors import InputError
-from repro.transformer import Transformer
 from repro.widgets.parts import TITLES, module, style
 
 Factors = list[list[list[float]]]

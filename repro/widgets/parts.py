@@ -14,8 +14,8 @@ import traitlets
 from IPython.display import display
 
 from repro.analysis.reading import Reading, changed_words
+from repro.core.decoding import Translator
 from repro.data.characters import in_words
-from repro.decoding import Translator
 from repro.errors import ReproError, check_kind
 from repro.plots.maps import DIM
 from repro.widgets.stills import NOT_LIVE, PALETTE
@@ -115,9 +115,9 @@ def apart(translator: Translator) -> Translator:
     Raises:
         InputError: it is no translator.
     """
-    check_kind("translator", translator, "load one, as in repro.Translator.from_run(run)", Translator)
+    check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
     shared = {id(tensor): tensor for tensor in (*translator.model.parameters(), *translator.model.buffers())}
-    return Translator(copy.deepcopy(translator.model, shared), translator.subwords, translator.corpus)
+    return translator.with_model(copy.deepcopy(translator.model, shared))
 
 
 def told_of(*readings: Reading) -> str:

@@ -14,12 +14,12 @@ import traitlets
 from repro.analysis.ablation import attention_at
 from repro.analysis.reading import read, weights_of
 from repro.analysis.replacement import replaced_head
-from repro.attention.base import AttentionWeights
-from repro.attention.fixed import PATTERNS, Fixed
-from repro.attention.gaussian import Gaussian
-from repro.attention.uniform import Uniform
-from repro.config import SITES
-from repro.decoding import SearchConfig, Translator
+from repro.core.attention.base import AttentionWeights
+from repro.core.attention.fixed import PATTERNS, Fixed
+from repro.core.attention.gaussian import Gaussian
+from repro.core.attention.uniform import Uniform
+from repro.core.config import SITES
+from repro.core.decoding import SearchConfig, Translator
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
 from repro.widgets.parts import FITS, TITLES, WRAPS, Touchable, Words, apart, module, sentence_field, style, told_of, words_row

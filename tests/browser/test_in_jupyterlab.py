@@ -12,11 +12,12 @@ from nbconvert import HTMLExporter
 from nbformat.sign import NotebookNotary
 from steps import check_quiet, text_of, type_sentence, until, until_still
 
-from repro import gallery
 from repro.analysis.ablation import attention_at, heads_of
 from repro.analysis.reading import read
 from repro.analysis.replacement import replaced_head
-from repro.decoding import SearchConfig, Translator
+from repro.core.decoding import SearchConfig
+from repro.runs import gallery
+from repro.runs.models import load_translator
 from repro.widgets.parts import TITLES
 from repro.widgets.playground import CENTER, GAUSSIAN, Setting
 from repro.widgets.stills import PALETTE
@@ -38,12 +39,12 @@ import traitlets
 torch.set_num_threads(1)
 from repro import gallery
 from repro.analysis.reading import Reading, read, weights_of
-from repro.config import ModelConfig
-from repro.decoding import SearchConfig, Translator
-from repro.transformer import Transformer
+from repro.core.config import ModelConfig
+from repro.core.decoding import SearchConfig, Translator
+from repro.core.transformer import Transformer
 from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning, explorer
 SENTENCE, LONG, SEARCH = {SENTENCE!r}, {LONG!r}, {SEARCH!r}
-base, gated = (Translator.from_run(gallery.load(name)) for name in ("base", "gated"))
+base, gated = (load_translator(gallery.load(name)) for name in ("base", "gated"))
 np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].numpy())
 """,
     "explorer": "Explorer(base, SENTENCE, SEARCH)",
@@ -92,7 +93,7 @@ def cell(lab, name: str):
 
 def moving_head() -> tuple[str, int, int, float]:
     """Return a head and a center of its Gaussian, right of the first one, with which another translation is found."""
-    base, first = Translator.from_run(gallery.load("base")), Setting(pattern=GAUSSIAN)
+    base, first = load_translator(gallery.load("base")), Setting(pattern=GAUSSIAN)
     for site, layer, head in [*heads_of(base.model, "decoder_self"), *heads_of(base.model, "cross")]:
         found = []
         for center in (first.center, 1.0, 3.0, 6.0):

@@ -1,0 +1,1 @@
+"""Claims of the papers: systems, conditions, and the evidence in the records."""

@@ -1,0 +1,400 @@
+"""What has been measured at a scale: result records, found by the arm that they belong to."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from repro.claims.arms import Arm, is_of_the_size
+from repro.claims.bins import MIN_SENTENCES, Bin, into_bins
+from repro.claims.pooling import AND, pooled
+from repro.core.config import RunConfig, from_dict
+from repro.errors import DamagedFileError, ReproError
+from repro.measures.heads import RELEVANCE_SENTENCES
+from repro.presets import SCALES
+from repro.records.report import label_of
+from repro.records.schema import kind_of
+from repro.records.stored import group_key, search_of
+from repro.records.translations import hypotheses_of, statistics_of
+from repro.statistics.intervals import Estimate, SeedNoise, estimate
+from repro.statistics.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
+
+Record = dict[str, Any]
+
+
+class NotMeasured(ReproError):
+    """A number was asked for that no record holds: what is missing, and the command that measures it."""
+
+
+class Evidence:
+    """Records of one scale.
+
+    Args:
+        scale: its name.
+        records: of any kind and scale. Those of no arm that is asked for tell at most how much seeds matter: see `is_of_the_size`.
+        split: the test set that scores are taken from; several, joined by `AND`, are taken as one (see `pooled`).
+    """
+
+    def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
+        self.scale, self.split = scale, split
+        self._kinds: dict[str, list[Record]] = defaultdict(list)
+        self._groups: dict[tuple[str, str], dict[int, list[Record]]] = {}  # kind and configuration -> seed
+        self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}  # direction -> systems
+        self._texts: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        sets = split.split(AND)
+        for record in records if len(sets) == 1 else pooled(records, sets):
+            kind = kind_of(record)
+            if kind != "scores" or not search_of(record):  # the papers' systems are compared under one search
+                self._kinds[kind].append(record)
+                of_group = self._groups.setdefault((kind, group_key(record)), {})
+                of_group.setdefault(record["config"]["train"]["seed"], []).append(record)
+
+    def find(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> list[Record]:
+        """Return the records of a kind about an arm, those only whose keys have the given values."""
+        found = self._by_seed(kind, arm).get(seed, [])
+        return [record for record in found if _has(record, values)]
+
+    def _by_seed(self, kind: str, arm: Arm) -> dict[int, list[Record]]:
+        return self._groups.get((kind, arm.config(self.scale).group_key()), {})
+
+    def all(self, kind: str) -> list[Record]:
+        """Return all records of a kind that were made of this scale's corpus, of this test set where they have one."""
+        corpus = SCALES[self.scale].data.corpus
+        return [
+            record
+            for record in self._kinds[kind]
+            if record["config"]["data"]["corpus"] == corpus and record.get("split", self.split) == self.split
+        ]
+
+    def check_measured(self, kind: str, arm: Arm) -> None:
+        """Refuse what was measured of an arm on other text than other records, or on a part of it: no verdict may rest on it.
+
+        Raises:
+            DamagedFileError: of another version of the corpus, or of fewer sentences than `repro run` measures on.
+        """
+        for record in (record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)):
+            self._check_text(record)
+            self._check_whole(record)
+
+    def _check_text(self, record: Record) -> None:
+        """Refuse a record of another version of its corpus, or of other references, than most records."""
+        if not self._texts:
+            for about, text in (found for records in self._kinds.values() for one in records for found in _texts_of(one)):
+                self._texts[about][text] += 1
+        for about, text in _texts_of(record):
+            if text != self._texts[about].most_common(1)[0][0]:
+                what = f"is of another version of {record['config']['data']['corpus']} than other records"
+                raise DamagedFileError(record["run"], what, "keep records of one version in a folder, or run it again")
+
+    def _check_whole(self, record: Record) -> None:
+        """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
+        kind = kind_of(record)
+        if kind == "heads":
+            measured = record["measured"]
+            total = measured["sentences_of_split"]
+            for_relevance = min(RELEVANCE_SENTENCES, total)
+            is_whole = (record["split"], measured["sentences"], measured["relevance_sentences"]) == ("dev", total, for_relevance)
+            what = f"was not measured on all {total:,} sentences of dev, {for_relevance} of them for relevance"
+        elif kind in ("masks", "off_diagonal"):
+            of_sentences = [hypotheses_of(record)] if kind == "masks" else record["shares"].values()
+            total = self._size_of(record)
+            is_whole = all(len(found) == total for found in of_sentences)
+            what = f"was not measured on all {total:,} sentences of {record['split']}"
+        else:
+            return
+        if not is_whole:
+            raise DamagedFileError(f"{record['run']} {kind}", what, "delete the record: repro run makes it of all of them")
+
+    def _size_of(self, record: Record) -> int:
+        """Return how many sentences the test set of a record has.
+
+        Raises:
+            NotMeasured: no run was scored on it.
+        """
+        data = record["config"]["data"]
+        for scored in self.all("scores"):
+            of = scored["config"]["data"]
+            if (of["source"], of["target"], scored["split"]) == (data["source"], data["target"], record["split"]):
+                return scored["sentences"]
+        raise NotMeasured(f"scores on {record['split']}", f"not measured at {self.scale}", "repro run makes them")
+
+    def inexact(self) -> dict[str, list[str]]:
+        """Return what is not as the configuration says of runs that were scored, by run: another device, other code, other text."""
+        return {record["run"]: notes for record in self.all("scores") if (notes := record["provenance"].get("inexact"))}
+
+    def _of_the_size(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
+        found = ((record, from_dict(RunConfig, record["config"])) for record in self.all(kind))
+        return ((record, config) for record, config in found if is_of_the_size(config))
+
+    def one(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> Record:
+        """Return the only such record.
+
+        Raises:
+            NotMeasured: there is none.
+        """
+        found = self.find(kind, arm, seed, **values)
+        if not found:
+            raise NotMeasured(f"{kind} of {arm}, seed {seed}", f"not measured at {self.scale}", "repro run makes it")
+        return found[0]
+
+    def having(self, kind: str, arms: Sequence[Arm]) -> list[Arm]:
+        """Return those of the arms that have a record of a kind.
+
+        Raises:
+            NotMeasured: none has.
+        """
+        found = [arm for arm in arms if self.find(kind, arm)]
+        if not found:
+            raise NotMeasured(f"{kind} of {', '.join(map(str, arms))}", f"not measured at {self.scale}", "repro run makes it")
+        return found
+
+    def scored(self, arms: Sequence[Arm]) -> list[Arm]:
+        """Return those of the arms that have scores of some seed on this test set.
+
+        Raises:
+            NotMeasured: none has.
+        """
+        found = [arm for arm in arms if self._seeds("scores", arm, split=self.split)]
+        if not found:
+            raise NotMeasured(", ".join(map(str, arms)), f"not trained at {self.scale}", "repro run trains it")
+        return found
+
+    def seeds(self, arm: Arm) -> list[int]:
+        """Return the seeds that an arm has scores for.
+
+        Raises:
+            NotMeasured: none.
+        """
+        return self._seeds("scores", self.scored([arm])[0], split=self.split)
+
+    def shared_seeds(self, kinds: Sequence[str], arms: Sequence[Arm], **values: Any) -> list[int]:
+        """Return the seeds for which each of the arms has such records, of one training.
+
+        Where there is none it is the first seed: who asks for its records then says what is missing.
+        """
+        several = set.intersection(*(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms))
+        return [seed for seed in sorted(several) if all(self.are_of_one_training(kinds, arm, seed) for arm in arms)] or [1]
+
+    def are_of_one_training(self, kinds: Sequence[str], arm: Arm, seed: int, **values: Any) -> bool:
+        """Whether the records of some kinds were made of the same training of a run, by when it began.
+
+        A run that is not on the machine is trained again for a further measure. On another processor its heads become others.
+        """
+        return len(kinds) == 1 or len({self.one(kind, arm, seed, **values)["provenance"]["started"] for kind in kinds}) == 1
+
+    def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
+        by_seed = self._by_seed(kind, arm)
+        return sorted(seed for seed, found in by_seed.items() if any(_has(record, values) for record in found))
+
+    def scores(self, arm: Arm, seed: int = 1) -> Record:
+        """Return the score record of an arm on this test set."""
+        return self.one("scores", arm, seed, split=self.split)
+
+    def lengths(self, arm: Arm, column: str) -> list[int]:
+        """Return the lengths of the sentences of the test set; see `sentences.LENGTHS` for the columns."""
+        return self.scores(arm, self.seeds(arm)[0])["tables"]["references"][column].tolist()
+
+    def contrast(self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None) -> Estimate:
+        """Return the weighted sum of the BLEU of arms, each the mean over its seeds.
+
+        Args:
+            terms: weight and arm; all arms translate the same test set.
+            sentences: only these sentences of it.
+
+        Raises:
+            NotMeasured: an arm has no scores.
+        """
+        return self._combined(terms, [(1.0, sentences)])
+
+    def _combined(self, terms: Sequence[tuple[float, Arm]], parts: Sequence[tuple[float, Sequence[int] | None]]) -> Estimate:
+        """Return the weighted sum over parts of the test set of a weighted sum over arms."""
+        missing = [str(arm) for _, arm in terms if not self._seeds("scores", arm, split=self.split)]
+        if missing:
+            raise NotMeasured(", ".join(missing), f"not trained at {self.scale}", "repro run trains it")
+        value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
+        for weight, arm in terms:
+            seeds = self.seeds(arm)
+            counts.append(len(seeds))
+            scale += weight**2 / len(seeds)
+            for share, sentences in parts:
+                for sums in (_part(self.sums(arm, seed), sentences) for seed in seeds):
+                    value += weight * share / len(seeds) * _bleu_of(sums)
+                    resampled += weight * share / len(seeds) * bleu_of_resamples(sums)
+        noise = self._seed_noise(terms[0][1], lambda sums: sum(share * _bleu_of(_part(sums, sentences)) for share, sentences in parts))
+        return estimate(value, resampled, counts, noise and noise.times(scale))
+
+    def _seed_noise(self, like: Arm, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
+        """Return how far another seed moves a number of the BLEU statistics of a system, on the test set of an arm."""
+        return SeedNoise.pooled([number(sums) for sums in system] for _, system in self._with_several_seeds(like))
+
+    def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
+        """Return the systems that tell how much seeds matter on the test set of an arm.
+
+        Returns:
+            By the name that tables give a system, the BLEU statistics of its sentences for each seed.
+        """
+        return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
+
+    def _with_several_seeds(self, like: Arm) -> list[tuple[Record, list[np.ndarray]]]:
+        """Return the same, each system by a record of it; seeds are of one if all else in their configurations is the same."""
+        data = like.config(self.scale).data
+        direction = (data.source, data.target)
+        if direction not in self._several:
+            systems = defaultdict(list)
+            for record, config in self._of_the_size("scores"):
+                if (config.data.source, config.data.target) == direction:
+                    systems[config.group_key()].append(record)
+            several = [found for found in systems.values() if len(found) > 1]
+            self._several[direction] = [(found[0], [self._sums_of(record) for record in found]) for found in several]
+        return self._several[direction]
+
+    def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
+        """Return the BLEU statistics of every test sentence, `(num_sentences, num_statistics)`."""
+        return self._sums_of(self.scores(arm, seed))
+
+    def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
+        """Return the BLEU statistics of the translations of a record, of masks with one of them.
+
+        Raises:
+            DamagedFileError: they are of another version of the corpus, whose sentences may be as many.
+        """
+        self._check_text(record)
+        return statistics_of(record, "BLEU", mask)
+
+    def gap_by(self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float]) -> list[tuple[str, int, Estimate]]:
+        """Return a contrast on parts of the test set.
+
+        Args:
+            terms: see `contrast`.
+            column: which length puts a sentence into a bin; see `lengths`.
+            edges: see `into_bins`.
+
+        Returns:
+            For every bin its name, its number of sentences, and the contrast.
+        """
+        found = self.bins(terms[0][1], column, edges)
+        return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
+
+    def trend(
+        self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float], weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> Estimate:
+        """Return a weighted sum over the bins of `gap_by`, resampled within bins: a slope, or last minus first.
+
+        Args:
+            terms, column, edges: see `gap_by`.
+            weigh: the mean number of each bin and how many sentences it has, `(num_bins,)` each -> the weight of each, `(num_bins,)`.
+
+        Raises:
+            NotMeasured: an arm has no scores, or the test set is too small for two bins.
+        """
+        bins = self.bins(terms[0][1], column, edges)
+        if len(bins) < 2:
+            raise NotMeasured(f"a trend at {self.scale}", f"there are no two bins of {MIN_SENTENCES} sentences", "use a larger test set")
+        weights = weigh(np.array([mean for _, mean, _ in bins]), np.array([len(inside) for _, _, inside in bins]))
+        return self._combined(terms, [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)])
+
+    def scores_by(self, digest: str) -> Record:
+        """Return the scores of a run that is no arm by the digest of its configuration.
+
+        Raises:
+            NotMeasured: it has none.
+        """
+        found = [record for record in self._kinds["scores"] if (record["config_digest"], record["split"]) == (digest, self.split)]
+        if not found:
+            raise NotMeasured(f"the run of configuration {digest}", f"not scored at {self.scale}", "repro run makes it")
+        return found[0]
+
+    def difference(self, pairs: Sequence[tuple[str, str]], like: Arm) -> Estimate:
+        """Return by how much the first of two runs is better in BLEU than the second, the mean over pairs of runs.
+
+        Their seeds count like those of any two systems, though two runs that went on from one differ less. Raises as `scores_by`.
+
+        Args:
+            pairs: a pair a seed, each run by the digest of its configuration.
+            like: the arm on whose test set they all are.
+        """
+        value, resampled = 0.0, np.zeros(NUM_SAMPLES)
+        for pair in pairs:
+            for weight, digest in zip((1 / len(pairs), -1 / len(pairs)), pair, strict=True):
+                sums = self._sums_of(self.scores_by(digest))
+                value += weight * _bleu_of(sums)
+                resampled += weight * bleu_of_resamples(sums)
+        noise = self._seed_noise(like, _bleu_of)
+        return estimate(value, resampled, [len(pairs)], noise and noise.times(2 / len(pairs)))
+
+    def masked(self, arm: Arm, head: str, sentences: Sequence[int] | None = None) -> Estimate:
+        """Return what an arm loses, in BLEU, when a head is masked in all encoder layers, over the seeds that were measured so.
+
+        Args:
+            arm: trained without the mask.
+            head: its number from 1.
+            sentences: only these sentences of the test set.
+
+        Raises:
+            NotMeasured: there is no such record.
+        """
+        return self._masked([(1.0, arm, head)], sentences)
+
+    def masked_difference(self, first: tuple[Arm, str], second: tuple[Arm, str], comparisons: int = 1) -> Estimate:
+        """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
+
+        Args:
+            first, second: arm and number of the head, see `masked`.
+            comparisons: among how many such differences it is looked at; see `estimate`.
+
+        Raises:
+            NotMeasured: there is no record of one of them.
+        """
+        return self._masked([(1.0, *first), (-1.0, *second)], None, comparisons)
+
+    def _masked(self, terms: Sequence[tuple[float, Arm, str]], sentences: Sequence[int] | None, comparisons: int = 1) -> Estimate:
+        """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
+        seeds = self.shared_seeds(["masks"], [arm for _, arm, _ in terms], split=self.split)
+        value, resampled = 0.0, np.zeros(NUM_SAMPLES)
+        for weight, arm, head in terms:
+            for record in (self.one("masks", arm, seed, split=self.split) for seed in seeds):
+                whole, masked = (_part(sums, sentences) for sums in self._mask_sums(record, head))
+                value += weight / len(seeds) * (_bleu_of(whole) - _bleu_of(masked))
+                resampled += weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
+        noises = [self._mask_noise(arm, head, sentences) for _, arm, head in terms]
+        noise = SeedNoise.weighted([weight / len(seeds) ** 0.5 for weight, *_ in terms], noises)
+        return estimate(value, resampled, [len(seeds)], noise, comparisons)
+
+    def _mask_noise(self, like: Arm, head: str, sentences: Sequence[int] | None) -> SeedNoise | None:
+        """Return how far another seed moves what masking a head costs, pooled from all models of this direction with several seeds."""
+        data, costs = like.config(self.scale).data, defaultdict(list)
+        for record, config in self._of_the_size("masks"):
+            if (config.data.source, config.data.target) == (data.source, data.target) and head in record["masks"]:
+                whole, masked = (_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(record, head))
+                costs[config.group_key()].append(whole - masked)
+        return SeedNoise.pooled(costs.values())
+
+    def _mask_sums(self, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the BLEU statistics of the translations without and with a mask."""
+        return self._sums_of(record), self._sums_of(record, int(head))
+
+    def bins(self, arm: Arm, column: str, edges: Sequence[float]) -> list[Bin]:
+        """Return the parts of the test set that an arm translates; see `into_bins`."""
+        return into_bins(self.lengths(arm, column), edges)
+
+
+def _texts_of(record: Record) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the corpus and the test set that a record is about, each with what names its text."""
+    data = record["config"]["data"]
+    corpus = (data["corpus"], data["source"], data["target"])
+    yield corpus, record["provenance"]["data_fingerprint"]
+    if kind_of(record) == "scores":
+        yield (*corpus, record["split"]), record["references_sha256"]
+
+
+def _has(record: Record, values: dict[str, Any]) -> bool:
+    return all(record.get(key) == value for key, value in values.items())
+
+
+def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
+    return sums if sentences is None else sums[list(sentences)]
+
+
+def _bleu_of(sums: np.ndarray) -> float:
+    return float(bleu_of_sums(sums.sum(axis=0)[None])[0])

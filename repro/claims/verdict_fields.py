@@ -1,0 +1,139 @@
+"""Verdicts as they are stored: numbers, from which all text about them is rendered.
+
+What has nothing to say is left out: a count has no `low`, a number that no seed changes has no
+`seeds`. Numbers are not rounded, so that text says the same before and after they are stored.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, NotRequired, TypedDict
+
+from repro.claims.conditions import Judged, Outcome, Status, Verdict
+from repro.records.schema import type_faults
+from repro.statistics.intervals import Estimate
+
+TOLERANCE = 1e-6  # of a stored number: another processor may add up in another order
+
+
+class StoredCondition(TypedDict):
+    """A condition, what was found of it, and the number behind that; see `Estimate`."""
+
+    condition: str
+    outcome: Outcome
+    value: NotRequired[float]
+    low: NotRequired[float]
+    high: NotRequired[float]
+    level: NotRequired[float]
+    over: NotRequired[str]
+    seeds: NotRequired[list[int]]
+    counts_seeds: NotRequired[bool]
+    detectable: NotRequired[float]
+    unit: NotRequired[str]
+    shares: NotRequired[dict[str, float]]
+    reason: NotRequired[str]
+
+
+class StoredVerdict(TypedDict):
+    """The name of a claim's test (`Claim.digest`), and what the records say of it."""
+
+    test: str
+    claim: str
+    status: Status
+    missing: NotRequired[str]
+    conditions: list[StoredCondition]
+
+
+class VerdictFile(TypedDict):
+    """The verdicts of a scale by claim; on the usual test set where there is no `split`."""
+
+    format: int
+    scale: str
+    split: NotRequired[str]
+    verdicts: dict[str, StoredVerdict]
+
+
+def as_stored(verdict: Verdict, test: str) -> StoredVerdict:
+    """Return a verdict as it is stored."""
+    stored = StoredVerdict(
+        test=test,
+        claim=verdict.claim,
+        status=verdict.status,
+        conditions=[_stored_condition(judged) for judged in verdict.conditions],
+    )
+    return StoredVerdict(**stored, missing=verdict.missing) if verdict.missing else stored
+
+
+def _stored_condition(judged: Judged) -> StoredCondition:
+    stored = StoredCondition(condition=judged.condition, outcome=judged.outcome)
+    if judged.found is None:
+        stored["reason"] = judged.reason
+        return stored
+    for field in fields(Estimate):
+        value = getattr(judged.found, field.name)
+        if field.name == "value" or (field.name != "step" and value != field.default):
+            stored[field.name] = _plain(value)  # type: ignore[literal-required]
+    return stored
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of an estimate as a value of JSON."""
+    if not isinstance(value, tuple):
+        return value
+    return dict(value) if isinstance(value[0], tuple) else list(value)
+
+
+def as_verdict(stored: StoredVerdict) -> Verdict:
+    """Return a stored verdict as an object."""
+    conditions = tuple(_judged(condition) for condition in stored["conditions"])
+    return Verdict(stored["claim"], stored["status"], conditions, stored.get("missing", ""))
+
+
+def _judged(stored: StoredCondition) -> Judged:
+    about: dict[str, Any] = dict(stored)
+    condition, outcome = about.pop("condition"), about.pop("outcome")
+    if "value" not in about:
+        return Judged(condition, outcome, reason=about["reason"])
+    if "seeds" in about:
+        about["seeds"] = tuple(about["seeds"])
+    if "shares" in about:
+        about["shares"] = tuple(about["shares"].items())
+    return Judged(condition, outcome, Estimate(**about))
+
+
+def faults_of(values: Any) -> Iterator[str]:
+    """Say what of a file of verdicts is not as it is written; what follows the first may not be said, but raise."""
+    yield from type_faults(values, VerdictFile, "")
+    for claim, verdict in values["verdicts"].items():
+        if verdict["claim"] != claim:
+            yield f"{claim} is of {verdict['claim']}"
+        for condition in verdict["conditions"]:
+            if unknown := condition.keys() - StoredCondition.__annotations__.keys():
+                yield f"{claim}: unknown {', '.join(unknown)}"
+            if ("value" in condition) == ("reason" in condition):
+                yield f"{claim}: a condition has either a value or a reason"
+
+
+def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:
+    """Return what of a stored verdict is not what was derived; nothing if all is."""
+    if stored["status"] != derived["status"]:
+        evidence = "; ".join(as_verdict(derived).evidence)
+        return f"stored {stored['status']}, derived {derived['status']}: {evidence}"
+    return next(_differences(stored, derived, ""), "")
+
+
+def _differences(stored: Any, derived: Any, where: str) -> Iterator[str]:
+    if isinstance(derived, dict) and isinstance(stored, dict):
+        for name in sorted(stored.keys() | derived.keys()):
+            yield from _differences(stored.get(name), derived.get(name), f"{where}.{name}".lstrip("."))
+    elif isinstance(derived, list) and isinstance(stored, list) and len(stored) == len(derived):
+        for place, pair in enumerate(zip(stored, derived, strict=True)):
+            yield from _differences(*pair, f"{where}[{place}]")
+    elif not _same(stored, derived):
+        yield f"{where}: stored {stored!r}, derived {derived!r}"
+
+
+def _same(stored: Any, derived: Any) -> bool:
+    if isinstance(stored, float) and isinstance(derived, float):
+        return math.isclose(stored, derived, rel_tol=0, abs_tol=TOLERANCE)
+    return stored == derived

@@ -1,0 +1,140 @@
+"""Finds the seeds of two systems wherever they are: runs on this machine, and records of runs made elsewhere."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from repro.core.config import DataConfig, ModelConfig, RunConfig, from_dict
+from repro.core.decoding import SearchConfig
+from repro.errors import InputError
+from repro.measures.scores import describe_run, evaluate_run
+from repro.presets import SCALES, STRUCTURE
+from repro.records.stored import load_records, of_this_text, plain_name
+from repro.runs.run import Run, fitting
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Seed:
+    """One training of a setting: a run that is here, the stored record of one, or both."""
+
+    config: RunConfig
+    run: Run | None = None
+    record: Record | None = None
+
+    @property
+    def here(self) -> Run | None:
+        """The run that is evaluated; None where its record stands for it."""
+        return self.run if self.run and (self.run.is_finished or not self.record) else None
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return self.run.path.name if self.run else (self.record or {})["run"]
+
+    def described(self) -> Record:
+        """Return what a record says about its run, without any score."""
+        return describe_run(self.here) if self.here else self.record or {}
+
+    def evaluated(self, split: str, search: SearchConfig, quiet: bool) -> Record:
+        """Return the record of a test set."""
+        return evaluate_run(self.here, split, search, quiet=quiet) if self.here else self.record or {}
+
+
+Settings = dict[RunConfig, dict[int, Seed]]
+"""Configuration but for the seed -> its seeds."""
+
+
+def find_systems(names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: SearchConfig) -> list[list[Seed]]:
+    """Return the seeds of two systems, in the order of these.
+
+    Records are looked for among those of the corpora that runs of these names learned from, or of `data`;
+    where nothing is trained, of the scale `smoke`.
+    Of several settings that fit, the pair is taken that is on this machine, and then the one that differs
+    in nothing but its attention.
+
+    Args:
+        names: of systems, runs or run folders, or what their names begin with.
+        data: the only corpus and direction to look at; None = any.
+        results: the folder of records; it need not be there.
+        split, search: what records must be of.
+
+    Raises:
+        InputError: nothing fits a name, more than one pair does, or both names mean the same.
+    """
+    here = [[run for run in _runs(name) if data is None or _text(run.config.data) == _text(data)] for name in names]
+    texts = {_text(run.config.data): run.config.data for runs in here for run in runs}
+    chosen = [data] if data else list(texts.values()) or [SCALES["smoke"].data]
+    known = _records(chosen, results, split, search)
+    found = [_settings(name, runs, known) for name, runs in zip(names, here, strict=True)]
+    for name, settings in zip(names, found, strict=True):
+        if not settings:
+            raise _nothing(name, results)
+    pairs = [pair for pair in product(*found) if pair[0] != pair[1] and _text(pair[0].data) == _text(pair[1].data)]
+    if not pairs:
+        both = " and ".join(names)
+        if set(found[0]) & set(found[1]):
+            raise InputError(both, "are the same training settings", "name two systems that differ")
+        raise InputError(both, "are of different corpora or directions", "compare runs of one corpus")
+    ranks = [sum(any(seed.run for seed in of[one].values()) for of, one in zip(found, pair, strict=True)) for pair in pairs]
+    pairs = [pair for pair, rank in zip(pairs, ranks, strict=True) if rank == max(ranks)]
+    pairs = [pair for pair in pairs if _are_alike(*pair)] or pairs
+    if len(pairs) > 1:
+        place = next(place for place in (0, 1) if len({pair[place] for pair in pairs}) > 1)
+        fits = list(dict.fromkeys(next(iter(found[place][pair[place]].values())).name for pair in pairs))
+        raise InputError(names[place], f"fits {len(fits)} settings: {', '.join(fits[:4])}", "write more of the name")
+    return [[seeds for _, seeds in sorted(of[one].items())] for of, one in zip(found, pairs[0], strict=True)]
+
+
+def _runs(name: str) -> list[Run]:
+    """Return the runs on this machine that a name stands for."""
+    try:
+        return Run.find_all(name)
+    except InputError:  # there may be records of it
+        return []
+
+
+def _records(texts: Iterable[DataConfig], results: Path, split: str, search: SearchConfig) -> list[Record]:
+    found = []
+    for data in texts:
+        folder = results / f"{plain_name(data.corpus)}.{data.source}-{data.target}"
+        for record in of_this_text(load_records(folder), data) if folder.is_dir() else ():
+            if record["split"] == split and record["search"] == asdict(search):
+                found.append(record)
+    return found
+
+
+def _settings(name: str, runs: list[Run], records: list[Record]) -> Settings:
+    """Return what a name stands for; what was trained anew does not stand beside what was cut out of it."""
+    fits = set(fitting(name, [record["run"] for record in records]))
+    stored = {record["run"]: record for record in records if record["run"] in fits}
+    seeds = [Seed(run.config, run, stored.pop(run.name, None)) for run in runs]
+    seeds += [Seed(from_dict(RunConfig, record["config"]), None, record) for record in stored.values()]
+    seeds = [seed for seed in seeds if seed.config.train.start_from is None] or seeds
+    settings: Settings = {}
+    for seed in seeds:
+        train = seed.config.train
+        settings.setdefault(replace(seed.config, train=replace(train, seed=0)), {})[train.seed] = seed
+    return settings
+
+
+def _text(data: DataConfig) -> tuple[str, str, str]:
+    return data.corpus, data.source, data.target
+
+
+def _are_alike(first: RunConfig, second: RunConfig) -> bool:
+    """Tell whether two settings differ in nothing but their attention."""
+    usual = {option: getattr(ModelConfig(), option) for option in STRUCTURE}
+    one, other = (replace(config, model=replace(config.model, **usual)) for config in (first, second))
+    return one == other
+
+
+def _nothing(name: str, results: Path) -> InputError:
+    try:
+        Run.find_all(name)
+    except InputError as error:
+        return InputError(error.where, f"{error.what}, and no such record in {results}", error.mend)
+    return InputError(name, "is not of that scale", "leave --scale out, or choose another")

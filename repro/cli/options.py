@@ -1,0 +1,191 @@
+"""Options that several commands have."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from repro.errors import GET_PROJECT, DamagedFileError, InputError, shortened
+from repro.files import check_plain, check_writable
+
+if TYPE_CHECKING:
+    from repro.runs.run import Run
+
+
+class _WholeNumber(click.types.IntParamType):
+    """Whole numbers as `key=value` settings have them, in JSON: `int` would take 1_000, 007 and digits of any script as well."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            found = json.loads(value) if isinstance(value, str) else value
+        except (ValueError, RecursionError):
+            found = None
+        if type(found) is not int:
+            self.fail(f"{shortened(repr(value), 80)} is not a valid integer.", param, ctx)
+        return found
+
+
+WHOLE_NUMBER = _WholeNumber()
+SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule; `repro variants` lists them.")
+SPLIT = click.option("--split", default="test", show_default=True, help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.")
+RESULTS = click.option(
+    "--results", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), show_default=True, help="Folder of records."
+)
+
+
+def search_options(command):
+    """Add the options of the search to a command."""
+    command = click.option(
+        "--beam", type=WHOLE_NUMBER, default=5, show_default=True, help="Prefixes kept per sentence; 1 is greedy search."
+    )(command)
+    command = click.option("--alpha", default=1.0, show_default=True, help="Strength of the length penalty; 0 is none.")(command)
+    return click.option(
+        "--penalty", default="length", show_default=True, type=click.Choice(["length", "wu"]), help="length^alpha, or Wu et al. 2016."
+    )(command)
+
+
+def shown(score: float) -> str:
+    """Return a score with two decimals, by way of the four that records have: the same number everywhere."""
+    return f"{round(score, 4):.2f}"
+
+
+def check_split(run: "Run", split: str) -> None:
+    """Refuse a test set that the corpus of a run does not have, before torch is loaded, not after; the corpus is not read again then.
+
+    Your own text is read anew each time, since it may have changed: there the command finds out by itself.
+    """
+    from repro.data.corpora import load_pairs, own_folder
+
+    data = run.config.data
+    if not own_folder(data.corpus):
+        load_pairs(data.corpus, data.source, data.target, split)
+
+
+def no_progress() -> bool:
+    """Tell whether a progress bar would be seen by nobody: standard error is a file, or closed."""
+    return sys.stderr is None or not sys.stderr.isatty()
+
+
+def given_once(settings: Sequence[str]) -> tuple[str, ...]:
+    """Return `key=value` settings as they are.
+
+    Raises:
+        InputError: a key is given twice, of which one is surely a mistake.
+    """
+    keys = [setting.partition("=")[0] for setting in settings]
+    for place, key in enumerate(keys):
+        if key in keys[:place]:
+            raise InputError(settings[place], f"'{key}' is given more than once", "give it once")
+    return tuple(settings)
+
+
+def check_translates(scale: str) -> None:
+    """Refuse a scale that there is not, or one of summaries or replies, which the papers' tables and claims, in BLEU, are not about."""
+    from repro.data.corpora import task_of
+    from repro.presets import SCALES, resolve
+
+    if (task := task_of(resolve(scale).data.corpus)) != "translation":
+        others = ", ".join(name for name, config in SCALES.items() if task_of(config.data.corpus) == "translation")
+        what = f"is for {task}, and the papers' experiments and claims are on translation"
+        raise InputError(f"--scale {scale}", what, f"use one of {others}")
+
+
+def check_results(folder: Path) -> None:
+    """Refuse a folder of results that there is not, in the same words for every command.
+
+    Raises:
+        InputError: it is not there; where that is the project's own, with how to get it.
+    """
+    if not folder.is_dir():
+        yours = "name the folder that `repro run` made"
+        mend = f"{yours}, or {GET_PROJECT}" if folder == Path("results") else yours
+        raise InputError(str(folder), "is no folder of results", mend)
+
+
+def check_unused(names: Sequence[str], why: str) -> None:
+    """Refuse options of the running command that were given and would do nothing.
+
+    Args:
+        names: of its parameters.
+        why: in words.
+    """
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise InputError(f"--{name}", why, "leave it out")
+
+
+def check_not_beside(name: str, keys: Sequence[str], settings: Sequence[str]) -> None:
+    """Refuse an option of the running command that was given beside a `key=value` setting of the same, which would win over it.
+
+    Args:
+        name: of the parameter.
+        keys: that say the same.
+        settings: that were given.
+    """
+    given = [setting for setting in settings if setting.partition("=")[0] in keys]
+    if given:
+        check_unused([name], f"is given beside {given[0]}, and one of the two is surely a mistake")
+
+
+@contextmanager
+def damage_named(results: Path) -> Iterator[None]:
+    """Name the damaged record where one has kept the block from ending; where none is damaged, it is a mistake of ours and stays one.
+
+    Readers of records are checked for what all of them need, not for every number that some table may ask for.
+    """
+    try:
+        yield
+    except Exception as error:
+        from repro.verify.verify import CUT_SHORT, verify_records
+
+        problems = verify_records(results).faults if isinstance(error, CUT_SHORT) else []
+        if not problems:
+            raise
+        mend = "restore the records that `repro verify` names, or make them again"
+        raise DamagedFileError(str(results), f"cannot be read in full: {problems[0]}", mend) from error
+
+
+OUR_PAGES = re.compile(
+    rb"# (\d+ experiments? at |What five papers claim, at |.+, \S+ to \S+, )"
+    rb'|<!doctype html>[^<]*<html[^>]*><head>[^\n]*content="repro"'
+)
+"""What our reports begin with: one of their headings, or the head of their page of HTML."""
+
+
+def check_ours(path: Path) -> None:
+    """Refuse to write a report over what is not one, such as a text that was named by mistake.
+
+    Raises:
+        InputError: the file is there and begins otherwise.
+    """
+    try:
+        with open(path, "rb") as file:
+            head = file.read(1000)
+    except (FileNotFoundError, NotADirectoryError):  # whether it can be made is for `check_writable`
+        return
+    if head and not OUR_PAGES.match(head):
+        raise InputError(str(path), "is there, and was not written by this command", "name another file, or move that one away")
+
+
+def check_report(out: Path) -> None:
+    """Refuse a place where no report in Markdown can be written with its page of HTML beside, before the work that it is about.
+
+    Raises:
+        InputError: it ends in .html, or is a folder.
+        MachineError: the disk refuses, or something else than a file has the name of one of the two.
+    """
+    if out.suffix == ".html" or not out.name:
+        raise InputError("--out", f"{out} is no name for Markdown", "name it .md; a page of HTML is written beside it")
+    if out.is_dir():
+        raise InputError("--out", f"{out} is a folder", f"name a file in it: {out / 'report.md'}")
+    for path in (out, out.with_suffix(".html")):
+        check_plain(path)
+        check_ours(path)
+    check_writable(out.parent)

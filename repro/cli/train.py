@@ -1,0 +1,142 @@
+"""See what there is, and train."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from repro.cli.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress
+from repro.data.characters import in_words
+from repro.errors import InputError
+from repro.files import check_plain, check_writable
+from repro.statistics.scripts import is_cut_into_words, unspaced_kind
+
+if TYPE_CHECKING:
+    from repro.data.parallel import ParallelCorpus
+
+
+@click.command(short_help="List systems, attention variants and scales.")
+def variants() -> None:
+    """List the systems of the papers, the attention variants they are made of, and the scales: corpus, shape and length of training."""
+    from repro.cli.listing import heading, list_scales, list_systems, list_variants
+
+    sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
+    click.echo(f"{heading('Systems (repro train --variant NAME):')}\n{list_systems()}\n")
+    click.echo(f"{heading(f'Attention variants (at a site: {sites}):')}\n{list_variants()}\n")
+    click.echo(f"{heading('Scales (repro train --scale NAME, and --scale of other commands):')}\n{list_scales()}")
+
+
+@click.command(short_help="Load a corpus and print its statistics.")
+@click.argument("name")
+@click.option("--direction", metavar="SRC-TGT", help="Languages, for example en-de; default: the first two of the corpus.")
+@click.option(
+    "--skipped", type=click.Path(path_type=Path), help="Write the pairs that were left out to this file: split, file, line, reason."
+)
+def data(name: str, direction: str | None, skipped: Path | None) -> None:
+    """Load the corpus NAME and print its statistics (the columns of Table 1 of You et al. 2020) and what was found amiss.
+
+    NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML). Sentences of
+    dev or test that are in train are an error there, told below the table; local-drop-leaks:FOLDER leaves them out of train,
+    local-allow-leaks:FOLDER counts them. References of dev and test are scored as they are; local-clean:FOLDER takes characters that no
+    model should see out of them, and refuses neither leaks nor shifted sides. What was done is part of the name, in training too
+    (data.corpus=local-drop-leaks:FOLDER), and so stands in every result.
+    """
+    from repro.data.corpora import check_languages, check_leaks, survey_corpus
+    from repro.data.parallel import check_skipped
+    from repro.presets import split_direction
+
+    if skipped:  # before the corpus is read, not after
+        check_plain(skipped)
+        check_skipped(skipped)
+        check_writable(skipped.parent)
+    languages = split_direction(direction) if direction else None
+    corpus = survey_corpus(name, *(languages or ()))
+    source, target = languages or corpus.languages[:2]
+    statistics = corpus.statistics(source, target)
+    if skipped:
+        corpus.write_skipped(skipped)
+    click.echo(f"{name}, {source} to {target}")
+    if ":" not in name:
+        record = check_languages(name)
+        for title, text in {"about": record.about, "licence": record.licence, "citation": record.citation}.items():
+            click.echo(f"  {title:<18} {text}")
+    for split, mend in corpus.missing().items():
+        click.echo(f"  {split:<18} {'none':>9}{': ' * bool(mend)}{mend}")
+    for split in corpus.splits:
+        click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
+    (first, unit), (second, other) = (
+        _mean_length(corpus, language, words)
+        for language, words in ((source, statistics.source_length), (target, statistics.target_length))
+    )
+    click.echo(f"  mean length        {first:>9.1f} {source} {unit}, {second:.1f} {target} {other}")
+    for reason, count in sorted(corpus.dropped.items()):
+        click.echo(f"  left out           {count:>9,} pairs: {reason}")
+    for leak in corpus.leaks:
+        click.echo(f"  overlap            {corpus.describe(leak)}")
+    for note in corpus.notes:
+        click.echo(f"  note               {note}")
+    for split in corpus.splits if "train" in corpus.splits else ():
+        if unseen := corpus.unseen_characters(split):
+            click.echo(f"  nowhere in train   {split}: {in_words(unseen)}")
+    click.echo(f"  fingerprint        {corpus.fingerprint}")
+    if skipped:
+        click.echo(f"  left out, in full  {skipped}")
+    check_leaks(corpus)
+
+
+def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
+    """Return the mean length of the sentences of a language and its unit: characters where no blanks tell words."""
+    lines = [line for split in ("train", "test") if split in corpus.splits for line in corpus[split].columns[language]]
+    kind = unspaced_kind(lines[:1000], language)
+    if kind is None or is_cut_into_words(lines[:1000], kind):
+        return words, "words"
+    return sum(map(len, lines)) / len(lines), "characters"
+
+
+@click.command(short_help="Train a run, or go on where it was left.")
+@SCALE
+@click.option("--variant", default="base", show_default=True, help="A system of the papers; `repro variants` lists them.")
+@click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
+@click.option("--seed", type=WHOLE_NUMBER, default=1, show_default=True, help="Of first parameters, order of the data and dropout.")
+@click.option("--device", help="cpu or cuda; default: the GPU if there is one.")
+@click.option("--allow-inexact", is_flag=True, help="Resume although data, device, libraries or code changed; the results say so.")
+@click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
+def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> None:
+    """Train a run, or go on where it was left; a finished run is not trained again.
+
+    KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
+    'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
+
+    On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, as several
+    runs at a time want it; another number of threads makes another model of the same seed.
+    """
+    from repro.core.attention.spec import layers_of
+    from repro.core.attention.variants import VARIANTS
+    from repro.data.corpora import check_languages
+    from repro.presets import SYSTEMS, resolve
+
+    if variant.partition("(")[0] in VARIANTS and variant not in SYSTEMS:
+        mend = f"say at which site, as in 'model.encoder_self={variant}'"
+        raise InputError("--variant", f"'{variant}' is an attention variant, no system of the papers", mend)
+    check_not_beside("seed", ("train.seed",), overrides)
+    check_not_beside("direction", ("data.source", "data.target"), overrides)
+    config = resolve(scale, variant, direction, seed, given_once(overrides))
+    layers_of(config.model)  # which refuses what is no variant
+    check_languages(config.data.corpus, config.data.source, config.data.target)
+
+    from repro.errors import MachineError
+    from repro.measures.scores import dev_loss
+    from repro.runs.log_lines import LogLines
+    from repro.runs.storage import load_state
+    from repro.runs.train import train as train_run
+
+    log = LogLines(config) if no_progress() else None
+    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log)
+    state = load_state(run.path / "final")
+    best = f"{state['best_dev_nll']:.3f} at its best"
+    try:
+        loss = f"dev loss {dev_loss(run):.3f} nats per token, {best}"
+    except MachineError:  # a finished run needs no corpus
+        loss = f"dev loss {best}"
+    click.echo(f"{state['update']:,} updates, {state['seconds'] / 60:.1f} minutes, {loss}")
+    click.echo(run.path)

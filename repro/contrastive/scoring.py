@@ -1,0 +1,263 @@
+r"""Contrastive evaluation: does a model find a reference more likely than the same sentence with an error?
+
+- Sennrich: How Grammatical is Character-level Neural Machine Translation?, EACL 2017: scoring instead of translating.
+- You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, Table 4 and Figure 5: "accuracy is computed by
+  counting how many references have lower token-level cross entropy loss than their contrastive counterparts".
+- Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns, Findings of EMNLP 2020, Figure 3 and Table 6.
+
+    H(y | x) = -1/n sum_t ln p(y[t] | y[<t], x)        right: H(reference) < H(c) for every contrastive translation c
+
+`n` counts target tokens, the end mark included. A tie is wrong. Both sides are rounded to `DECIMALS` before they are compared, because
+what is smaller depends on the order of summation; so the stored numbers give exactly the stored accuracies.
+
+Head masks at test time (Raganato et al. 2020, "H8 disabled") compose:
+
+    with scaled_heads(translator.model, {("encoder_self", layer): [1, 1, 1, 1, 1, 1, 1, 0] for layer in range(6)}):
+        record = score_suite(translator, suite)
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from time import perf_counter
+from typing import Any, Literal
+
+import torch
+from scipy.stats import binomtest
+from torch import Tensor
+from tqdm import tqdm
+
+from repro import stops
+from repro.contrastive.suites import ContrastiveSuite
+from repro.core.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
+from repro.core.config import READERS
+from repro.core.decoding import Translator
+from repro.core.subwords import PAD_ID
+from repro.errors import DamagedFileError, InputError, check_kind, shortened
+
+KIND = "contrastive"
+METRIC = "mean cross entropy of the target tokens with end mark, nats"
+DECIMALS = 5
+CONFIDENCE = 0.95
+DISTANCE_BINS = (1, 2, 3, 4, 5, 6, 8, 11, 16)  # the least distance of each bin, in words; the papers print no bins
+
+Group = Literal["type", "distance", "origin"]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of right decisions in a group of items, with its interval at 95 %: for one model that of Wilson (1927).
+
+    `right` is a mean where several models decided.
+    """
+
+    group: str
+    right: float
+    total: int
+    low: float
+    high: float
+
+    @property
+    def value(self) -> float:
+        """Return right / total."""
+        return self.right / self.total
+
+
+@torch.no_grad()
+def cross_entropies(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], batch_tokens: int = 2048, quiet: bool = True
+) -> list[float]:
+    """Return the mean cross entropy of the tokens of each target given its source, in nats; the end mark is a token.
+
+    Pairs of the same ids are scored once, so that they tie exactly. Batches change the last digits of the rest only.
+
+    Args:
+        translator: a trained model.
+        sources, targets: sentences, line by line; any number of targets a source.
+        batch_tokens: padded size of a batch.
+        quiet: no progress bar.
+
+    Raises:
+        InputError: not one target a source, or a sentence longer than the model's attention is defined for.
+    """
+    if len(sources) != len(targets):
+        raise InputError("targets", f"{len(targets):,} targets for {len(sources):,} sources", "give one target per source")
+    subwords, model = translator.subwords, translator.model
+    ids = [(tuple(src), tuple(tgt)) for src, tgt in zip(subwords.encode(list(sources)), subwords.encode(list(targets)), strict=True)]
+    distinct = list(dict.fromkeys(ids))
+    pairs = EncodedPairs([list(src) for src, _ in distinct], [list(tgt) for _, tgt in distinct], model.config.source_end_mark)
+    _check_lengths(translator, pairs)
+    ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
+    found: dict[Hashable, float] = {}
+    device = next(model.parameters()).device
+    with tqdm(cut_by_tokens(ordered, pairs.lengths, batch_tokens), desc="scoring", unit="batch", disable=quiet) as bar:
+        for indices in bar:
+            stops.heed()
+            batch = pairs.batch(indices).to(device)
+            means = token_means(model(batch.src, batch.tgt_in), batch.tgt_out)
+            found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
+    return [found[pair] for pair in ids]
+
+
+def token_means(logits: Tensor, tgt_out: Tensor) -> Tensor:
+    """Return the mean cross entropy of the tokens of each row, padding left out.
+
+    Args:
+        logits: `(batch, tgt_len, vocab)`.
+        tgt_out: the tokens to predict, `(batch, tgt_len)`.
+
+    Returns:
+        In nats, `(batch,)`.
+    """
+    losses = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), tgt_out.flatten(), ignore_index=PAD_ID, reduction="none")
+    return losses.view_as(tgt_out).sum(dim=1) / (tgt_out != PAD_ID).sum(dim=1)
+
+
+def score_suite(translator: Translator, suite: ContrastiveSuite, quiet: bool = True) -> dict[str, Any]:
+    """Score all items of a suite and return a record of it, JSON values throughout.
+
+    The record holds the cross entropies of each item, in the order of the suite, and the accuracies by type. What is to be known of the
+    model (run, configuration, seed, masked heads) is the caller's to add.
+
+    Args:
+        translator: a trained model, of the direction of the suite.
+        suite: the items.
+        quiet: no progress bar.
+
+    Raises:
+        InputError: the suite is empty, or a sentence is longer than the model's attention is defined for.
+    """
+    check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
+    check_kind("suite", suite, "read one, as in read_suite('my/suite.json', 'en', 'de')", ContrastiveSuite)
+    if not suite.items:
+        raise InputError(suite.name, "has no items", "choose another suite or test set")
+    start = perf_counter()
+    candidates = [(item.reference, *item.contrastive) for item in suite.items]
+    sources = [item.source for item, texts in zip(suite.items, candidates, strict=True) for _ in texts]
+    scores = iter(cross_entropies(translator, sources, [text for texts in candidates for text in texts], quiet=quiet))
+    rows = [_round(islice(scores, len(texts))) for texts in candidates]
+    record = {
+        "kind": KIND,
+        "suite": {
+            "name": suite.name,
+            "source": suite.source,
+            "target": suite.target,
+            "items": len(suite),
+            "skipped": dict(suite.skipped),
+            "sha256": suite.fingerprint,
+        },
+        "metric": METRIC,
+        "seconds": round(perf_counter() - start, 2),
+        "items": {
+            "type": coded(item.type for item in suite.items),
+            "origin": coded(item.origin for item in suite.items),
+            "distance": [item.distance for item in suite.items],
+            "reference": [row[0] for row in rows],
+            "contrastive": [row[1:] for row in rows],
+        },
+    }
+    return record | {"accuracy": _stored(record)}
+
+
+def decisions(record: dict[str, Any]) -> list[bool]:
+    """Return for each item of a record whether the reference has the lowest cross entropy."""
+    items = record["items"]
+    return [reference < min(contrastive) for reference, contrastive in zip(items["reference"], items["contrastive"], strict=True)]
+
+
+def chances(record: dict[str, Any]) -> dict[str, float]:
+    """Return by type of error the accuracy of choosing at random among a reference and its contrastive translations."""
+    found: dict[str, list[float]] = {}
+    for kind, contrastive in zip(_decoded(record["items"]["type"]), record["items"]["contrastive"], strict=True):
+        found.setdefault(kind, []).append(1 / (1 + len(contrastive)))
+    return {kind: sum(shares) / len(shares) for kind, shares in found.items()}
+
+
+def accuracies(record: dict[str, Any], by: Group = "type", only: str | None = None) -> list[Accuracy]:
+    """Compute accuracies from the stored cross entropies.
+
+    Args:
+        record: made by `score_suite`.
+        by: what to group by; items without a distance are in no group of `distance`.
+        only: the type to look at; default all.
+
+    Returns:
+        One for each group with items: types and origins in the order of the suite, distances from near to far.
+
+    Raises:
+        InputError: unknown `by`.
+    """
+    if by not in ("type", "distance", "origin"):
+        raise InputError("by", f"cannot group by '{by}'", "use type, distance or origin")
+    groups = _distance_bins(record["items"]["distance"]) if by == "distance" else list(_decoded(record["items"][by]))
+    rows = zip(groups, _decoded(record["items"]["type"]), decisions(record), strict=True)
+    counts: dict[str, list[bool]] = {name: [] for name in (_bin_names() if by == "distance" else groups) if name is not None}
+    for group, kind, is_right in rows:
+        if group is not None and only in (None, kind):
+            counts[group].append(is_right)
+    return [wilson(group, sum(found), len(found)) for group, found in counts.items() if found]
+
+
+def wilson(group: str, right: int, total: int) -> Accuracy:
+    """Return an accuracy with its Wilson interval."""
+    interval = binomtest(right, total).proportion_ci(CONFIDENCE, method="wilson")
+    return Accuracy(group, right, total, float(interval.low), float(interval.high))
+
+
+def check_record(record: dict[str, Any]) -> None:
+    """Derive the stored accuracies again from the stored cross entropies.
+
+    Raises:
+        DamagedFileError: they differ, or the record is not whole.
+    """
+    try:
+        is_whole = record["kind"] == KIND and len(record["items"]["reference"]) == record["suite"]["items"]
+        is_sound = is_whole and _stored(record) == record["accuracy"]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise DamagedFileError("contrastive record", "is not whole", "score the suite again") from error
+    if not is_sound:
+        what = "its accuracies are not those of its cross entropies"
+        raise DamagedFileError(f"{record['suite']['name']} record", what, "score the suite again")
+
+
+def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
+    """Refuse what the model's attention is not defined for, or would take too much memory."""
+    for side, rows, mark in (("source", pairs.src, 0), ("target", pairs.tgt, 1)):
+        limit = min(translator.model.max_len(*READERS[side]) or MAX_SENTENCE, MAX_SENTENCE)
+        longest = max(rows, key=len, default=[])
+        if len(longest) + mark > limit:
+            (text,) = translator.subwords.decode([longest])
+            what = f"has {len(longest) + mark} tokens with its mark, but this model can score {limit}"
+            raise InputError(f"the {side} '{shortened(text, 44)}'", what, "leave the item out of the suite")
+
+
+def _round(values: Iterable[float]) -> list[float]:
+    return [round(value, DECIMALS) for value in values]
+
+
+def _stored(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the accuracies by type as JSON values, rounded to what a reader can use."""
+    return [asdict(found) | {"low": round(found.low, 4), "high": round(found.high, 4)} for found in accuracies(record)]
+
+
+def coded(names: Iterable[str]) -> dict[str, list]:
+    """Return names as places in the list of the distinct ones."""
+    names = list(names)
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return {"names": list(places), "of": [places[name] for name in names]}
+
+
+def _decoded(coded: dict[str, list]) -> Iterator[str]:
+    return (coded["names"][place] for place in coded["of"])
+
+
+def _bin_names() -> list[str]:
+    """Name the bins: "0", "1", ..., "6-7", "8-10", "11-15", "16+"."""
+    lows = (0, *DISTANCE_BINS)
+    ends = [high - 1 for high in DISTANCE_BINS]
+    return [str(low) if low == end else f"{low}-{end}" for low, end in zip(lows, ends, strict=False)] + [f"{DISTANCE_BINS[-1]}+"]
+
+
+def _distance_bins(distances: list[int | None]) -> list[str | None]:
+    names = _bin_names()
+    return [None if distance is None else names[sum(distance >= low for low in DISTANCE_BINS)] for distance in distances]

@@ -1,0 +1,1 @@
+"""Measure a trained run, and return the record of it."""

@@ -1,0 +1,134 @@
+"""Measure a run by contrastive pairs: which suite belongs to it, the scores, and the table they are stored in."""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
+from repro.contrastive.german_errors import generate_suite
+from repro.contrastive.german_errors.sentence import Sentence
+from repro.contrastive.mucow import load_mucow
+from repro.contrastive.scoring import check_record, coded, score_suite
+from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, without_overlap
+from repro.core.config import DataConfig, from_dict
+from repro.runs.models import load_translator
+from repro.data.corpora import load_once
+from repro.errors import InputError
+from repro.records.sentences import Table
+from repro.runs.run import Run
+
+COLUMNS = ("result", "item", "type", "origin", "distance", "candidate", "cross_entropy")
+
+
+ITEMS_PER_TYPE, SUITE_SEED = 200, 1
+
+
+@lru_cache(maxsize=4)  # verification asks for it for every record
+def suite_of(data: DataConfig) -> ContrastiveSuite:
+    """Return the pairs that fit what a run was trained on.
+
+    The generated corpus has exact ones. For other text there are generated errors in German references, and MuCoW from German into
+    English, without the items that the corpus is trained on.
+
+    Raises:
+        InputError: there are none for its languages.
+        MachineError: MuCoW is not at hand.
+    """
+    if data.corpus == "minigerman":
+        return minigerman_suite(ITEMS_PER_TYPE, SUITE_SEED, data.target)
+    if {data.source, data.target} != {"en", "de"}:
+        what = f"there are no contrastive pairs from {data.source} into {data.target}"
+        raise InputError("contrastive pairs", what, "choose a corpus of English and German")
+    corpus = load_once(data.corpus, data.source, data.target)
+    train = corpus.pairs("train", data.source, data.target)
+    if data.target == "en":
+        return without_overlap(load_mucow(), *train)
+    known = {token for sentence in train[1] for token in Sentence(sentence).tokens}
+    sources, refs = corpus.pairs("test", data.source, data.target)
+    return generate_suite(f"{data.corpus} test", sources, refs, known)
+
+
+def measure_contrastive(run: Run) -> dict[str, Any]:
+    """Score the pairs with the whole model, and with its last encoder head masked in all layers (Raganato et al. 2020, Table 6)."""
+    translator, suite = load_translator(run), suite_of(run.config.data)
+    results = [{"masked": None, **score_suite(translator, suite)}]
+    places = heads_of(translator.model, "encoder_self")
+    last = max((place.head for place in places), default=0)
+    if places:
+        with scaled_heads(translator.model, without_in_every_layer(places, last)):
+            results.append({"masked": str(last + 1), **score_suite(translator, suite)})
+    return packed(results)
+
+
+def packed(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return results without their items, and the table of these: a row a sentence that was scored, the references as candidate 0."""
+    rows = []
+    for number, result in enumerate(results):
+        items = result["items"]
+        kinds = [[items[by]["names"][of] for of in items[by]["of"]] for by in ("type", "origin")]
+        found = zip(*kinds, items["distance"], items["reference"], items["contrastive"], strict=True)
+        for item, (kind, origin, distance, reference, contrastive) in enumerate(found):
+            about = (number, item, kind, origin, math.nan if distance is None else distance)
+            rows += [(*about, candidate, value) for candidate, value in enumerate([reference, *contrastive])]
+    table = Table(dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
+    return {
+        "results": [{name: value for name, value in result.items() if name != "items"} for result in results],
+        "tables": {"items": table},
+    }
+
+
+def results_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of a contrastive record with their items, as `score_suite` made them."""
+    found = _unpacked(record["tables"]["items"])
+    return [result | {"items": found[number]} for number, result in enumerate(record["results"])]
+
+
+def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
+    """Return the items of each result by its number."""
+    numbers, candidates, values = (table[name].tolist() for name in ("result", "candidate", "cross_entropy"))
+    kinds, origins, distances = table["type"], table["origin"], table["distance"].tolist()
+    found: dict[int, dict[str, Any]] = {}
+    for row, (number, candidate, value) in enumerate(zip(numbers, candidates, values, strict=True)):
+        empty: dict[str, Any] = {"type": [], "origin": [], "distance": [], "reference": [], "contrastive": []}
+        items = found.setdefault(number, empty)
+        if candidate:
+            items["contrastive"][-1].append(value)
+            continue
+        distance = None if math.isnan(distances[row]) else int(distances[row])
+        of_item = {"type": kinds[row], "origin": origins[row], "distance": distance, "reference": value, "contrastive": []}
+        for name, what in of_item.items():
+            items[name].append(what)
+    return {number: items | {by: coded(items[by]) for by in ("type", "origin")} for number, items in found.items()}
+
+
+def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
+    """Derive all accuracies of a record again; yield a line for each that is otherwise, None for each other.
+
+    Raises:
+        DamagedFileError: accuracies are not what the stored cross entropies give.
+    """
+    for result in results_of(record):
+        check_record(result)
+        yield from [None] * len(result["accuracy"])
+
+
+def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
+    """Make the pairs of a record again; yield a line for what of them is otherwise, None for each result that is of them.
+
+    Raises:
+        MachineError: the text that the pairs are made from is not at hand.
+    """
+    suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
+    for result in results_of(record):
+        types, origins = result["items"]["type"], result["items"]["origin"]
+        if result["suite"]["sha256"] != suite.fingerprint:
+            yield f"pairs: are others than those of {suite.name}"
+        elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
+            yield f"types of error: are not those of the pairs of {suite.name}"
+        elif [origins["names"][of] for of in origins["of"]] != [item.origin for item in suite.items]:
+            yield f"origins: are not those of the pairs of {suite.name}"
+        elif result["items"]["distance"] != [item.distance for item in suite.items]:
+            yield f"distances: are not those of the pairs of {suite.name}"
+        else:
+            yield None

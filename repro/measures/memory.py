@@ -1,0 +1,50 @@
+"""Memory of an update in training: the bytes that the forward pass leaves for the backward pass, counted, not timed.
+
+You et al. 2020, Tables 3 and 7, give the largest batch that fits on their GPU. It depends on what autograd keeps for
+every token. That is counted here: it needs no trained model and depends on the version of PyTorch, not on the machine.
+"""
+
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from repro.core.batches import EncodedPairs
+from repro.core.config import RunConfig
+from repro.core.subwords import EOS_ID, PAD_ID
+from repro.core.training import batch_loss
+from repro.core.transformer import Transformer
+from repro.measures.speed import STEPS
+
+# Any number gives the same bytes a token; the graph of 64 pairs alone would take 0.8 GB at the scale of Multi30k.
+PAIRS = 4
+
+
+@cache
+def bytes_per_token(config: RunConfig) -> float:
+    """Return how many bytes more an update of a run keeps for its backward pass for each further target token.
+
+    What is there whatever the batch, such as parameters or the gradient that the loss holds, cancels. Pairs have `STEPS` tokens a side;
+    which tokens they are does not matter.
+    """
+    with torch.random.fork_rng(devices=[]):
+        model = Transformer(config.model, config.data.vocab_size, PAD_ID, length_ratio=1.0).train()
+        (less, few), (more, many) = (_kept(model, config, num_pairs) for num_pairs in (PAIRS, 2 * PAIRS))
+    return (more - less) / (many - few)
+
+
+def _kept(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, int]:
+    """Return the bytes that an update on so many pairs keeps, and its target tokens."""
+    ids = [[EOS_ID] * (STEPS - 1)] * num_pairs  # and an end mark
+    batch = EncodedPairs(ids, ids, config.model.source_end_mark).batch(range(num_pairs))
+    kept: dict[int, int] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()  # several tensors may be views of one
+        kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        loss, _, tokens = batch_loss(model, batch, config.train)
+    assert loss.requires_grad  # the graph and all that it keeps live until here: no place in memory was counted for two tensors
+    return sum(kept.values()), tokens

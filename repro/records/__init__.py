@@ -1,0 +1,1 @@
+"""Records of results: their schema, tables of sentences, manifest, reports."""

@@ -1,0 +1,275 @@
+"""A report in Markdown, generated from result records: scores with signatures, costs, and whether systems differ by more than chance."""
+
+import math
+import re
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+from repro.core.config import RunConfig, from_dict
+from repro.data.catalogue import GENERATED
+from repro.data.corpora import task_of
+from repro.errors import InputError
+from repro.markdown import escape, table, visible
+from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
+from repro.records.published import published_for
+from repro.records.stored import pairs_of, score_of, search_of
+from repro.records.translations import compare_seeds, hypotheses_of
+from repro.runs.naming import conditions_of
+from repro.statistics.comparing import Comparison
+
+NUM_EXAMPLES = 5
+LOST = 1.0  # points of a perfect translation that subwords cost, above which a column shows scores without that
+
+
+def render(records: list[dict[str, Any]]) -> str:
+    """Return the report of records of the same corpus, direction and split.
+
+    Raises:
+        InputError: no record, or records that cannot be compared.
+        DamagedFileError: the corpus at hand has other references than those of the records.
+    """
+    check_comparable(records)
+    first = records[0]
+    data = first["config"]["data"]
+    sources, refs = pairs_of(first)
+    title = "# " + escape(f"{data['corpus']}, {data['source']} to {data['target']}, {first['split']}")
+    note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] in GENERATED else ""
+    parts = [
+        title,
+        note,
+        in_train_note(first),
+        writable_note(records),
+        "## Scores",
+        scores_table(records),
+        means_table(records),
+        _signatures(records),
+        "## Costs",
+        costs_table(records),
+    ]
+    if len(records) > 1:
+        parts += ["## Differences", differences_table(records)]
+    parts += ["## Examples", _examples(records, sources, refs), "## Made with", _made_with(records)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def check_comparable(records: list[dict[str, Any]]) -> None:
+    """Refuse to put side by side what was not made on the same data, split and metric version.
+
+    Raises:
+        InputError: naming what differs.
+    """
+    if not records:
+        raise InputError("report", "there is no record", "name at least one evaluated run")
+    keys = {"references": lambda r: r["references_sha256"], "signatures": lambda r: [score["signature"] for score in r["scores"]]}
+    _check_same(records, keys)
+    check_same_training_text(records)
+
+
+def check_same_training_text(described: list[dict[str, Any]]) -> None:
+    """Refuse to compare runs of different texts; of what `scoring.describe_run` says, so that it can be asked before they translate.
+
+    Raises:
+        InputError: naming two of them.
+    """
+    _check_same(described, {"training data": lambda r: r["provenance"]["data_fingerprint"]})
+
+
+def _check_same(records: list[dict[str, Any]], keys: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
+    for what, key in keys.items():
+        for record in records[1:]:
+            if key(record) != key(records[0]):
+                where = f"{records[0]['run']} and {record['run']}"
+                raise InputError(where, f"have different {what}", "compare runs of the same corpus and version")
+
+
+def render_results(records: list[dict[str, Any]]) -> str:
+    """Return a page with the tables of stored records, by corpus, direction and test set, published scores beside; no corpus is needed.
+
+    A list of its parts comes first, with links as GitHub and JupyterLab name headings.
+    """
+    groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        data = record["config"]["data"]
+        groups.setdefault((data["corpus"], data["source"], data["target"], record["split"]), []).append(record)
+    links, parts = [], []
+    for (corpus, source, target, split), group in sorted(groups.items()):
+        check_comparable(group)
+        group.sort(key=lambda record: (label_of(record), record["seed"]))
+        published = [
+            f"- published, {p.system}: {p.metric} {p.value:.2f}. {p.reference}; {p.setting}."
+            for p in published_for(corpus, source, target, split)
+        ]
+        title = escape(f"{corpus}, {source} to {target}, {split}")
+        anchor = re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
+        links.append(f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, runs: {len(group)}")
+        parts += [
+            f"## {title}",
+            in_train_note(group[0]),
+            writable_note(group),
+            scores_table(group),
+            means_table(group),
+            "\n".join(published),
+            _signatures(group),
+            costs_table(group),
+        ]
+        parts.append(_made_with(group))
+    note = "Generated from the records in this folder by `repro results --update`; nothing here is typed in."
+    return "\n\n".join(part for part in ["# Stored results", note, "\n".join(links), *parts] if part) + "\n"
+
+
+def scores_table(records: list[dict[str, Any]]) -> str:
+    """Return a table of the scores of each record, and where the task is not translation the perplexity of a subword on dev.
+
+    That is of the best checkpoint, while the scores are those of the mean of the last ones.
+    """
+    names = [score["name"] for score in records[0]["scores"]]
+    rows = [
+        [escape(label_of(record)), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in names)] for record in records
+    ]
+    if _cannot_write_all(records):
+        names.append(f"{names[0]} of what the model can write")
+        against = (record.get("writable", {"scores": {}})["scores"].get(names[0]) for record in records)
+        rows = [[*row, "-" if value is None else f"{value:.2f}"] for row, value in zip(rows, against, strict=True)]
+    if task_of(records[0]["config"]["data"]["corpus"]) != "translation":
+        names.append("dev perplexity of the best checkpoint")
+        rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
+    return table(["system", "seed", *names], rows)
+
+
+def in_train_note(record: dict[str, Any]) -> str:
+    """Say of a test set out of domain, or with leaks that were allowed, how much of it is in the training text; nothing of others."""
+    if "in_train" not in record:
+        return ""
+    data, found = record["config"]["data"], record["in_train"]
+    sides = " and ".join(f"the {escape(language)} side of {found[language]} others" for language in (data["source"], data["target"]))
+    held = f"holds {found['pairs']} of these {record['sentences']:,} pairs, {sides}"
+    reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
+    return f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and spacing ignored)."
+
+
+def writable_note(records: list[dict[str, Any]]) -> str:
+    """Say how many references hold what the models of records cannot write, and what that costs a perfect one."""
+    found = [record["writable"] for record in records if "writable" in record]
+    if not found:
+        return ""
+    name = records[0]["scores"][0]["name"]
+    changed, best = [one["changed"] for one in found], [one["best"][name] for one in found]
+    whose = "the models here" if len(found) == len(records) else f"{len(found)} of {len(records)} models here"
+    held = f"Of {records[0]['sentences']:,} references, {_range(changed, 0)} hold characters that {whose} cannot write"
+    return f"{held}: a perfect translation in their subwords scores {name} {_range(best, 2)}."
+
+
+def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
+    """Tell whether what models cannot write costs a perfect one of them more than `LOST`."""
+    name = records[0]["scores"][0]["name"]
+    return any(100 - record["writable"]["best"][name] > LOST for record in records if "writable" in record)
+
+
+def _range(numbers: list[float], digits: int) -> str:
+    least, most = (f"{number:,.{digits}f}" for number in (min(numbers), max(numbers)))
+    return least if least == most else f"{least} to {most}"
+
+
+def means_table(records: list[dict[str, Any]]) -> str:
+    """Return mean and standard deviation (of one seed, not of the mean) of the scores of each system with several seeds, or nothing."""
+    names = [score["name"] for score in records[0]["scores"]]
+    rows = []
+    for label, group in by_label(records).items():
+        if len(group) > 1:
+            values = ([score_of(record, name)["value"] for record in group] for name in names)
+            rows.append([escape(label), str(len(group)), *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values)])
+    return table(["mean ± standard deviation over seeds", "seeds", *names], rows) if rows else ""
+
+
+def costs_table(records: list[dict[str, Any]]) -> str:
+    """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
+    found = [(record["provenance"]["device"], f"{record['decoding']['sentences_per_second']:,}") for record in records]
+    rows = [
+        [escape(label_of(record)), str(record["seed"]), *costs, escape(device), speed]
+        for record, costs, (device, speed) in zip(records, training_costs(records), found, strict=True)
+    ]
+    return table(["system", "seed", *TRAINING_COSTS, "device", "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
+
+
+def differences_table(records: list[dict[str, Any]]) -> str:
+    """Return a table of the differences of every system to the first, over seeds if one has several; a line where there is no other."""
+    systems = by_label(records)
+    first, *others = systems
+    if not others:
+        return f"Nothing to compare {escape(first)} with."
+    pairs = [escape(f"{name} - {first}") for name in others]
+    compared = compare_seeds(list(systems.values()))
+    rows = [[pair, found.metric, *describe(found)] for pair, by_metric in zip(pairs, compared, strict=True) for found in by_metric]
+    header = ["systems", "metric", "difference", "95 % interval"]
+    if len(systems) == len(records):
+        num_samples = compared[0][0].num_samples
+        note = f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each says nothing about other seeds."
+        return table([*header, "p"], rows) + "\n\n" + note
+    note = (
+        "Intervals are over test sentences and training seeds; how far a seed moves a score is pooled from the systems of this table. "
+        "*Detectable* is the true difference from 0 that such an interval shows with a chance of 80 %."
+    )
+    return table([*header, "from", "detectable"], rows) + "\n\n" + note
+
+
+def by_label(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of each system, by its label, in the order in which they stand."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        found.setdefault(label_of(record), []).append(record)
+    return found
+
+
+def label_of(record: dict[str, Any]) -> str:
+    """Return the system of a record, with what is unusual for its corpus and what is unusual in its search."""
+    conditions = conditions_of(from_dict(RunConfig, record["config"])) + search_of(record)
+    return f"{record['system']} ({', '.join(conditions)})" if conditions else record["system"]
+
+
+def names_of(records: list[dict[str, Any]]) -> list[str]:
+    """Return the labels of records, with the seed where another has the same label."""
+    labels = [label_of(record) for record in records]
+    return [f"{label}, seed {record['seed']}" if labels.count(label) > 1 else label for label, record in zip(labels, records, strict=True)]
+
+
+def describe(comparison: Comparison) -> list[str]:
+    """Return difference and interval as text; of single runs the p-value, of more how many seeds and the detectable difference."""
+    found = [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}"]
+    if comparison.p is not None:
+        return [*found, p_value(comparison.p, comparison.num_samples).removeprefix("= ")]
+    return [*found, comparison.estimate.seeds_said(), f"{comparison.estimate.detectable:.2f}"]
+
+
+def p_value(p: float, num_samples: int) -> str:
+    """Return `= 0.123`, or `< 0.002` of 1,000 resamples where none is as far off: they tell no smaller probability."""
+    smallest = 1 / (num_samples + 1)
+    return f"= {p:.3f}" if p > 1.5 * smallest else f"< {2 * smallest:.3f}"
+
+
+def _signatures(records: list[dict[str, Any]]) -> str:
+    return "\n".join(f"- {escape(s['name'])}: `{visible(s['signature']).replace('`', chr(39))}`" for s in records[0]["scores"])
+
+
+def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]) -> str:
+    """Show the first sentences of the split, indented so that nothing in them is read as markup."""
+    names, blocks = ["source", "reference", *names_of(records)], []
+    width = max(map(len, names))
+    hypotheses = [hypotheses_of(record) for record in records]
+    for index in range(min(NUM_EXAMPLES, len(refs))):
+        texts = [sources[index], refs[index], *(lines[index] for lines in hypotheses)]
+        blocks.append("\n".join(f"    {visible(name):<{width}} {visible(text)}" for name, text in zip(names, texts, strict=True)))
+    return "\n\n".join(blocks)
+
+
+def _made_with(records: list[dict[str, Any]]) -> str:
+    """Return commit, machine and versions, a line for all runs that share them."""
+    runs: dict[str, dict[str, None]] = {}
+    for record in records:
+        origin = record["provenance"]
+        versions = ", ".join(f"{name} {number}" for name, number in origin["versions"].items())
+        inexact = f"; not exact: {'; '.join(origin['inexact'])}" if origin.get("inexact") else ""
+        machine = f"{origin['device']}, threads {origin['threads']}, {origin['processor']}"
+        commits = ", then ".join(origin.get("commits", [origin["commit"]]))
+        runs.setdefault(f"commit {commits}, {machine}, {versions}{inexact}", {})[record["run"]] = None
+    return "\n".join(f"- {escape(', '.join(names))}: {escape(origin)}" for origin, names in runs.items())

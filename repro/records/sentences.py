@@ -1,0 +1,269 @@
+"""Tables of sentences: translations, and the whole numbers that every score of theirs is computed from.
+
+A table is tab-separated text with a header, compressed by bzip2, so that R, pandas and a spreadsheet
+read it. Scores, resamples and intervals follow from its sums and from the lengths of the references:
+none of them needs the text of a corpus. `results/FORMAT.md` describes the columns.
+"""
+
+import bz2
+import csv
+import hashlib
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from repro.errors import DamagedFileError, MachineError
+from repro.files import write_atomic
+from repro.reading import read_plain
+from repro.statistics.metrics import TOKENISED, CorpusMetric, Distinct
+
+SUFFIX = ".tsv.bz2"
+MEND = "restore the file, or delete the record and evaluate or measure the run again"
+STEMS = {
+    "BLEU": "bleu",
+    "chrF": "chrf",
+    TOKENISED: "tokenised_bleu",
+    "ROUGE-1": "rouge_1",
+    "ROUGE-2": "rouge_2",
+    "ROUGE-L": "rouge_l",
+}
+"""Name of a metric -> how the names of its columns begin."""
+WORD_ORDERS, CHARACTER_ORDERS = range(1, 5), range(1, 7)  # n-grams of BLEU and of chrF
+
+Column = list[str] | np.ndarray
+Numbers = dict[str, np.ndarray]
+Metrics = Sequence[CorpusMetric | Distinct]
+
+
+class Table(Mapping[str, Any]):
+    """Columns by name, texts or numbers, all of the same length; one from a file is read when it is asked for.
+
+    Args:
+        columns: by name.
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> None:
+        self._columns = {name: _as_column(values) for name, values in columns.items()}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text of the table, before compression."""
+        return hashlib.sha256(self.text()).hexdigest()
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.values())))
+
+    def text(self) -> bytes:
+        """Return the table as tab-separated text: a header, texts in quotes, numbers as they are."""
+        file = io.StringIO()
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        columns = (c if isinstance(c, list) else c.tolist() for c in self.values())
+        writer.writerow(self)
+        writer.writerows(zip(*columns, strict=True))
+        return file.getvalue().encode()
+
+    def write(self, path: Path) -> None:
+        """Write the table, compressed, whole or not at all."""
+        write_atomic(path, bz2.compress(self.text()))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.digest == other.digest
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class StoredTable(Table):
+    """A table in a file, whose text has a known SHA-256; a process reads its numbers once.
+
+    Args:
+        path: of the file.
+        digest: of its text. A file of other text is refused when it is read.
+    """
+
+    def __init__(self, path: Path, digest: str) -> None:
+        self.path, self._digest = path, digest
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text that the file should have."""
+        return self._digest
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are, told by the numbers."""
+        return len(next(iter(_numbers(self.path.absolute(), self.path, self._digest).values())))
+
+    def is_sound(self) -> bool:
+        """Read the table, whose file may be missing or of other text; see `_read` for what it raises."""
+        return bool(_read(self.path.absolute(), self.path, self._digest))
+
+    def __getitem__(self, name: str) -> Any:
+        numbers = _numbers(self.path.absolute(), self.path, self._digest)
+        return numbers[name] if name in numbers else _read(self.path.absolute(), self.path, self._digest)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_read(self.path.absolute(), self.path, self._digest))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+class JoinedTable(Table):
+    """The rows of several tables with the same columns, one table after another."""
+
+    def __init__(self, parts: Sequence[Table]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, name: str) -> Any:
+        columns = [part[name] for part in self._parts]
+        if isinstance(columns[0], list):
+            return [text for column in columns for text in column]
+        return np.concatenate(columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts[0])
+
+    def __len__(self) -> int:
+        return len(self._parts[0])
+
+
+@cache
+def _numbers(place: Path, path: Path, digest: str) -> Numbers:
+    return {name: column for name, column in _read(place, path, digest).items() if not isinstance(column, list)}
+
+
+@lru_cache(maxsize=4)  # texts are asked for seldom, and take more room than numbers
+def _read(_place: Path, path: Path, digest: str) -> dict[str, Column]:
+    """Read a table.
+
+    Args:
+        _place: what the path means here: in another working folder, a relative one is another file.
+        path: as it was given, for messages.
+        digest: of the text.
+
+    Raises:
+        DamagedFileError: it is not the one whose text has that digest.
+        MachineError: the file cannot be read.
+    """
+    try:
+        text = bz2.decompress(read_plain(path))
+    except FileNotFoundError as error:
+        raise DamagedFileError(str(path), "is missing", MEND) from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # not of bzip2, but of the disk
+            raise cannot_read(path, error) from error
+        raise DamagedFileError(str(path), "is no table", MEND) from error
+    if hashlib.sha256(text).hexdigest() != digest:
+        raise DamagedFileError(str(path), "is not the table that its record was written with", MEND)
+    rows = csv.reader(io.StringIO(text.decode(), newline=""), delimiter="\t", quoting=csv.QUOTE_NONNUMERIC)
+    names, columns = next(rows), list(zip(*rows, strict=True))
+    return {name: _as_column(values) for name, values in zip(names, columns or [()] * len(names), strict=True)}
+
+
+def cannot_read(path: Path, error: OSError) -> MachineError:
+    """Return the error of a file or folder that may be sound and cannot be opened here."""
+    mend = "check its permissions and its disk, then start again"
+    return MachineError(str(path), f"cannot be read ({error.strerror})", mend)
+
+
+def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
+    """Return texts as a list, and numbers as an array, of whole numbers if all are."""
+    if len(values) and isinstance(values[0], str):
+        return list(values)
+    numbers = np.asarray(values, dtype=float)
+    is_whole = np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
+    return numbers.astype(np.int32) if is_whole else numbers
+
+
+def count(metrics: Metrics, hyps: list[str]) -> Numbers:
+    """Return the columns of texts by every metric whose score follows from sums.
+
+    Of BLEU: the words, and the n-grams of one to four words that the reference has, too. Of chrF: the
+    characters without blanks, and the n-grams of one to six that match. Of ROUGE: the F1 of a text.
+    """
+    found: Numbers = {}
+    for metric in metrics:
+        if isinstance(metric, Distinct):
+            continue
+        stem, sums = STEMS[metric.name], metric.statistics(hyps)
+        if metric.name == "chrF":
+            found[f"{stem}_characters"] = np.array([_characters(hyp) for hyp in hyps])
+            found |= {f"{stem}_{n}": sums[:, 3 * n - 1] for n in CHARACTER_ORDERS}
+        elif _is_bleu(metric.name):
+            found[f"{stem}_words"] = sums[:, 0]
+            found |= {f"{stem}_{n}": sums[:, n + 1] for n in WORD_ORDERS}
+        else:
+            found[f"{stem}_f1"] = sums[:, 0]
+    return found
+
+
+def describe_references(metrics: Metrics, sources: list[str], refs: list[str]) -> Table:
+    """Return the table of a test set: words of both sides, and the lengths of its references by every metric."""
+    found: dict[str, Any] = {name: [len(text.split()) for text in side] for name, side in zip(LENGTHS, (sources, refs), strict=True)}
+    for metric in metrics:
+        if isinstance(metric, CorpusMetric) and metric.name == "chrF":
+            found[f"{STEMS[metric.name]}_characters"] = [_characters(ref) for ref in refs]
+        elif isinstance(metric, CorpusMetric) and _is_bleu(metric.name):
+            found[f"{STEMS[metric.name]}_words"] = metric.statistics(refs)[:, 0]
+    return Table(found)
+
+
+SOURCE_WORDS, REFERENCE_WORDS = LENGTHS = ("source_words", "reference_words")
+"""Columns of `describe_references` by which a test set is cut into bins."""
+
+
+def statistics(name: str, counted: Mapping[str, np.ndarray], references: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return what `metrics.CorpusMetric.statistics` returns of the texts, `(num_texts, num_statistics)`.
+
+    Args:
+        name: of the metric.
+        counted: its columns of the texts, as `count` returns them.
+        references: its columns of their references.
+    """
+    stem = STEMS[name]
+    if name == "chrF":
+        of_text, of_reference = counted[f"{stem}_characters"], references[f"{stem}_characters"]
+        columns = []
+        for n in CHARACTER_ORDERS:
+            there = _ngrams(of_reference, n)
+            columns += [np.where(there, _ngrams(of_text, n), 0), there, counted[f"{stem}_{n}"]]
+        return np.stack(columns, axis=1)
+    if _is_bleu(name):
+        words = counted[f"{stem}_words"]
+        matches, totals = [counted[f"{stem}_{n}"] for n in WORD_ORDERS], [_ngrams(words, n) for n in WORD_ORDERS]
+        return np.stack([words, references[f"{stem}_words"], *matches, *totals], axis=1)
+    shares = counted[f"{stem}_f1"].astype(float)
+    return np.stack([shares, np.ones_like(shares)], axis=1)
+
+
+def has_statistics(name: str) -> bool:
+    """Whether the score of a metric follows from sums over texts, which a table holds."""
+    return name in STEMS
+
+
+def _is_bleu(name: str) -> bool:
+    return name in ("BLEU", TOKENISED)
+
+
+def _ngrams(length: np.ndarray, n: int) -> np.ndarray:
+    """Return how many n-grams there are in texts of so many words or characters."""
+    return np.maximum(length - n + 1, 0)
+
+
+def _characters(text: str) -> int:
+    return len("".join(text.split()))

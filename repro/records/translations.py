@@ -1,0 +1,159 @@
+"""What the tables of a record say of its translations: the texts, what was counted of them, their scores and comparisons."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from repro.core.subwords import Subwords
+from repro.data.corpora import task_of
+from repro.errors import DamagedFileError
+from repro.records.schema import kind_of
+from repro.records.sentences import Table, count, describe_references, has_statistics, statistics
+from repro.records.stored import MEND, pairs_of
+from repro.statistics.comparing import Comparison, Counted, Score, as_records, compare_counted, score_all
+from repro.statistics.metrics import Distinct, metrics_for
+
+
+def score_tables(hyps: list[str], sources: list[str], refs: list[str], target: str, task: str) -> dict[str, Table]:
+    """Return the tables of translations of a test set: what their scores are computed from, and the lengths of the references."""
+    metrics = metrics_for(task, target, tuple(refs))
+    references = describe_references(metrics, sources, refs)
+    return {"sentences": Table({"hypothesis": hyps, **count(metrics, hyps)}), "references": references}
+
+
+def writable(subwords: Subwords, hyps: list[str], refs: list[str], target: str, task: str) -> dict[str, Any]:
+    """Return what the subwords of a model cost it, if some references hold what it cannot write.
+
+    Returns:
+        `changed`: how many references its subwords change; `best`: the scores of translations that are
+        the references as it can write them; `scores`: its own against these. Nothing if none is changed.
+    """
+    written = subwords.decode(subwords.encode(refs))
+    changed = sum(one.split() != other.split() for one, other in zip(written, refs, strict=True))
+    if not changed:
+        return {}
+    best, scores = (
+        {score.name: round(score.value, 4) for score in score_all(lines, against, target, task)}
+        for lines, against in ((written, refs), (hyps, written))
+    )
+    return {"writable": {"changed": changed, "best": best, "scores": scores}}
+
+
+def hypotheses_of(record: dict[str, Any]) -> list[str]:
+    """Return the translations of a record of scores, or those without a mask of a record of masks."""
+    if kind_of(record) != "masks":
+        return record["tables"]["sentences"]["hypothesis"]
+    table = record["tables"]["masks"]
+    return [text for text, mask in zip(table["hypothesis"], table["mask"].tolist(), strict=True) if not mask]
+
+
+def changed_by(record: dict[str, Any], mask: int) -> dict[int, str]:
+    """Return the translations of a record of masks that masking a head changes, by the place of their sentence."""
+    table = record["tables"]["masks"]
+    rows = zip(table["mask"].tolist(), table["sentence"].tolist(), table["hypothesis"], strict=True)
+    return {sentence: text for number, sentence, text in rows if number == mask}
+
+
+def statistics_of(record: dict[str, Any], name: str, mask: int = 0) -> np.ndarray:
+    """Return what a score of the translations of a record is computed from, `(num_sentences, num_statistics)`.
+
+    Args:
+        record: of scores or masks.
+        name: of the metric.
+        mask: number of the head that is masked; 0 = none.
+    """
+    references = record["tables"]["references"]
+    if kind_of(record) != "masks":
+        return statistics(name, record["tables"]["sentences"], references)
+    table = record["tables"]["masks"]
+    sums = statistics(name, _Rows(table, table["mask"] == 0), references)
+    if mask:
+        changed = table["mask"] == mask
+        places = table["sentence"][changed]
+        sums[places] = statistics(name, _Rows(table, changed), _Rows(references, places))
+    return sums
+
+
+class _Rows(dict[str, np.ndarray]):
+    """The columns of some rows of a table."""
+
+    def __init__(self, table: Table, rows: np.ndarray) -> None:
+        self._table, self._rows = table, rows
+
+    def __missing__(self, name: str) -> np.ndarray:
+        return self._table[name][self._rows]
+
+
+def counted_of(record: dict[str, Any]) -> list[Counted]:
+    """Return what the scores of a record are computed from, of each metric whose score follows from sums."""
+    summed = [score for score in record["scores"] if has_statistics(score["name"])]
+    return [Counted(score["name"], score["signature"], statistics_of(record, score["name"])) for score in summed]
+
+
+def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Compute the scores again from the tables of the record; no corpus is needed."""
+    counted = {one.metric: one for one in counted_of(record)}
+    again = []
+    for name, signature in ((score["name"], score["signature"]) for score in record["scores"]):
+        value = counted[name].score() if name in counted else _distinct(name).score(hypotheses_of(record))
+        again.append(Score(name, value, signature))
+    return as_records(again)
+
+
+def _distinct(name: str) -> Distinct:
+    stem, _, n = name.rpartition("-")
+    if stem != "distinct" or n not in ("1", "2"):
+        raise DamagedFileError(name, "is the name of no score", MEND)
+    return Distinct(int(n))
+
+
+def recount(record: dict[str, Any]) -> dict[str, bool]:
+    """Count again, from translations and references, what the tables of a record hold, and make the signatures again.
+
+    Returns:
+        What was counted or made again -> whether it is as stored.
+
+    Raises:
+        DamagedFileError: the corpus at hand has other references than those the record was made with.
+    """
+    data, hyps = record["config"]["data"], hypotheses_of(record)
+    sources, refs = pairs_of(record)
+    if len(hyps) != len(refs):
+        raise DamagedFileError(record["run"], f"has {len(hyps):,} translations of {len(refs):,} sentences", MEND)
+    task = task_of(data["corpus"])
+    tables = score_tables(hyps, sources, refs, data["target"], task)
+    signatures = [(metric.name, metric.signature()) for metric in metrics_for(task, data["target"], tuple(refs))]
+    return {
+        "counts of the translations": tables["sentences"] == record["tables"]["sentences"],
+        "lengths of the references": tables["references"] == record["tables"]["references"],
+        "signatures": signatures == [(score["name"], score["signature"]) for score in record["scores"]],
+    }
+
+
+def compare_records(first: dict[str, Any], second: dict[str, Any]) -> list[Comparison]:
+    """Compare two comparable records by paired bootstrap.
+
+    Raises:
+        DamagedFileError: they were scored against different references.
+    """
+    (compared,) = compare_seeds([[first], [second]])
+    return compared
+
+
+def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]]) -> list[list[Comparison]]:
+    """Compare systems with the first of them, each by comparable records of one seed or several; see `evaluation.compare_systems`.
+
+    Raises:
+        DamagedFileError: two of them were scored against different references.
+    """
+    _check_same_references(list(chain.from_iterable(systems)))
+    return compare_counted([[counted_of(record) for record in seeds] for seeds in systems])
+
+
+def _check_same_references(records: Sequence[dict[str, Any]]) -> None:
+    for record in records:
+        if record["references_sha256"] != records[0]["references_sha256"]:
+            what = f"was scored against other references than {records[0]['run']}"
+            raise DamagedFileError(record["run"], what, "use the same version of the corpus, or evaluate the run again")

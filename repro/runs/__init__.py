@@ -1,0 +1,1 @@
+"""Runs: train, save, resume and load models in folders named by their configuration."""

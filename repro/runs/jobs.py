@@ -1,0 +1,256 @@
+"""Several runs at once on this machine: each worker process does one piece of work after the other, such as training a run.
+
+Small models cannot use many threads or a whole GPU, so two runs side by side end sooner than one after the other.
+"""
+
+import contextlib
+import copy
+import os
+import pickle
+import signal
+import sys
+import time
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection, wait
+from threading import Thread
+from typing import Any
+
+from repro import stops
+from repro.core.config import RunConfig
+from repro.errors import InputError, MachineError, ReproError, Stopped, known
+from repro.runs.naming import run_name
+
+MAX_JOBS = 1000  # of one machine
+TRIES = 2  # of a piece of work whose worker is killed
+GRACE = 8  # seconds that a worker has to save and end once its parent is gone
+
+Outcome = dict[str, Any] | ReproError
+Work = Callable[..., dict[str, Any]]
+HandOut = Callable[[list[tuple[Any, ...]], Work, int, Callable[[int, int, Outcome], None]], list[Outcome]]
+"""What gives work to workers: `run_all`, or another with its arguments."""
+
+
+def check_jobs(jobs: int) -> None:
+    """Refuse a number of pieces of work at a time that is none, or that no machine can bear."""
+    if not 1 <= jobs <= MAX_JOBS:
+        raise InputError("--jobs", f"must be from 1 to {MAX_JOBS}, found {jobs}", "use 1 or more, at most one a processor")
+
+
+def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]) -> list[Outcome]:
+    """Do the same work on many things, `jobs` at a time.
+
+    One that fails does not stop the others; one whose worker is killed is tried once more. A stop request (Ctrl-C, SIGTERM) reaches
+    every worker: each saves and ends. A second one ends them at once, and so does the death of this process, after `GRACE`.
+
+    Args:
+        tasks: the arguments of each.
+        work: a function of a module, such as `train_and_evaluate`.
+        jobs: number of worker processes; they share the machine's threads.
+        ended: called as each ends, with how many have ended, how many there are, and its outcome.
+
+    Returns:
+        For every task what `work` returned, or the error that ended it.
+
+    Raises:
+        InputError: `jobs` is out of range.
+        Stopped: a stop was asked for.
+    """
+    check_jobs(jobs)
+    import torch
+
+    outcomes: dict[int, Outcome] = {}
+    bugs, killed = [], Counter[int]()
+    waiting = deque(range(len(tasks)))
+    with _crew(max(1, torch.get_num_threads() // jobs)) as crew:  # of this process: OMP_NUM_THREADS counts
+        while crew.fill(waiting, tasks, work, jobs):
+            for index, result in crew.results():
+                if result is None:
+                    killed[index] += 1
+                    result = _of_killed(tasks[index], killed[index])
+                if result is None:
+                    waiting.append(index)
+                elif isinstance(result, Exception) and not isinstance(result, ReproError):
+                    bugs.append(result)  # of one piece; the others end and are told
+                else:
+                    outcomes[index] = result
+                    ended(len(outcomes), len(tasks), result)
+        stops.heed()
+    if bugs:
+        raise bugs[0]
+    return [outcomes[index] for index in range(len(tasks))]
+
+
+def _of_killed(task: tuple[Any, ...], times: int) -> ReproError | None:
+    """Return the error that a piece of work ends with whose worker was killed so many times; None, and a line, if it is tried again."""
+    names = [run_name(part) if isinstance(part, RunConfig) else str(part) for part in task if not isinstance(part, list)]
+    name = ", ".join(names) or "a piece of work"
+    if times < TRIES:
+        print(f"{name}: its worker process was killed; it is tried once more", file=sys.stderr)
+        return None
+    mend = "use fewer jobs if memory ran out; the same command goes on where it was"
+    return MachineError(name, f"its worker process was killed {times} times", mend)
+
+
+class _Worker:
+    """A process that does one piece of work after the other, and which one it is at."""
+
+    def __init__(self, threads: int) -> None:
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, threads))
+        with _without_interrupts():
+            self.process.start()
+        theirs.close()  # so that the death of the process closes the pipe
+        self.index: int | None = None
+
+    def begin(self, index: int, work: Work, task: tuple[Any, ...]) -> None:
+        """Hand a piece of work over; one that has been killed meanwhile shows when its result is read."""
+        self.index = index
+        with contextlib.suppress(OSError):
+            self.pipe.send((work, task))
+
+    def end(self) -> None:
+        """Let the process end, which nothing keeps alive now."""
+        self.pipe.close()
+        self.process.join()
+
+
+class _Crew:
+    """The workers of a call of `run_all`."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self.workers: list[_Worker] = []
+
+    def fill(self, waiting: deque[int], tasks: list[tuple[Any, ...]], work: Work, jobs: int) -> bool:
+        """Hand out what waits, as far as there are workers and no stop was asked for; return whether any is at work."""
+        while waiting and len(self._busy()) < jobs:
+            if stops.asked():
+                break
+            idle = [worker for worker in self.workers if worker.index is None]
+            if not idle:
+                self.workers.append(_Worker(self._threads))
+            index = waiting.popleft()
+            (idle or self.workers)[-1].begin(index, work, tasks[index])
+        if stops.asked():  # one that was just starting has not been told
+            self.pass_on(signal.SIGTERM, False)
+        return bool(self._busy())
+
+    def results(self) -> Iterator[tuple[int, Any]]:
+        """Wait until a worker or several are done, and yield what has become of their pieces; None: the process was killed.
+
+        What a stop of everything has kept from its end is not among them.
+        """
+        for worker in self._done():
+            index, worker.index = worker.index, None
+            try:
+                result = worker.pipe.recv()
+            except (EOFError, OSError):
+                result = None
+            if result is None or isinstance(result, Stopped):  # who was told to stop will not begin anything
+                self.workers.remove(worker)
+                worker.end()
+                if stops.asked():
+                    continue
+                result = None
+            assert index is not None  # it was at work
+            yield index, result
+
+    def pass_on(self, _number: int, at_once: bool) -> None:
+        """Let every worker save and end, or end at once."""
+        for worker in [*self.workers]:
+            if worker.process.is_alive():
+                assert worker.process.pid is not None  # it has started
+                os.kill(worker.process.pid, signal.SIGKILL if at_once else signal.SIGTERM)
+
+    def _busy(self) -> list[_Worker]:
+        return [worker for worker in self.workers if worker.index is not None]
+
+    def _done(self) -> list[_Worker]:
+        readable = wait([worker.pipe for worker in self._busy()])
+        return [worker for worker in self._busy() if worker.pipe in readable]
+
+
+@contextlib.contextmanager
+def _crew(threads: int) -> Iterator[_Crew]:
+    """Have workers while the block lasts, and stop those that are at work when an error ends it."""
+    resource_tracker.ensure_running()  # which lifts any block of signals, so not within `_without_interrupts`
+    crew = _Crew(threads)
+    with stops.noted(crew.pass_on):
+        try:
+            yield crew
+        except BaseException:
+            crew.pass_on(signal.SIGTERM, False)
+            raise
+        finally:
+            for worker in crew.workers:
+                worker.end()
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait, which a terminal sends to a worker that starts, too: it would die of it with a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(pipe: Connection, threads: int) -> None:
+    """Be a worker until nobody is at the other end of the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever began it says what it means; until work begins, SIGTERM just ends it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    Thread(target=_end_with_parent, daemon=True).start()
+    import torch
+
+    import repro.runs.train  # noqa: F401  # it takes seconds, and nearly all work needs it
+
+    torch.set_num_threads(threads)
+    with stops.noted(quiet=True), contextlib.suppress(EOFError, OSError):
+        while True:
+            pipe.send(_do(*pipe.recv()))
+
+
+def _end_with_parent() -> None:
+    """Ask this worker to save and end once the process that began it is gone, even killed; see that it does."""
+    parent = parent_process()
+    assert parent is not None  # this is a worker
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os._exit(128 + signal.SIGTERM)
+
+
+def _do(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
+    try:
+        stops.heed()
+        return work(*task)
+    except Stopped as stopped:
+        return stopped
+    except Exception as error:
+        return _portable(known(error, "run"))
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that another process can read: this one, if it can be written and read again, or its words; with its traceback."""
+    try:
+        copy.copy(error)  # is made again as in the other process
+        pickle.dumps(error)
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    error.add_note(traceback.format_exc())
+    return error
+
+
+def describe_outcome(outcome: Outcome) -> str:
+    """Return a line about a result record, or an error."""
+    if isinstance(outcome, ReproError):
+        return f"error: {outcome}"
+    if "scores" in outcome:
+        score, on = outcome["scores"][0], "" if outcome["split"] == "test" else f" on {outcome['split']}"
+        return f"{outcome['run']}: {score['name']} {score['value']:.2f}{on}, {outcome['training']['seconds']:.0f} s"
+    return f"{outcome['run']}: {outcome['kind']}"

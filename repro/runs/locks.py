@@ -1,0 +1,59 @@
+"""Folders that one process owns at a time; the kernel frees a lock when its process dies, however that ends."""
+
+import fcntl
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from repro.errors import BusyError
+from repro.files import refusals
+from repro.runs.provenance import now
+
+LOCK = ".lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Own a folder while the block lasts, for reading a file, changing it and writing it; another process waits that long.
+
+    Raises:
+        MachineError: the disk refuses.
+    """
+    with refusals(Path(folder) / LOCK):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        file = open(Path(folder) / LOCK, "w")
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def owned(folder: Path) -> Iterator[None]:
+    """Own a folder while the block lasts; another process is refused, and told who owns it.
+
+    Raises:
+        BusyError: another process owns it, or has just taken the folder away.
+        MachineError: the disk refuses.
+    """
+    path = Path(folder) / LOCK
+    removed = BusyError(str(folder), "was removed by another process just now", "start the same command again")
+    with refusals(path):
+        try:
+            file = open(path, "ab+", buffering=0)  # what a full disk does not take must not be tried again when the file is closed
+        except FileNotFoundError as error:
+            raise removed from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
+            owner = file.read().decode(errors="replace") or "another process"
+            raise BusyError(str(folder), f"is in use by {owner}", "wait for it or stop it") from error
+        if not os.fstat(file.fileno()).st_nlink:  # removed since it was opened: whoever makes the folder anew has another lock
+            raise removed
+        with refusals(path):
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()} since {now()}".encode())
+        yield

@@ -1,0 +1,174 @@
+"""Build the model of a run, and load its parameters."""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from repro import stops
+from repro.core.decoding import Translator
+from repro.core.subwords import PAD_ID, Subwords
+from repro.core.training import GATE
+from repro.core.transformer import Transformer
+from repro.data.corpora import prepare_lines
+from repro.errors import DamagedFileError, InputError, check_kind
+from repro.reading import exists, is_file, read_plain
+from repro.runs.behaviour import changes, output_of
+from repro.runs.machine import find_device, keep_freed_memory
+from repro.runs.run import Run
+from repro.runs.storage import load_tensors
+
+MAY_CHANGE = ("gated_sites", "gate_rule", "gate_init", "dropout", "attention_dropout")
+"""What of a model may differ from the run it starts from: gates come on top, and dropout has no parameters."""
+
+
+def load_subwords(path: Path) -> Subwords:
+    """Read the subwords of a run.
+
+    Raises:
+        DamagedFileError: the file is missing, empty, or cut.
+    """
+    try:
+        if model := read_plain(path):
+            return Subwords(model)
+        raise EOFError  # the library would print lines of its own
+    except (OSError, EOFError, DamagedFileError) as error:
+        fix = "restore it, or delete the run's folder and train the run again"
+        raise DamagedFileError(str(path), "is missing or is not a sentencepiece model", fix) from error
+
+
+def new_model(run: Run) -> tuple[Transformer, Subwords]:
+    """Build the untrained model of a run whose subwords and lengths are known, and return it with its subwords.
+
+    Raises:
+        DamagedFileError: subwords or lengths are not what was written.
+    """
+    run.check_files()
+    warn_of_changed_code(run)
+    subwords = load_subwords(run.subwords_path)
+    return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
+
+
+def load_model(run: Run) -> Transformer:
+    """Return the trained model of a finished run, on the CPU and in evaluation mode.
+
+    Args:
+        run: such as `repro.gallery.load("base")` or `repro.Run.find("base")`.
+
+    Raises:
+        InputError: the run is not finished, or is no run.
+        DamagedFileError: its files are not what was written.
+    """
+    return load_with_subwords(run)[0]
+
+
+def load_with_subwords(run: Run) -> tuple[Transformer, Subwords]:
+    """Return what `load_model` does, and the subwords of the model."""
+    check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
+    run.check_finished()
+    model, subwords = new_model(run)
+    load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
+    return model.eval(), subwords
+
+
+def warn_of_changed_code(run: Run) -> None:
+    """Say on standard error that a run is not of the code that is here."""
+    if changed := changed_code(run):
+        print(f"{run.path}: {changed}. Delete the folder to train it again", file=sys.stderr)
+
+
+def changed_code(run: Run) -> str | None:
+    """Return in words that a run's model is now read otherwise than when the run began, or None.
+
+    Only what the model computes from its parameters counts: the rest shaped them, and is over. A run that
+    noted nothing is believed.
+    """
+    noted = run.provenance().get("behaviour", {}) if exists(run.provenance_path) else {}
+    if "output" in noted and changes(noted, output_of(run.config.model)):
+        return "this code computes other scores of the next token than when the run began: old parameters, new code"
+    return None
+
+
+def find_start(run: Run, data_fingerprint: str) -> Run | None:
+    """Return the finished run that a run starts from, its neighbour in the folder of runs; None when it starts from random numbers.
+
+    Args:
+        run: the one to be trained.
+        data_fingerprint: of the corpus at hand.
+
+    Raises:
+        InputError: no such run there, not finished, or trained on other data or with another model; or the run is not made by training.
+    """
+    name, where = run.config.train.start_from, "train.start_from"
+    if run.config.train.cut_from is not None:
+        mend = f"prune {run.config.train.cut_from} again; see repro/pruning/cutting.py"
+        raise InputError(str(run.path), "is not trained, but cut out of another run", mend)
+    if name is None:
+        return None
+    if Path(name).name != name or not is_file(run.path.parent / name / "config.json"):
+        raise InputError(where, f"there is no run '{name}' in {run.path.parent}", "give the whole folder name of a finished run there")
+    start = Run(run.path.parent / name)
+    if not start.is_finished:
+        raise InputError(where, f"{name} is not finished", "start its `repro train` command again; it resumes")
+    changes = []
+    for part in ("data", "model"):
+        wanted, found = vars(getattr(run.config, part)), vars(getattr(start.config, part))
+        changed = [key for key in wanted if wanted[key] != found[key] and key not in MAY_CHANGE]
+        changes += [f"{part}.{key} is {found[key]} there, {wanted[key]} here" for key in changed]
+    if changes:
+        raise InputError(where, f"{name} does not fit: {'; '.join(changes)}", "start from a run of the same data and model")
+    if start.provenance()["data_fingerprint"] != data_fingerprint:
+        what = f"{name} was trained on another version of {run.config.data.corpus}"
+        raise InputError(where, what, "use the same version of the corpus, or train it again")
+    return start
+
+
+def load_start(model: Transformer, start: Run) -> None:
+    """Copy the final parameters of a run into a model of the same shape; gates that the run did not have keep their first values."""
+    gates = {name: value for name, value in tensors_of(model).items() if name.endswith(GATE)}
+    load_parameters(model, gates | load_tensors(start.path / "final", "model"), start.path / "final")
+
+
+def tensors_of(model: Transformer) -> dict[str, Tensor]:
+    """Return by name what a model is saved as, a shared tensor once: its parameters, and the buffers that a variant asks to keep."""
+    saved = model.state_dict().keys()
+    buffers = {name: buffer for name, buffer in model.named_buffers() if name in saved}  # without those that are not persistent
+    return {name: parameter.detach() for name, parameter in model.named_parameters()} | buffers
+
+
+def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path) -> None:
+    """Copy tensors into a model of exactly those (`tensors_of`); a mismatch leaves the model untouched.
+
+    Raises:
+        InputError: naming the first tensors that are missing, unknown or of another shape.
+    """
+    own = tensors_of(model)
+    wrong = [f"{name} is unknown" for name in tensors.keys() - own.keys()] + [f"{name} is missing" for name in own.keys() - tensors.keys()]
+    for name in own.keys() & tensors.keys():
+        if own[name].shape != tensors[name].shape:
+            wrong.append(f"{name} is {tuple(tensors[name].shape)}, wanted {tuple(own[name].shape)}")
+    if wrong:
+        raise InputError(str(where), f"does not fit the model: {'; '.join(sorted(wrong)[:5])}", "use the config.json it was trained with")
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(tensors[name])
+
+
+def load_translator(run: Run, device: str | None = None) -> Translator:
+    """Load the final model of a run with its subwords.
+
+    Args:
+        run: finished.
+        device: "cpu", "cuda" ...; default: the GPU if there is one.
+
+    Raises:
+        InputError: the run is not finished, or is not a run, or there is no such kind of device.
+        DamagedFileError: its files are not what was written.
+        MachineError: the device is not there.
+    """
+    model, subwords = load_with_subwords(run)
+    keep_freed_memory()
+    prepare = partial(prepare_lines, run.config.data.corpus)
+    return Translator(model.to(find_device(device)), subwords, prepare, stops.heed)

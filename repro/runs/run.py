@@ -1,0 +1,387 @@
+"""A run is a folder named by its configuration: what was asked for, where it was made, its checkpoints, its final parameters.
+
+    runs/base-seed1-3f2a.../
+            config.json  provenance.json  subwords.model  lengths.json  metrics.jsonl
+        checkpoints/0000200/{model,optimizer,random}.safetensors, state.json, MANIFEST.json
+        final/model.safetensors, state.json, MANIFEST.json
+        evaluations/...json
+
+`tensors` writes and reads the folders of tensors among these. This module builds no model.
+"""
+
+import contextlib
+import json
+import math
+import os
+import re
+import shutil
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+from repro.core.config import RunConfig, from_dict
+from repro.errors import GET_PROJECT, DamagedFileError, InputError, check_kind
+from repro.files import UNFINISHED, refusals, write_json
+from repro.reading import exists, is_file, is_folder, names_in, read_plain
+from repro.runs.locks import owned
+from repro.runs.naming import file_name, name_of_seeds, run_name
+from repro.runs.provenance import IDENTITY, TOLD
+from repro.runs.storage import MAKE_AGAIN, check_folder, check_hashes, hashes_beside, save_tensors
+
+DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
+NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
+GALLERY = Path(__file__).resolve().parents[2] / "gallery"
+FINAL = ("config.json", "provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")
+"""Files of a run that do not change once it is finished; older runs have no lengths."""
+GET_GALLERY = "get the gallery folder again"
+MEND = "restore it, or delete the run's folder and train the run again"
+
+
+def runs_root() -> Path:
+    """Return the folder of all runs: $REPRO_RUNS, or `runs` in the working directory."""
+    return Path(os.path.expanduser(os.environ.get("REPRO_RUNS") or "runs"))  # no shell has expanded a ~ in a file of settings
+
+
+def is_trained(config: RunConfig) -> bool:
+    """Return whether the run of this configuration is below `runs_root()` and finished; makes nothing."""
+    path = runs_root() / run_name(config)
+    return is_file(path / "config.json") and Run(path).is_finished
+
+
+def fitting(name: str, runs: Sequence[str]) -> list[str]:
+    """Return the names of runs that a name stands for: of the system of that name, else all that begin so."""
+    found = [run for run in runs if run.startswith((name, file_name(name), name_of_seeds(name)))] if name else []
+    return [run for run in found if run.startswith(name_of_seeds(name))] or found
+
+
+class Run:
+    """A run folder.
+
+    Args:
+        path: the folder; it must hold a `config.json`.
+
+    Raises:
+        InputError: the folder is not a run, or no folder is given.
+        DamagedFileError: its `config.json` is not the one that it is named by.
+    """
+
+    def __init__(self, path: Path) -> None:
+        check_kind("path", path, "give a folder, as in repro.Run('runs/base-seed1-...')", str, os.PathLike)
+        self.path = Path(path)
+        self.config = _read_config(self.path)
+        named = NAMED.fullmatch(self.path.resolve().name)
+        if named and named[1] != self.config.digest():
+            what = f"was changed: the folder is named by a configuration of digest {named[1]}, this one has {self.config.digest()}"
+            raise DamagedFileError(str(self.path / "config.json"), what, MEND)
+
+    @classmethod
+    def create(cls, config: RunConfig, root: Path | None = None) -> "Run":
+        """Return the run of this configuration, making its folder when it is not there yet.
+
+        Raises:
+            DamagedFileError: its folder is there with another configuration in it.
+        """
+        check_kind("root", root, "give the folder of all runs, or leave it out", str, os.PathLike, NoneType)
+        path = Path(root or runs_root()) / run_name(config)
+        if not exists(path / "config.json"):
+            write_json(path / "config.json", asdict(config))
+        if changes := _changes(asdict(_read_config(path)), asdict(config)):
+            raise DamagedFileError(str(path / "config.json"), f"was changed: {'; '.join(changes)}", MEND)
+        return cls(path)
+
+    @classmethod
+    def find(cls, name: str) -> "Run":
+        """Return a run by its folder, or by its name or the unique beginning of it below `runs_root()`.
+
+        The name of a system means this one, and no other whose name begins so. What was made of a run, as by pruning it, may have the
+        same name up to the digest: if one of those that fit was trained from the beginning, it is meant.
+
+        Raises:
+            InputError: nothing or more than one fits, or the name is no text.
+        """
+        found = cls.find_all(name)
+        if len(found) > 1:
+            listed = ", ".join(run.path.name for run in found[:4])
+            raise InputError(os.fspath(name), f"fits {len(found)} runs: {listed}", "write more of the name")
+        return found[0]
+
+    @classmethod
+    def find_seeds(cls, name: str) -> "list[Run]":
+        """Return the run that `find` returns, or several that fit if nothing but their seeds differs, in the order of these.
+
+        Raises:
+            InputError: as `find`.
+        """
+        found = cls.find_all(name)
+        if len({replace(run.config, train=replace(run.config.train, seed=0)) for run in found}) > 1:
+            return [cls.find(name)]
+        return sorted(found, key=lambda run: run.config.train.seed)
+
+    @classmethod
+    def find_all(cls, name: str) -> "list[Run]":
+        """Return what `find` chooses from: one at least.
+
+        Raises:
+            InputError: nothing fits.
+        """
+        check_kind("name", name, "give the name of a run, as in repro.Run.find('base')", str, os.PathLike)
+        name = os.fspath(name)
+        if is_file(Path(name) / "config.json"):
+            return [cls(Path(name))]
+        folders = [runs_root() / folder for folder in names_in(runs_root())]
+        fits = fitting(name, [path.name for path in folders])
+        found = [path for path in folders if path.name in fits and exists(path / "config.json")]
+        if len(found) > 1:
+            found = [path for path in found if _read_config(path).train.start_from is None] or found
+        if found:
+            return [cls(path) for path in found]
+        known = [path.name for path in folders if os.path.exists(path / "config.json")]
+        listed = f"known runs: {', '.join(known[:6])}" if known else "train one with `repro train`"
+        if bundled := [model for model in fitting(name, names_in(GALLERY)) if is_file(GALLERY / model / "config.json")]:
+            listed += f", or use a bundled one: {', '.join(str(_shortest(GALLERY / model)) for model in bundled)}"
+        if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
+            listed = f"from here it is {GALLERY / Path(name).name}"
+        elif Path(name).parent.name == GALLERY.name and not GALLERY.is_dir():
+            listed = GET_PROJECT
+        raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
+
+    @property
+    def name(self) -> str:
+        """What records call the run: the name that its configuration gives it, whatever its folder was renamed to."""
+        return run_name(self.config)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether training ended and the final parameters are there."""
+        return is_folder(self.path / "final")
+
+    def check_finished(self) -> None:
+        """Refuse a run without final parameters.
+
+        Raises:
+            InputError: training has not ended.
+        """
+        if not self.is_finished:
+            raise InputError(str(self.path), "is not finished", "start its `repro train` command again; it resumes")
+
+    @property
+    def subwords_path(self) -> Path:
+        """Where the subword model lies."""
+        return self.path / "subwords.model"
+
+    @property
+    def lengths_path(self) -> Path:
+        """Where the numbers of source and target tokens in the training data lie."""
+        return self.path / "lengths.json"
+
+    def length_ratio(self) -> float | None:
+        """Return mean source length / mean target length of the training data, in tokens without marks; None if it was not noted.
+
+        Raises:
+            DamagedFileError: the file is not what was written.
+        """
+        if not exists(self.lengths_path):
+            return None
+        try:
+            lengths = json.loads(read_plain(self.lengths_path))
+            ratio = lengths["source_tokens"] / lengths["target_tokens"]
+            if not 0 < ratio < math.inf:  # NaN is neither
+                raise ValueError("no ratio of numbers of tokens")
+        except (FileNotFoundError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
+            raise DamagedFileError(str(self.lengths_path), "holds no two numbers of tokens", MEND) from error
+        return ratio
+
+    @property
+    def metrics_path(self) -> Path:
+        """Where training appends a JSON line per log interval."""
+        return self.path / "metrics.jsonl"
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """Return the logged lines, in order; a last one that a crash tore is left out.
+
+        Raises:
+            DamagedFileError: another line is not JSON, or not of an update; or the log is no longer that of the finished run.
+        """
+        if not is_file(self.metrics_path):
+            return []
+        self._check_final()
+        lines = [line for line in read_plain(self.metrics_path).split(b"\n") if line]
+        values = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                value = json.loads(line)
+                if not isinstance(value["update"], int):
+                    raise TypeError("no number of an update")
+                values.append(value)
+            except (ValueError, TypeError, LookupError, RecursionError) as error:
+                if number < len(lines):
+                    what = "is not JSON of an update"
+                    raise DamagedFileError(f"{self.metrics_path}:{number}", what, "restore it, or delete that line") from error
+        return values
+
+    @property
+    def provenance_path(self) -> Path:
+        """Where it lies from what the run was made."""
+        return self.path / "provenance.json"
+
+    def provenance(self) -> dict[str, Any]:
+        """Return where and from what the run was made; see `provenance`.
+
+        Raises:
+            DamagedFileError: the file is missing or cut, or is no longer that of the finished run.
+        """
+        self._check_final()
+        try:
+            found = json.loads(read_plain(self.provenance_path))
+            threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list, "behaviour": dict, "commits": list}
+            texts = [*(found[key] for key in (*IDENTITY, *TOLD)), found["versions"]["torch"], *found["versions"].values()]
+            is_whole = type(threads) is int and 0 < threads < 10_000 and all(isinstance(text, str) for text in texts)
+            if not is_whole or any(not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()):
+                raise ValueError("not a provenance")
+        except (FileNotFoundError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise DamagedFileError(str(self.provenance_path), "does not say from what the run was made", MEND) from error
+        return found
+
+    def check_files(self) -> None:
+        """Check the final parameters and what was final with them, that subwords and lengths are those that the provenance names, and
+        all files of a gallery's model.
+
+        Runs made before anything was noted of a file are believed.
+
+        Raises:
+            DamagedFileError: a file is missing or changed.
+        """
+        pinned = gallery_hashes(self.path.parent).get(self.path.name, {})
+        check_hashes(self.path, pinned, "the gallery's MANIFEST.json", GET_GALLERY)
+        noted = self.provenance().get("files", {}) if exists(self.provenance_path) else {}
+        check_hashes(self.path, noted, "provenance.json", MEND)
+        if self.is_finished:
+            check_folder(self.path / "final", GET_GALLERY if pinned else MAKE_AGAIN)
+            self._check_final()
+
+    def _check_final(self) -> None:
+        """Check the files of a finished run whose hashes were noted with the final parameters, whatever its folder is named."""
+        if self.is_finished:
+            check_hashes(self.path, hashes_beside(self.path / "final"), "final/MANIFEST.json", MEND)
+
+    def save_final(self, parameters: dict[str, Any], state: dict[str, Any]) -> None:
+        """Write the final parameters, with the hashes of what is final with them, and read them back: from then on the run is finished.
+
+        Args:
+            parameters: tensors by name.
+            state: counters, as JSON.
+        """
+        beside = [name for name in FINAL if is_file(self.path / name)]
+        save_tensors(self.path / "final", {"model": parameters}, state, beside)
+
+    def lock(self) -> contextlib.AbstractContextManager[None]:
+        """Own the run while the block lasts; see `locks.owned`."""
+        return owned(self.path)
+
+    def save_checkpoint(self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
+        """Write the checkpoint after that many updates, and read it back.
+
+        Args:
+            update: the number of finished updates.
+            tensors: file name without suffix -> tensors by name.
+            state: counters, as JSON.
+        """
+        save_tensors(self.path / "checkpoints" / f"{update:07d}", tensors, state)
+
+    def checkpoints(self) -> list[Path]:
+        """Return the undamaged checkpoints, oldest first; the newest is where training resumes."""
+        return [path for path in self.checkpoint_folders() if _is_sound(path)]
+
+    def checkpoint_folders(self) -> list[Path]:
+        """Return all checkpoints, damaged ones as well, oldest first.
+
+        Raises:
+            MachineError: they cannot be read.
+        """
+        folder = self.path / "checkpoints"
+        return [folder / name for name in names_in(folder) if name.isdecimal() and is_folder(folder / name)]
+
+    def set_aside(self, checkpoint: Path) -> None:
+        """Keep a damaged checkpoint by another name, for whoever can mend it, until the run has passed it; see `remove_checkpoints`."""
+        aside = checkpoint.with_name(checkpoint.name + DAMAGED)
+        with refusals(checkpoint):
+            if exists(aside):  # the same update was damaged before
+                shutil.rmtree(aside)
+            os.replace(checkpoint, aside)
+
+    def remove_leftovers(self) -> None:
+        """Remove what a killed process had begun to write; only for the owner of the lock."""
+        found = self.path.rglob(f"*{UNFINISHED}")
+        for path in sorted(found, key=lambda path: len(path.parts), reverse=True):  # a file that lies in an unfinished folder first
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def remove_checkpoints(self, keep: Collection[int] = ()) -> None:
+        """Drop the checkpoints but those after `keep` updates: old ones once newer ones are safe, all once the run is finished.
+
+        What was set aside goes once a checkpoint of as many updates is kept.
+        """
+        for path in self.checkpoint_folders():
+            if int(path.name) not in keep:
+                _remove(path)
+        for name in names_in(self.path / "checkpoints"):
+            update = name.removesuffix(DAMAGED)
+            if update != name and update.isdecimal() and (not keep or int(update) <= max(keep)):
+                _remove(self.path / "checkpoints" / name)
+
+
+def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
+    """Return the hash of each file of each model in a gallery; nothing of a folder that is none.
+
+    Raises:
+        DamagedFileError: its list of hashes is not JSON, or a model has none in it.
+    """
+    path = folder / "MANIFEST.json"
+    if not exists(path):
+        return {}
+    try:
+        found = {model: dict(hashes) for model, hashes in json.loads(read_plain(path)).items()}
+        if not all(found.values()):
+            raise ValueError("a model without hashes")
+        return found
+    except (FileNotFoundError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedFileError(str(path), "holds no hashes of models", GET_GALLERY) from error
+
+
+def _shortest(path: Path) -> Path:
+    """Return a path from the working directory if it is below it, else the whole."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _read_config(path: Path) -> RunConfig:
+    try:
+        values = json.loads(read_plain(path / "config.json"))
+    except FileNotFoundError as error:
+        raise InputError(str(path), "is not a run folder (no readable config.json)", "name a folder made by `repro train`") from error
+    except (ValueError, RecursionError) as error:
+        raise DamagedFileError(str(path / "config.json"), "is not JSON", MEND) from error
+    return from_dict(RunConfig, values, str(path / "config.json"))
+
+
+def _changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """List in words what differs between two configurations."""
+    pairs = [(f"{part}.{key}", found[part][key], wanted[part][key]) for part in wanted for key in wanted[part]]
+    return [f"{key} is {is_}, was {was}" for key, is_, was in pairs if is_ != was]
+
+
+def _is_sound(path: Path) -> bool:
+    try:
+        check_folder(path)
+    except DamagedFileError:  # what cannot be read is not that
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    """Remove a checkpoint folder so that a crash midway leaves nothing that looks like one: its manifest goes first."""
+    if path.is_symlink():  # what it points to is not ours to empty
+        return path.unlink()
+    (path / "MANIFEST.json").unlink(missing_ok=True)
+    shutil.rmtree(path)

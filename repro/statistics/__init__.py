@@ -1,0 +1,1 @@
+"""Scores of translations, and how sure they and their differences are."""

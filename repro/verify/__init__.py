@@ -1,0 +1,1 @@
+"""Derive stored results again, and report each mismatch."""

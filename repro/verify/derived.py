@@ -1,0 +1,248 @@
+"""What of a record of each kind is not what its evidence gives; `verify.py` lists from what each number is derived."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from repro.analysis.ablation import heads_of
+from repro.analysis.heads import HeadStatistics, head_roles
+from repro.analysis.syntax import MARGIN, RELATIONS
+from repro.claims.evidence import NotMeasured, Record
+from repro.core.config import ModelConfig, RunConfig, from_dict
+from repro.core.subwords import PAD_ID
+from repro.core.transformer import Transformer, count_parameters
+from repro.data.corpora import is_at_hand, load_once, load_pairs, task_of
+from repro.errors import MachineError
+from repro.measures.contrastive import check_contrastive, check_pairs
+from repro.measures.heads import DIGITS
+from repro.measures.pruning import SERIES, tried_penalties
+from repro.measures.registry import masks_table
+from repro.papers.pruned import NO_CONTROL, shape_of
+from repro.records.sentences import describe_references
+from repro.records.stored import overlap_of
+from repro.records.translations import changed_by, hypotheses_of, recount, rescore
+from repro.statistics.metrics import metrics_for
+from repro.verify.plausible import check_heads_there, check_kept, check_maps, check_off_diagonal, check_speed, check_training
+
+ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
+
+Scores = dict[tuple[str, str], Record]
+"""Score records by the digest of their configuration and their test set."""
+
+
+Findings = Iterator[str | None]
+"""What was derived again: a line for each number that is stored otherwise, None for each other."""
+
+
+def unequal(what: str, stored: Any, derived: Any) -> Findings:
+    """Yield a line if what is stored is not what was derived, else None."""
+    yield f"{what}: stored {stored}, derived {derived}" if stored != derived else None
+
+
+def _check_scores(record: Record, _: Scores) -> Findings:
+    yield from check_training(record)
+    training, decoding, number = record["training"], record["decoding"], record["sentences"]
+    yield from unequal("sentences", number, record["tables"]["sentences"].num_rows)
+    yield from unequal("references", record["tables"]["references"].num_rows, number)
+    again = rescore(record)
+    yield from unequal("number of scores", len(record["scores"]), len(again))
+    for stored, derived in zip(record["scores"], again, strict=True):
+        yield from unequal("scores", stored, derived)
+    yield from unequal("target tokens per second", training["target_tokens_per_second"], round(training["tokens"] / training["seconds"]))
+    seconds = decoding["seconds"]  # stored with two decimals: a sentence of one's own may have taken 0.00
+    slowest, fastest = number / (seconds + 0.005), number / (seconds - 0.005) if seconds > 0.005 else np.inf
+    if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
+        yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
+    yield from unequal("parameters", training["parameters"], count_parameters(_model(record)))
+
+
+def _check_scored_text(record: Record, _: Scores) -> Findings:
+    """Score the translations again, with the corpus."""
+    _check_at_hand(record)
+    corpus = load_once(*_pair(record).values())
+    yield from unequal("fingerprint of the data", record["provenance"]["data_fingerprint"], corpus.fingerprint)
+    for what, is_so in recount(record).items():
+        yield None if is_so else f"{what}: are not what the translations and the corpus give"
+    in_train = overlap_of(**_pair(record), split=record["split"]).get("in_train")
+    yield from unequal("pairs in the training text", record.get("in_train"), in_train)
+
+
+def _pair(record: Record) -> dict[str, str]:
+    return {key: record["config"]["data"][key] for key in ("corpus", "source", "target")}
+
+
+def _model(record: Record) -> Transformer:
+    """Return the model of a record, untrained."""
+    config = from_dict(RunConfig, record["config"])
+    return _untrained(config.model, config.data.vocab_size)
+
+
+@lru_cache(maxsize=200)
+def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
+    return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)  # the ratio of the data is no parameter
+
+
+def _check_at_hand(record: Record) -> None:
+    """Refuse a record of own files that are on another machine: it is not damaged."""
+    for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
+        if not is_at_hand(name):
+            raise MachineError(name, "is not on this machine", "verify where the folder is, or put it back")
+
+
+def _check_masks(record: Record, scores: Scores) -> Findings:
+    whole, scored = hypotheses_of(record), _scores_of(record["config_digest"], record["split"], scores)
+    yield from unequal("number of translations without a mask", len(whole), scored["sentences"])
+    numbers = {0, *map(int, record["masks"])}
+    yield from unequal("masks of the translations", sorted(set(record["tables"]["masks"]["mask"].tolist()) - numbers), [])
+    places = heads_of(_model(record), "encoder_self")
+    heads = {str(head + 1): [list(place) for place in places if place.head == head] for head in {place.head for place in places}}
+    yield from unequal("masks", sorted(record["masks"]), sorted(heads))
+    for number, mask in record["masks"].items():
+        yield from unequal(f"heads of mask {number}", mask["heads"], heads.get(number))
+        for place, text in changed_by(record, int(number)).items():
+            is_changed = 0 <= place < len(whole) and whole[place] != text
+            yield None if is_changed else f"mask {number}: sentence {place} is not changed by it, or is not there"
+
+
+def _check_masked_text(record: Record, _: Scores) -> Findings:
+    """Count the translations again, with the corpus."""
+    _check_at_hand(record)
+    data, table = record["config"]["data"], record["tables"]["masks"]
+    sources, refs = load_pairs(data["corpus"], data["source"], data["target"], record["split"])
+    if max(table["sentence"].tolist()) >= len(refs):
+        yield f"translations: are of more sentences than {record['split']} has"
+        return
+    rows = list(zip(table["mask"].tolist(), table["sentence"].tolist(), table["hypothesis"], strict=True))
+    metrics = metrics_for(task_of(data["corpus"]), data["target"], tuple(refs))
+    yield from unequal("counts of the translations", table.digest, masks_table(rows, refs, data["target"]).digest)
+    yield from unequal(
+        "lengths of the references", record["tables"]["references"].digest, describe_references(metrics, sources, refs).digest
+    )
+
+
+def _check_heads(record: Record, _: Scores) -> Findings:
+    syntactic = None
+    if record["syntax"] is not None:
+        margins, differences = _margins(record["syntax"])
+        syntactic = np.any(margins >= MARGIN, axis=(0, 1))
+        yield from differences
+    for site, heads in shape_of(record["config"]["model"]).items():
+        yield from check_heads_there(site, record["sites"][site], heads)
+        if max(heads):
+            yield from _check_site(site, record["sites"][site], syntactic if site == "encoder_self" else None)
+    yield from unequal("split", record["split"], "dev")
+    yield from unequal("sentences", record["measured"]["sentences"], record["measured"]["sentences_of_split"])
+
+
+def _check_measured_text(record: Record, _: Scores) -> Findings:
+    """Count the sentences of dev, with the corpus."""
+    _check_at_hand(record)
+    yield from unequal("sentences", record["measured"]["sentences_of_split"], len(load_once(*_pair(record).values())["dev"]))
+
+
+def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Findings:
+    numbers: dict[str, Any] = {field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)}
+    statistics = HeadStatistics(**numbers)
+    for name in ("main_offset", "positional"):
+        if not _agree(_numbers(found[name]), getattr(statistics, name)):
+            yield f"{site} {name}: is not what the counts by offset give"
+    roles = [[list(head) for head in layer] for layer in head_roles(statistics, syntactic)]
+    yield from unequal(f"{site} roles", found["roles"], roles)
+    for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
+        for layer, row in enumerate(found[name]):
+            whole = np.nansum(_numbers(row) ** power)
+            if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:  # 0: nothing depends on the layer
+                yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
+
+
+def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
+    """Return accuracies minus baselines, `(num_relations, num_directions, num_layers, num_heads)`, and what is stored otherwise."""
+    margins, differences = [], []
+    for relation in RELATIONS:
+        positions = syntax["positions"][relation]
+        total, most = sum(positions.values()), max(positions.values(), default=0)
+        baseline = most / total if total else np.nan
+        accuracies, stored = ([_numbers(rows) for rows in syntax[name][relation].values()] for name in ("accuracy", "margin"))
+        margins.append([(np.round(accuracy * total) - most) / total if total else accuracy for accuracy in accuracies])
+        if not _agree(_numbers(syntax["baseline"][relation]), baseline):
+            differences.append(f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived {baseline:.5f}")
+        if not all(_agree(a, b) for a, b in zip(stored, margins[-1], strict=True)):
+            differences.append(f"margins of {relation}: are not those of its accuracies")
+    return np.array(margins), differences
+
+
+def _check_pruning(record: Record, scores: Scores) -> Findings:
+    whole, series = record["whole"], record["series"]
+    yield from unequal("heads before", whole, _model(record).num_heads())
+    for name, sites in SERIES.items():
+        runs = [point["run"] for point in series[name]["points"]]
+        yield from unequal(f"models of series {name}", sorted(runs), sorted(set(runs)))
+        yield from unequal(f"heads of series {name}", series[name]["heads"], sum(sum(whole[site]) for site in sites))
+        heads = {point["penalty"]: point["heads"] for point in series[name]["points"]}
+        yield from unequal(f"penalties of series {name}", sorted(heads), tried_penalties(name, series[name]["heads"], heads))
+        yield from _check_control(record, name, scores)
+        for point in series[name]["points"]:
+            yield from check_kept(point, whole)
+            pruned = _scores_of(point["config_digest"], "test", scores)
+            yield from unequal("run", point["run"], pruned["run"])
+            yield from unequal(f"start of {point['run']}", pruned["config"]["train"]["start_from"], record["run"])
+            yield from unequal(f"gates of {point['run']}", list(pruned["config"]["model"]["gated_sites"]), list(sites))
+            yield from unequal(f"{point['run']} penalty", point["penalty"], pruned["config"]["train"]["gate_penalty"])
+            yield from unequal(
+                f"{point['run']} heads", point["heads"], sum(len(layer) for site in sites for layer in point["kept_heads"][site])
+            )
+    small, scratch = (_scores_of(series["scratch"][which], "test", scores) for which in ("pruned", "scratch"))
+    cut_from = [point for point in series["all"]["points"] if point["run"] == small["config"]["train"]["cut_from"]]
+    shapes = [{site: list(map(len, layers)) for site, layers in point["kept_heads"].items()} for point in cut_from]
+    for which in (small, scratch):
+        yield from unequal(f"shape of {which['run']}", [shape_of(which["config"]["model"])], shapes)
+
+
+def _check_control(record: Record, name: str, scores: Scores) -> Findings:
+    """Compare what a series of pruned models is compared with to how it must have been trained."""
+    if "continued" not in record["series"][name]:
+        yield f"series {name} has no control: {NO_CONTROL}"
+        return
+    control = _scores_of(record["series"][name]["continued"], "test", scores)["config"]
+    yield from unequal(f"start of the control of series {name}", control["train"]["start_from"], record["run"])
+    yield from unequal(f"gates of the control of series {name}", list(control["model"]["gated_sites"]), [])
+    yield from unequal(f"frozen decoder of the control of series {name}", control["train"]["freeze_decoder"], name == "encoder")
+
+
+def _scores_of(digest: str, split: str, scores: Scores) -> Record:
+    if (digest, split) not in scores:
+        raise NotMeasured(f"the run of configuration {digest}", f"its translations of {split} are not stored", "repro run makes them")
+    return scores[digest, split]
+
+
+def _numbers(values: Any) -> np.ndarray:
+    """Return stored numbers as an array; what is missing is NaN."""
+    return np.array(values, dtype=float)
+
+
+def _agree(stored: np.ndarray, derived: np.ndarray | float) -> bool:
+    return np.allclose(stored, derived, rtol=0, atol=ROUNDING, equal_nan=True)
+
+
+CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
+    "scores": _check_scores,
+    "contrastive": lambda record, _: check_contrastive(record),
+    "masks": _check_masks,
+    "heads": _check_heads,
+    "pruning": _check_pruning,
+    "maps": lambda record, _: check_maps(record),
+    "off_diagonal": lambda record, _: check_off_diagonal(record),
+    "speed": lambda record, _: check_speed(record),
+}
+"""Kind of record -> what is derived again from records alone."""
+
+CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
+    "scores": _check_scored_text,
+    "contrastive": lambda record, _: check_pairs(record),
+    "masks": _check_masked_text,
+    "heads": _check_measured_text,
+}
+"""Kind of record -> what is derived again with the corpus, if it is at hand."""

@@ -1,0 +1,87 @@
+"""What stored numbers can be at all: maps, shares and speeds need the model or the clock again, but they have shapes and ranges."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from repro.claims.evidence import Record
+from repro.core.config import SELF_SITES, SITES
+
+SLACK = 0.001  # of the sum of a row of rounded weights
+RANGES = {"confidence": 1, "rarest": 1, "two_rarest": 1, "divergence": math.log(2)}
+"""The most that a number of a site in a head record can be; the least is 0. Divergence in nats, all else shares."""
+NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")  # of a site in a head record: all else has rows of heads by layer
+
+
+def check_training(record: Record) -> Iterator[str]:
+    """Yield what cannot be of a training: an update at which the schedule cannot end, another number of averaged checkpoints."""
+    training, schedule = record["training"], record["config"]["train"]
+    update, every = training["update"], schedule["eval_every"]
+    if not 0 < update <= schedule["max_updates"] or (update % every and update != schedule["max_updates"]):
+        yield f"update {update} is none of a training of {schedule['max_updates']} with a look every {every}"
+    elif schedule["schedule"] == "linear" and update < schedule["max_updates"]:
+        yield f"update {update} is before the end of a linear schedule of {schedule['max_updates']}"
+    if training["averaged"] != (expected := min(schedule["average"], math.ceil(update / every))):
+        yield f"averaged checkpoints: stored {training['averaged']}, derived {expected}"
+
+
+def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:
+    """Yield what of a site in a head record is not of so many heads by layer; rows are as long as that of the layer with most heads."""
+    known = [sum(value is not None for value in row) for row in found["confidence"]]
+    if known != heads:
+        yield f"{site}: has {known} heads by layer, not {heads}"
+    for name, rows in found.items():
+        if name not in NOT_BY_HEAD and (sizes := [len(row) for row in rows]) != [max(heads)] * len(heads):
+            yield f"{site} {name}: has rows of {sizes} heads, not of {max(heads)} in {len(heads)} layers"
+    for name, most in RANGES.items():
+        if not all(0 <= value <= most + SLACK for row in found[name] for value in row if value is not None):
+            yield f"{site} {name}: is not from 0 to {most:.4g}"
+    if (sizes := [len(row) for row in found["divergence"]]) != [len(heads)] * len(heads):
+        yield f"{site} divergence: has rows of {sizes} layers, not of {len(heads)}"
+
+
+def check_maps(record: Record) -> Iterator[str]:
+    """Yield what cannot be attention on the record's sentence: another shape than its tokens', a weight below 0, a row above 1."""
+    model, lengths = record["config"]["model"], {"source": len(record["source"]), "target": len(record["target"])}
+    sides = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
+    for site in SITES:
+        layers = record["weights"][site]
+        if len(layers) != model["encoder_layers" if site == "encoder_self" else "decoder_layers"]:
+            yield f"maps of {site}: has {len(layers)} layers"
+        for number, weights in enumerate(layers, start=1):
+            if weights is not None and not _is_attention(weights, *(lengths[side] for side in sides[site])):
+                yield f"maps of {site}, layer {number}: are no weights of {lengths}"
+
+
+def _is_attention(weights: Any, queries: int, keys: int) -> bool:
+    found = np.array(weights, dtype=float)
+    return found.shape[1:] == (queries, keys) and bool((found >= 0).all() and (found.sum(axis=-1) <= 1 + SLACK).all())
+
+
+def check_off_diagonal(record: Record) -> Iterator[str]:
+    """Yield what cannot be shares of the tokens of as many sentences on both sides."""
+    shares = {site: np.array(record["shares"][site], dtype=float) for site in SELF_SITES}
+    if len({len(found) for found in shares.values()}) != 1:
+        yield "shares: are of different numbers of sentences"
+    for site, found in shares.items():
+        if not ((found >= 0) & (found <= 1)).all():
+            yield f"shares of {site}: are not between 0 and 1"
+
+
+def check_speed(record: Record) -> Iterator[str]:
+    """Yield what cannot be a sitting: no rate, one that is not above 0, no run of the record's own."""
+    rates = np.array(record["sentences_per_second"], dtype=float)
+    if not len(rates) or not (rates > 0).all() or record["threads"] < 1:
+        yield "sentences per second: are not all above 0, or of no thread"
+    if record["run"] not in record["sitting"]:
+        yield f"sitting: is without {record['run']}"
+
+
+def check_kept(point: dict[str, Any], whole: dict[str, list[int]]) -> Iterator[str]:
+    """Yield whether a pruned model keeps a head that was not there before, or one twice."""
+    kept = [(site, layer, head) for site in SITES for layer, heads in enumerate(point["kept_heads"][site]) for head in heads]
+    before = {(site, layer, head) for site in SITES for layer, number in enumerate(whole[site]) for head in range(number)}
+    if len(set(kept)) < len(kept) or not before.issuperset(kept):
+        yield f"{point['run']} keeps heads that were not there, or one twice"

@@ -1,0 +1,227 @@
+"""Derive stored numbers again from what they were computed from, without any model.
+
+By kind of record, and from what:
+
+    all            digest, name, system and seed of a run;       its configuration
+                   where the record lies
+    scores         scores; tokens and sentences per second       what was counted of each translation; counts and seconds
+                   parameters                                    the configuration
+                   that seeds are models of their own            the translations of the other seeds, which differ
+                   what was counted; fingerprint of the data     translations and references; the corpus     (with the corpus)
+    contrastive    accuracies                                    cross entropies of single pairs
+                   pairs, types, distances ...                   the suite                                   (with the corpus)
+    heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
+                   shares of a layer                             sum to one
+                   which heads there are                         the configuration
+                   that all of dev count                         the corpus                                  (with the corpus)
+    masks          that a translation is changed by the mask     translations of the same model without it, as many as were scored
+                   which heads are masked                        the configuration
+                   what was counted                              translations and references                 (with the corpus)
+    pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
+                   heads before; where each model came from      the configuration; those of the score records
+                   which heads are kept                          the heads before: each once
+                   which penalties were tried                    the search, with the numbers of heads that it found
+
+Verdicts are derived again too, from records alone. That no record was edited, lost or added since, the manifest tells. All else needs the
+model or the clock again, and is as it was measured: the translations and cross entropies themselves, means over queries (confidence,
+distance, entropy, divergence ...), the parameters of gates (`undecided`, `almost_binary`), and seconds; the weights of maps, shares off
+the diagonal and rates of `speed` are held to their shapes and ranges (`plausible.py`).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from repro.claims.evidence import Evidence, NotMeasured, Record
+from repro.claims.verdict_fields import StoredVerdict, first_difference
+from repro.core.config import RunConfig, from_dict
+from repro.errors import InputError, MachineError, ReproError, did_you_mean
+from repro.papers import PAPERS
+from repro.papers.verdicts import TEST, claims_of, judge, load, of_scores, verdict_places
+from repro.records.manifest import has_manifest, manifest_faults
+from repro.records.schema import KINDS, kind_of
+from repro.records.stored import place_of, read_records
+from repro.records.translations import hypotheses_of
+from repro.runs.naming import run_name, system_of
+from repro.runs.storage import MANIFEST
+from repro.verify.derived import CHECKS, CORPUS_CHECKS, Findings, Scores, unequal
+
+CUT_SHORT = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+"""What comes of numbers deep in a record that are missing or of another type. `load_record` checks what all readers need, not every
+number: the rest is found here, where it must be named and must not keep the other records from being checked."""
+
+DISTINCT = 20
+"""So many different translations of a test set are not the same by chance for two seeds."""
+
+
+@dataclass
+class Verified:
+    """What a verification found.
+
+    Args:
+        faults: a line for each file that is no record, and each number that is not what its evidence gives.
+        unreadable: a line for each file or folder that cannot be opened.
+        records: how many were read.
+        numbers: how many numbers were derived again.
+        unchecked: what a check lacks here, such as a corpus -> the records that lack it.
+    """
+
+    faults: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    records: int = 0
+    numbers: int = 0
+    unchecked: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+def verify_records(folder: Path) -> Verified:
+    """Check a folder of results by its manifest, and derive again what its records let.
+
+    Raises:
+        InputError: there is no such folder, or no record in it: nothing would be verified.
+    """
+    records, errors = read_records(folder)
+    if not records and not errors:
+        what = "holds no result record" if Path(folder).is_dir() else "is not a folder"
+        raise InputError(str(folder), what, "name the folder of results: --results results")
+    found = Verified(records=len(records))
+    for error in errors:
+        (found.unreadable if isinstance(error, MachineError) else found.faults).append(str(error))
+    _check_manifest(folder, found)
+    scores = {(record["config_digest"], record["split"]): record for record in records.values() if kind_of(record) == "scores"}
+    absent: dict[str, MachineError] = {}
+    for path, record in records.items():
+        _check(found, path, record, partial(_differences, path, record, scores))
+        if kind_of(record) in CORPUS_CHECKS:
+            _check_with_corpus(found, path, record, scores, absent)
+    try:
+        found.faults += _counted_twice(scores.values())
+    except ReproError:  # a table that cannot be read was told of above
+        pass
+    return found
+
+
+def _check_manifest(folder: Path, found: Verified) -> None:
+    if not has_manifest(folder):
+        found.unchecked[f"{MANIFEST}, which tells an edited record: repro results --update writes it"].append(str(folder))
+        return
+    try:
+        found.faults += [fault for fault in manifest_faults(folder) if fault not in found.faults]
+    except MachineError as error:
+        found.unreadable.append(str(error))
+    except ReproError as error:
+        found.faults.append(str(error))
+
+
+def _check_with_corpus(found: Verified, path: Path, record: Record, scores: Scores, absent: dict[str, MachineError]) -> None:
+    """Check a record with its corpus; what is not at hand is looked for once."""
+    data = record["config"]["data"]
+    needed = f"the corpus {data['corpus']}"
+    if other := record.get("split", "").rpartition(":")[0]:
+        needed += f" and {other}"
+    if kind_of(record) == "contrastive":
+        needed += f" ({data['source']}-{data['target']} pairs)"
+    if needed in absent:
+        found.unchecked[str(absent[needed])].append(_name_of(record))
+        return
+
+    def check() -> Findings:
+        try:
+            yield from CORPUS_CHECKS[kind_of(record)](record, scores)
+        except MachineError as error:
+            absent[needed] = error
+            found.unchecked[str(error)].append(_name_of(record))
+
+    _check(found, path, record, check)
+
+
+def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Findings]) -> None:
+    """Add up what some checks of a record find; what was found before one fails is kept."""
+    name = _name_of(record)
+    try:
+        for what in checks():
+            found.numbers += 1
+            if what is not None:
+                found.faults.append(f"{name}: {what}")
+    except MachineError as error:
+        found.unreadable.append(f"{name}: {error}")
+    except NotMeasured as error:
+        found.unchecked[str(error)].append(name)
+    except ReproError as error:
+        found.faults.append(f"{name}: {error}")
+    except CUT_SHORT as error:
+        found.faults.append(f"{name}: {path} is damaged ({type(error).__name__}: {error})")
+
+
+def _name_of(record: Record) -> str:
+    return f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
+
+
+def _counted_twice(scores: Iterable[Record]) -> Iterator[str]:
+    """Yield which seeds of a system translate a test set word for word as another seed does: then one model counts as two."""
+    seen: dict[tuple, str] = {}
+    for record in scores:
+        settings = {**record["config"], "train": {**record["config"]["train"], "seed": None}}
+        about = json.dumps([settings, record["split"], record["search"]], sort_keys=True)
+        other = seen.setdefault((about, record["tables"]["sentences"].digest), record["run"])
+        # Models that were trained for a minute may all say the same.
+        if other != record["run"] and len(set(hypotheses_of(record))) >= DISTINCT:
+            yield f"{record['run']}, scores {record['split']}: has the translations of {other}, word for word: it is no seed of its own"
+
+
+def verify_claims(folder: Path) -> Verified:
+    """Judge every stored verdict again by the records that can be read; no corpus is needed."""
+    found = Verified()
+    records = list(read_records(folder)[0].values())
+    try:
+        places, errors = verdict_places(folder)
+    except ReproError as error:
+        places, errors = [], [error]
+    for error in errors:
+        (found.unreadable if isinstance(error, MachineError) else found.faults).append(f"verdicts: {error}")
+    for scale, split in places:
+        at = scale if split == TEST else f"{scale} on {split}"
+        try:
+            stored = load(folder, scale, split)
+            found.faults += _wrong_verdicts(at, stored, Evidence(scale, records, split))
+            found.numbers += len(stored)
+        except MachineError as error:
+            found.unchecked[str(error)].append(f"verdicts at {at}")
+        except ReproError as error:
+            found.faults.append(f"verdicts at {at}: {error}")
+        except CUT_SHORT as error:
+            found.faults.append(f"verdicts at {at}: they or their records are damaged ({type(error).__name__}: {error})")
+    return found
+
+
+def _wrong_verdicts(scale: str, verdicts: dict[str, StoredVerdict], evidence: Evidence) -> list[str]:
+    problems = []
+    claims = {paper: claims_of(paper) if evidence.split == TEST else of_scores(claims_of(paper)) for paper in PAPERS}
+    found = judge([claim for of_paper in claims.values() for claim in of_paper], evidence)
+    for names in ([claim.name for claim in of_paper] for of_paper in claims.values()):
+        for name in names if any(other in verdicts for other in names) else ():  # a paper is judged as a whole, or not at all
+            if name not in verdicts:
+                problems.append(f"{name} at {scale}: its verdict is missing, derived {found[name]['status']}")
+    for name, stored in verdicts.items():
+        derived = found.get(name)
+        if derived is None:
+            problems.append(f"{name} at {scale}: no paper has this claim")
+        elif what := first_difference(stored, derived):
+            problems.append(f"{name} at {scale}: {what}")
+    return problems
+
+
+def _differences(path: Path, record: Record, scores: Scores) -> Findings:
+    if kind_of(record) not in KINDS:
+        yield f"unknown kind '{kind_of(record)}': {did_you_mean(kind_of(record), KINDS)}"
+    place = place_of(record)
+    yield from unequal("place", "/".join(path.parts[-len(place.parts) :]), place.as_posix())
+    config = from_dict(RunConfig, record["config"])
+    yield from unequal("configuration", record["config_digest"], config.digest())
+    yield from unequal("run", record["run"], run_name(config))
+    yield from unequal("system", record["system"], system_of(config.model))
+    yield from unequal("seed", record["seed"], config.train.seed)
+    if kind_of(record) in CHECKS:
+        yield from CHECKS[kind_of(record)](record, scores)
