@@ -30,12 +30,18 @@ AT_ONCE = 7  # systems that race in one group: each is held in a process for eve
 def measure_training() -> list[dict]:
     """Target tokens/s of a training update: ours and the peers, both shapes and precisions, each in a process of its own.
 
-    Peers that keep freed memory race after the others, beside ours again: all at a time would need 30 GB.
+    Peers that keep freed memory race after the others, beside ours again: all at a time would need
+        30 GB.
     """
     from benchmarks import peers
 
     rows = []
-    for name, precision, rounds in (("small", "fp32", 5), ("small", "bf16", 5), ("base", "fp32", 3), ("base", "bf16", 3)):
+    for name, precision, rounds in (
+        ("small", "fp32", 5),
+        ("small", "bf16", 5),
+        ("base", "fp32", 3),
+        ("base", "bf16", 3),
+    ):
         shape = SHAPES[name]
         for kept in (False, True):
             contenders = [
@@ -50,18 +56,30 @@ def measure_training() -> list[dict]:
 def measure_decoding() -> list[dict]:
     """Sentences/s of a translation to exactly 25 tokens in batches of 64: ours and the peers, beams of 1 and 5.
 
-    Each toolkit has one process with all threads, as for one impatient user, and then a process for every core, as for a test set.
+    Each toolkit has one process with all threads, as for one impatient user, and then a process for
+    every core, as for a test set.
     """
     from benchmarks import peers
 
     rows, shape = [], SHAPES["small"]
     for processes in EACH_WAY:
         for beam, rounds in ((1, 7), (5, 5)):
-            contenders = [apart(ours.decoding, shape, beam, precision, processes=processes) for precision in ("fp32", "int8")]
+            contenders = [
+                apart(ours.decoding, shape, beam, precision, processes=processes)
+                for precision in ("fp32", "int8")
+            ]
             for precision in ("fp32", "int8"):
-                contenders.append(apart(peers.ctranslate2_decoding, shape, beam, precision, processes=processes))
+                contenders.append(
+                    apart(peers.ctranslate2_decoding, shape, beam, precision, processes=processes)
+                )
             contenders.append(apart(peers.marian_decoding, shape, beam, processes=processes))
-            rows += rows_of(race(contenders, rounds), shape="small", beam=beam, processes=processes, threads=THREADS // processes)
+            rows += rows_of(
+                race(contenders, rounds),
+                shape="small",
+                beam=beam,
+                processes=processes,
+                threads=THREADS // processes,
+            )
     return rows
 
 
@@ -70,7 +88,12 @@ def measure_variants() -> list[dict]:
     shape = SHAPES["small"]
     rows = _beside_base("training", lambda system: ours.training(shape, "fp32", system))
     for beam in (1, 5):
-        rows += _beside_base(f"beam {beam}", lambda system, beam=beam: apart(ours.decoding, shape, beam, "fp32", system, processes=THREADS))
+        rows += _beside_base(
+            f"beam {beam}",
+            lambda system, beam=beam: apart(
+                ours.decoding, shape, beam, "fp32", system, processes=THREADS
+            ),
+        )
     return rows
 
 
@@ -79,7 +102,10 @@ def measure_free_variants() -> list[dict]:
     free.train_systems()
     rows = []
     for beam in (1, 5):
-        timed = _beside_base(f"beam {beam}", lambda system, beam=beam: apart(free.system_contender, system, beam, processes=THREADS))
+        timed = _beside_base(
+            f"beam {beam}",
+            lambda system, beam=beam: apart(free.system_contender, system, beam, processes=THREADS),
+        )
         rows += [row | free.system_quality(row["name"], beam) for row in timed]
     return rows
 
@@ -101,9 +127,14 @@ def measure_memory() -> list[dict]:
     rows = []
     for system in ("", *SYSTEMS):
         work = f"from benchmarks.__main__ import print_peak; print_peak({system!r})"
-        answer = subprocess.run([sys.executable, "-c", work], cwd=ROOT, capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            [sys.executable, "-c", work], cwd=ROOT, capture_output=True, text=True, check=True
+        )
         rows.append({"name": system, "peak_mb": int(answer.stdout) / 1024})
-    return [{"name": row["name"], "extra_mb": round(row["peak_mb"] - rows[0]["peak_mb"])} for row in rows[1:]]
+    return [
+        {"name": row["name"], "extra_mb": round(row["peak_mb"] - rows[0]["peak_mb"])}
+        for row in rows[1:]
+    ]
 
 
 def print_peak(system: str) -> None:
@@ -113,7 +144,8 @@ def print_peak(system: str) -> None:
         contender = ours.training(SHAPES["small"], "fp32", system)
         for _ in range(3):
             contender.run()
-    status = Path("/proc/self/status").read_text()  # `getrusage` would tell the peak of the parent where that is higher
+    # `getrusage` would tell the peak of the parent where that is higher
+    status = Path("/proc/self/status").read_text()
     print(next(line.split()[1] for line in status.split("\n") if line.startswith("VmHWM:")))
 
 
@@ -133,7 +165,9 @@ def _versions_of_peers(sections: Iterable[str]) -> dict[str, str]:
     try:
         return {name: version(name) for section in sections for name in PEERS.get(section, ())}
     except PackageNotFoundError as error:
-        sys.exit(f"error: {error.name} is not installed. Fix: make bench, or pip install -e '.[bench]' and the same command again")
+        sys.exit(
+            f"error: {error.name} is not installed. Fix: make bench, or pip install -e '.[bench]' and the same command again"
+        )
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -141,7 +175,8 @@ def _versions_of_peers(sections: Iterable[str]) -> dict[str, str]:
 def main(sections: tuple[str, ...]) -> None:
     """Measure the named SECTIONS, or all, and write results and page."""
     torch.set_num_threads(THREADS)
-    made_by = describe_origin(torch.device("cpu"), THREADS, "generated ids")  # before the first section writes into the repository
+    # before the first section writes into the repository
+    made_by = describe_origin(torch.device("cpu"), THREADS, "generated ids")
     made_by["versions"] |= _versions_of_peers(sections or SECTIONS)
     for name in sections or SECTIONS:
         try:

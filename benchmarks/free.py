@@ -1,7 +1,9 @@
 """Sentences translated to their own ends by trained models, with the quality of the translations beside their speed.
 
-Toolkits: the base of Multi30k from the gallery translates its test set; only those that can run these very weights take part. Systems:
-each translates the beginning of the generated test set, trained on that corpus in about a minute, once for all later sittings.
+Toolkits: the base of Multi30k from the gallery translates its test set; only those that can run
+    these very weights take part. Systems:
+each translates the beginning of the generated test set, trained on that corpus in about a minute,
+once for all later sittings.
 """
 
 from collections.abc import Callable
@@ -37,12 +39,16 @@ def translator(toolkit: str, beam: int, precision: str) -> Callable[[list[str]],
     ours = load_translator(gallery.load(MODEL), "cpu")
     if toolkit == "repro":
         ours = ours.with_model(quantized(ours.model)) if precision == "int8" else ours
-        return lambda sentences: ours.translate(sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE))
+        return lambda sentences: ours.translate(
+            sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE)
+        )
     theirs = to_ctranslate2(ours.model, precision, torch.get_num_threads())
 
     def translate(sentences: list[str]) -> list[str]:
         ids = [[str(i) for i in row] for row in ours.subwords.encode(sentences)]
-        found = theirs.translate_batch(ids, beam_size=beam, length_penalty=1, max_batch_size=BATCH_SIZE, disable_unk=True)
+        found = theirs.translate_batch(
+            ids, beam_size=beam, length_penalty=1, max_batch_size=BATCH_SIZE, disable_unk=True
+        )
         return ours.subwords.decode([[int(i) for i in result.hypotheses[0]] for result in found])
 
     return translate
@@ -62,8 +68,12 @@ def measure() -> list[dict]:
         kinds = [(toolkit, beam, precision) for toolkit in TOOLKITS for precision in PRECISIONS]
         quality = _quality(kinds)
         for processes in EACH_WAY:
-            contenders = race([apart(contender, *kind, processes=processes) for kind in kinds], rounds=5)
-            timed = rows_of(contenders, beam=beam, processes=processes, threads=THREADS // processes)
+            contenders = race(
+                [apart(contender, *kind, processes=processes) for kind in kinds], rounds=5
+            )
+            timed = rows_of(
+                contenders, beam=beam, processes=processes, threads=THREADS // processes
+            )
             rows += [row | found for row, found in zip(timed, quality, strict=True)]
     return rows
 
@@ -72,10 +82,21 @@ def _quality(kinds: list[tuple[str, int, str]]) -> list[dict]:
     """Translate once by each contender, the first of which is our fp32."""
     sentences, references = _real_pairs()
     hypotheses = [translator(*kind)(sentences) for kind in kinds]
-    same = [sum(a == b for a, b in zip(hypotheses[0], other, strict=True)) / len(sentences) for other in hypotheses]
+    same = [
+        sum(a == b for a, b in zip(hypotheses[0], other, strict=True)) / len(sentences)
+        for other in hypotheses
+    ]
     scores = [score_all(lines, references, "de")[0] for lines in hypotheses]  # cased BLEU
     found = zip(scores, same, strict=True)
-    return [{"sentences": len(sentences), "bleu": score.value, "signature": score.signature, "same": part} for score, part in found]
+    return [
+        {
+            "sentences": len(sentences),
+            "bleu": score.value,
+            "signature": score.signature,
+            "same": part,
+        }
+        for score, part in found
+    ]
 
 
 def train_systems() -> None:
@@ -101,18 +122,27 @@ def system_quality(system: str, beam: int) -> dict:
     lines = _system_translator(system, beam)(sentences)
     bleu = score_all(lines, references, SCALES[SCALE].data.target)[0]
     words = sum(len(line.split()) for line in lines) / len(lines)
-    return {"sentences": len(lines), "words": words, "bleu": bleu.value, "signature": bleu.signature}
+    return {
+        "sentences": len(lines),
+        "words": words,
+        "bleu": bleu.value,
+        "signature": bleu.signature,
+    }
 
 
 def _system_translator(system: str, beam: int) -> Callable[[list[str]], list[str]]:
     ours = load_translator(Run.find(run_name(resolve(SCALE, system))), "cpu")
-    return lambda sentences: ours.translate(sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE))
+    return lambda sentences: ours.translate(
+        sentences, SearchConfig(beam=beam, batch_size=BATCH_SIZE)
+    )
 
 
 @cache
 def _generated_pairs() -> tuple[list[str], list[str]]:
     data = SCALES[SCALE].data
-    sentences, references = load_corpus(data.corpus, data.source, data.target).pairs("test", data.source, data.target)
+    sentences, references = load_corpus(data.corpus, data.source, data.target).pairs(
+        "test", data.source, data.target
+    )
     return sentences[:SENTENCES], references[:SENTENCES]
 
 

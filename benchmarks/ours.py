@@ -2,17 +2,43 @@
 
 import torch
 
-from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, VOCAB, Contender, Shape, sources, training_batch
+from benchmarks.work import (
+    BATCH_SIZE,
+    DROPOUT,
+    LENGTH,
+    SMOOTHING,
+    VOCAB,
+    Contender,
+    Shape,
+    sources,
+    training_batch,
+)
 from repro import SYSTEMS, SearchConfig, Transformer, keep_freed_memory
-from repro.core import EOS_ID, PAD_ID, Batch, ModelConfig, TrainConfig, apply_update, beam_search, make_optimizer, quantized
+from repro.core import (
+    EOS_ID,
+    PAD_ID,
+    Batch,
+    ModelConfig,
+    TrainConfig,
+    apply_update,
+    beam_search,
+    make_optimizer,
+    quantized,
+)
 
 
 def model_of(shape: Shape, system: str = "base") -> Transformer:
     """Build an untrained model of a system in a shape."""
     torch.manual_seed(0)
-    sizes = {"encoder_layers": shape.layers, "decoder_layers": shape.layers, "embed_dim": shape.width}
+    sizes = {
+        "encoder_layers": shape.layers,
+        "decoder_layers": shape.layers,
+        "embed_dim": shape.width,
+    }
     sizes |= {"ffn_dim": shape.ffn, "num_heads": shape.heads, "dropout": DROPOUT}
-    return Transformer(ModelConfig(**(sizes | SYSTEMS[system])), VOCAB, PAD_ID, [True] * VOCAB, length_ratio=1.0)
+    return Transformer(
+        ModelConfig(**(sizes | SYSTEMS[system])), VOCAB, PAD_ID, [True] * VOCAB, length_ratio=1.0
+    )
 
 
 def training(shape: Shape, precision: str, system: str = "base") -> Contender:
@@ -23,7 +49,11 @@ def training(shape: Shape, precision: str, system: str = "base") -> Contender:
     optimizer = make_optimizer(model, config)
     src, tgt_in, tgt_out = training_batch()
     batch = Batch(src, tgt_in, tgt_out, list(range(len(src))))
-    return Contender(f"repro {system} {precision}", lambda: apply_update(model, optimizer, batch, 1e-4, config), batch.num_target_tokens)
+    return Contender(
+        f"repro {system} {precision}",
+        lambda: apply_update(model, optimizer, batch, 1e-4, config),
+        batch.num_target_tokens,
+    )
 
 
 def decoding(shape: Shape, beam: int, precision: str = "fp32", system: str = "base") -> Contender:

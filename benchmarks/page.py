@@ -24,7 +24,10 @@ def write_page(results: Path, page: Path) -> None:
             origin = sections[name]["provenance"]
             made = f"{origin['processor']}, {origin['threads']} threads, {_versions(name, origin['versions'])}, commit {origin['commit']}"
             load = f"load at the end, this work in it: {origin['load_average']:.1f}"
-            parts += [make(sections[name]["rows"]), f"Measured until {origin['measured']} on {made}; {load}."]
+            parts += [
+                make(sections[name]["rows"]),
+                f"Measured until {origin['measured']} on {made}; {load}.",
+            ]
     page.write_text("\n\n".join(parts) + "\n")
     if "scaling" in sections:
         plots.save(layer_cost(sections["scaling"]["rows"]), page.parent / PLOT)
@@ -43,14 +46,23 @@ def _training(rows: list[dict]) -> str:
 
 
 def _decoding(rows: list[dict]) -> str:
-    return "## Decoding, 25 tokens each\n\n" + _by_group(rows, ("shape", "beam", "processes", "threads"), "sentences/s")
+    return "## Decoding, 25 tokens each\n\n" + _by_group(
+        rows, ("shape", "beam", "processes", "threads"), "sentences/s"
+    )
 
 
 def _free(rows: list[dict]) -> str:
     """Return speed and quality of whole translations."""
-    quality = {"BLEU": lambda row: f"{row['bleu']:.2f}", "same as our fp32": lambda row: f"{100 * row['same']:.1f} %"}
+    quality = {
+        "BLEU": lambda row: f"{row['bleu']:.2f}",
+        "same as our fp32": lambda row: f"{100 * row['same']:.1f} %",
+    }
     title = f"## Decoding real sentences, each to its own end: `gallery/{MODEL}`, {rows[0]['sentences']:,} of Multi30k\n\n"
-    return title + _by_group(rows, ("beam", "processes", "threads"), "sentences/s", quality) + f"\n\nBLEU: `{rows[0]['signature']}`."
+    return (
+        title
+        + _by_group(rows, ("beam", "processes", "threads"), "sentences/s", quality)
+        + f"\n\nBLEU: `{rows[0]['signature']}`."
+    )
 
 
 def _variants(rows: list[dict]) -> str:
@@ -74,28 +86,65 @@ def _by_system(rows: list[dict], further: dict[str, Callable[[dict], str]]) -> s
     lines = []
     for system in systems:
         found = [by_place[system, kind] for kind in kinds]
-        cells = [cell for row in found for cell in (_rate(row), f"{row['ratio']:.2f}", *(show(row) for show in further.values()))]
+        cells = [
+            cell
+            for row in found
+            for cell in (
+                _rate(row),
+                f"{row['ratio']:.2f}",
+                *(show(row) for show in further.values()),
+            )
+        ]
         lines.append([system, *cells, f"{max(row['drift'] for row in found):.2f}"])
-    units = [(f"{kind}, {'target tokens' if kind == 'training' else 'sentences'}/s", "to base", *further) for kind in kinds]
-    return table(["system", *(name for names in units for name in names), "slowest / fastest round"], lines)
+    units = [
+        (f"{kind}, {'target tokens' if kind == 'training' else 'sentences'}/s", "to base", *further)
+        for kind in kinds
+    ]
+    return table(
+        ["system", *(name for names in units for name in names), "slowest / fastest round"], lines
+    )
 
 
 def _rate(row: dict) -> str:
     return f"{row['rate']:,.0f}" if row["rate"] >= 100 else f"{row['rate']:.1f}"
 
 
-def _by_group(rows: list[dict], keys: tuple[str, ...], unit: str, further: dict[str, Callable[[dict], str]] | None = None) -> str:
+def _by_group(
+    rows: list[dict],
+    keys: tuple[str, ...],
+    unit: str,
+    further: dict[str, Callable[[dict], str]] | None = None,
+) -> str:
     """Return a table of rates, each also as a ratio to the first contender of its group, ours, and of `further` columns."""
     further, lines = further or {}, []
     for row in rows:
         cells = [_rate(row), f"{row['ratio']:.2f}", f"{row['drift']:.2f}"]
-        lines.append([row["name"], *(str(row[key]) for key in keys), *cells, *(show(row) for show in further.values())])
-    return table(["contender", *keys, unit, "ratio to the group's first", "slowest / fastest round", *further], lines)
+        lines.append(
+            [
+                row["name"],
+                *(str(row[key]) for key in keys),
+                *cells,
+                *(show(row) for show in further.values()),
+            ]
+        )
+    return table(
+        [
+            "contender",
+            *keys,
+            unit,
+            "ratio to the group's first",
+            "slowest / fastest round",
+            *further,
+        ],
+        lines,
+    )
 
 
 def _memory(rows: list[dict]) -> str:
     lines = [[row["name"], f"{row['extra_mb']:,}"] for row in rows]
-    return "## Memory in training, 4,000 tokens a batch\n\n" + table(["system", "peak above imports, MB"], lines)
+    return "## Memory in training, 4,000 tokens a batch\n\n" + table(
+        ["system", "peak above imports, MB"], lines
+    )
 
 
 def _scaling(rows: list[dict]) -> str:
@@ -105,7 +154,9 @@ def _scaling(rows: list[dict]) -> str:
     longer = lengths[len(lengths) // 2 :]
     lines = []
     for name in names:
-        slope = np.polyfit([math.log(n) for n in longer], [math.log(by_place[name, n]) for n in longer], 1)[0]
+        slope = np.polyfit(
+            [math.log(n) for n in longer], [math.log(by_place[name, n]) for n in longer], 1
+        )[0]
         lines.append([name, *(f"{by_place[name, n]:.1f}" for n in lengths), f"{slope:.2f}"])
     note = (
         "Decoder self-attention of the small shape with its projections, forward only. Tokens are constant, so a cost linear in the\n"
@@ -143,5 +194,6 @@ Only ratios within one table mean anything: the machine, not the code, decides t
 translator that has the machine to itself; a process a core, one thread and the whole work each, is the most that a machine gives. Ours
 tells the C library to keep freed memory; "freed memory kept" is a peer with the same setting, to ours in a race of its own.
 CTranslate2 runs the very weights of our model. """ + " ".join(
-    f"The shape *{s.name}* has {s.layers} + {s.layers} layers of {s.width}, feed-forward {s.ffn}, {s.heads} heads." for s in SHAPES.values()
+    f"The shape *{s.name}* has {s.layers} + {s.layers} layers of {s.width}, feed-forward {s.ffn}, {s.heads} heads."
+    for s in SHAPES.values()
 )

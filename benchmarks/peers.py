@@ -1,6 +1,7 @@
 """Other toolkits, each given the same shape, dropout places, loss and optimiser, through its own documented interface.
 
-Dropout is on embeddings and sublayer outputs only, as in ours; options of a peer that drop more are set to zero, which favours it.
+Dropout is on embeddings and sublayer outputs only, as in ours; options of a peer that drop more are
+set to zero, which favours it.
 """
 
 import math
@@ -13,7 +14,17 @@ from torch import nn
 from torch.nn import functional as F
 
 from benchmarks.ours import model_of
-from benchmarks.work import BATCH_SIZE, DROPOUT, LENGTH, SMOOTHING, VOCAB, Contender, Shape, sources, training_batch
+from benchmarks.work import (
+    BATCH_SIZE,
+    DROPOUT,
+    LENGTH,
+    SMOOTHING,
+    VOCAB,
+    Contender,
+    Shape,
+    sources,
+    training_batch,
+)
 from repro import Transformer, keep_freed_memory
 from repro.core import sinusoids
 
@@ -38,7 +49,9 @@ class PlainTransformer(nn.Module):
         self.scale = math.sqrt(shape.width)
 
     def forward(self, src, tgt_in):
-        src, tgt_in = (self.dropout(self.embedding(ids) * self.scale + self.positions) for ids in (src, tgt_in))
+        src, tgt_in = (
+            self.dropout(self.embedding(ids) * self.scale + self.positions) for ids in (src, tgt_in)
+        )
         hidden = self.core(src, tgt_in, tgt_mask=self.future, tgt_is_causal=True)
         return F.linear(hidden, self.embedding.weight)
 
@@ -51,9 +64,20 @@ def marian(shape: Shape):
     sizes |= {"encoder_ffn_dim": shape.ffn, "decoder_ffn_dim": shape.ffn}
     sizes |= {"encoder_attention_heads": shape.heads, "decoder_attention_heads": shape.heads}
     drops = {"dropout": DROPOUT, "attention_dropout": 0.0, "activation_dropout": 0.0}
-    ids = {"pad_token_id": 0, "eos_token_id": 3, "forced_eos_token_id": None, "decoder_start_token_id": 2}
+    ids = {
+        "pad_token_id": 0,
+        "eos_token_id": 3,
+        "forced_eos_token_id": None,
+        "decoder_start_token_id": 2,
+    }
     config = MarianConfig(
-        vocab_size=VOCAB, activation_function="relu", scale_embedding=True, max_position_embeddings=512, **sizes, **drops, **ids
+        vocab_size=VOCAB,
+        activation_function="relu",
+        scale_embedding=True,
+        max_position_embeddings=512,
+        **sizes,
+        **drops,
+        **ids,
     )
     return MarianMTModel(config)
 
@@ -62,9 +86,16 @@ def x_transformer(shape: Shape):
     """Return x-transformers' encoder-decoder of a shape."""
     from x_transformers import XTransformer
 
-    side = {"num_tokens": VOCAB, "depth": shape.layers, "heads": shape.heads, "max_seq_len": 512, "emb_dropout": DROPOUT}
+    side = {
+        "num_tokens": VOCAB,
+        "depth": shape.layers,
+        "heads": shape.heads,
+        "max_seq_len": 512,
+        "emb_dropout": DROPOUT,
+    }
     side |= {"attn_dim_head": shape.width // shape.heads, "ff_mult": shape.ffn / shape.width}
-    side |= {"attn_sublayer_dropout": DROPOUT, "ff_sublayer_dropout": DROPOUT}  # `attn_dropout`, `ff_dropout` are inside
+    # `attn_dropout`, `ff_dropout` are inside
+    side |= {"attn_sublayer_dropout": DROPOUT, "ff_sublayer_dropout": DROPOUT}
     sides = {f"{part}_{option}": value for part in ("enc", "dec") for option, value in side.items()}
     return XTransformer(dim=shape.width, tie_token_emb=True, **sides)
 
@@ -77,31 +108,48 @@ def training(shape: Shape, name: str, precision: str, keep_memory: bool = False)
     if keep_memory:
         keep_freed_memory()
     torch.manual_seed(0)
-    model = {"nn.Transformer": PlainTransformer, "HF Marian": marian, "x-transformers": x_transformer}[name](shape).train()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    model = {
+        "nn.Transformer": PlainTransformer,
+        "HF Marian": marian,
+        "x-transformers": x_transformer,
+    }[name](shape).train()
+    optimizer = torch.optim.Adam(
+        model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True
+    )
     src, tgt_in, tgt_out = training_batch()
     logits_of = {
         "nn.Transformer": lambda: model(src, tgt_in),
         "HF Marian": lambda: model(input_ids=src, decoder_input_ids=tgt_in, use_cache=False).logits,
-        "x-transformers": lambda: model.decoder.net(tgt_in, context=model.encoder(src, return_embeddings=True)),
+        "x-transformers": lambda: model.decoder.net(
+            tgt_in, context=model.encoder(src, return_embeddings=True)
+        ),
     }[name]
 
     def run() -> None:
         with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
-            loss = F.cross_entropy(logits_of().flatten(0, 1), tgt_out.flatten(), label_smoothing=SMOOTHING)
+            loss = F.cross_entropy(
+                logits_of().flatten(0, 1), tgt_out.flatten(), label_smoothing=SMOOTHING
+            )
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
 
-    return Contender(f"{name} {precision}{', freed memory kept' if keep_memory else ''}", run, tgt_out.numel())
+    return Contender(
+        f"{name} {precision}{', freed memory kept' if keep_memory else ''}", run, tgt_out.numel()
+    )
 
 
 def marian_decoding(shape: Shape, beam: int) -> Contender:
     """Time Hugging Face's `generate` to exactly `LENGTH` tokens."""
     torch.manual_seed(0)
     model, src = marian(shape).eval(), sources()
-    lengths = {"num_beams": beam, "min_new_tokens": LENGTH, "max_new_tokens": LENGTH, "do_sample": False}
+    lengths = {
+        "num_beams": beam,
+        "min_new_tokens": LENGTH,
+        "max_new_tokens": LENGTH,
+        "do_sample": False,
+    }
 
     @torch.inference_mode()
     def run() -> None:
@@ -115,8 +163,17 @@ def ctranslate2_decoding(shape: Shape, beam: int, precision: str) -> Contender:
     """Time CTranslate2 with the very weights of our model, to exactly `LENGTH` tokens."""
     translator = to_ctranslate2(model_of(shape), precision, torch.get_num_threads())
     sentences = [[str(i) for i in row] for row in sources().tolist()]
-    lengths = {"beam_size": beam, "min_decoding_length": LENGTH, "max_decoding_length": LENGTH, "max_batch_size": BATCH_SIZE}
-    return Contender(f"CTranslate2 {precision}", lambda: translator.translate_batch(sentences, **lengths), len(sentences))
+    lengths = {
+        "beam_size": beam,
+        "min_decoding_length": LENGTH,
+        "max_decoding_length": LENGTH,
+        "max_batch_size": BATCH_SIZE,
+    }
+    return Contender(
+        f"CTranslate2 {precision}",
+        lambda: translator.translate_batch(sentences, **lengths),
+        len(sentences),
+    )
 
 
 def to_ctranslate2(model: Transformer, precision: str, threads: int):
@@ -134,10 +191,15 @@ def to_ctranslate2(model: Transformer, precision: str, threads: int):
     from ctranslate2.specs import TransformerSpec
 
     config = model.config
-    spec = TransformerSpec.from_config((config.encoder_layers, config.decoder_layers), config.num_heads, pre_norm=True)
+    spec = TransformerSpec.from_config(
+        (config.encoder_layers, config.decoder_layers), config.num_heads, pre_norm=True
+    )
     table = sinusoids(torch.arange(512), config.embed_dim).numpy()
     embedding = model.source_embedding.weight.detach().numpy()
-    for side, ours, norm in ((spec.encoder, model.encoder, model.encoder_norm), (spec.decoder, model.decoder, model.decoder_norm)):
+    for side, ours, norm in (
+        (spec.encoder, model.encoder, model.encoder_norm),
+        (spec.decoder, model.decoder, model.decoder_norm),
+    ):
         (side.embeddings[0] if side is spec.encoder else side.embeddings).weight = embedding
         side.position_encodings.encodings = table
         _set_norm(side.layer_norm, norm)
@@ -150,7 +212,10 @@ def to_ctranslate2(model: Transformer, precision: str, threads: int):
                 (theirs.ffn.linear_0, layer.feed_forward.sublayer[0]),
                 (theirs.ffn.linear_1, layer.feed_forward.sublayer[2]),
             ):
-                linear.weight, linear.bias = module.weight.detach().numpy(), module.bias.detach().numpy()
+                linear.weight, linear.bias = (
+                    module.weight.detach().numpy(),
+                    module.bias.detach().numpy(),
+                )
     spec.decoder.projection.weight = embedding
     vocabulary = ["<pad>", "<unk>", "<s>", "</s>", *(str(i) for i in range(4, len(embedding)))]
     spec.register_source_vocabulary(vocabulary)
@@ -160,7 +225,13 @@ def to_ctranslate2(model: Transformer, precision: str, threads: int):
     with tempfile.TemporaryDirectory() as folder:
         spec.save(str(Path(folder)))
         kinds = {"fp32": "float32", "int8": "int8"}
-        return ctranslate2.Translator(folder, device="cpu", compute_type=kinds[precision], inter_threads=1, intra_threads=threads)
+        return ctranslate2.Translator(
+            folder,
+            device="cpu",
+            compute_type=kinds[precision],
+            inter_threads=1,
+            intra_threads=threads,
+        )
 
 
 def _set_norm(theirs, norm: nn.LayerNorm) -> None:
@@ -171,7 +242,11 @@ def _set_attention(theirs, place, joined: tuple[int, ...]) -> None:
     """Give a peer's attention our projections; `joined` says how many of query, key, value lie in each of its matrices."""
     attention = place.sublayer
     _set_norm(theirs.layer_norm, place.norm)
-    matrices = [attention.weights.query_proj.weight, attention.weights.key_proj.weight, attention.value_proj.weight]
+    matrices = [
+        attention.weights.query_proj.weight,
+        attention.weights.key_proj.weight,
+        attention.value_proj.weight,
+    ]
     matrices = [matrix.detach().numpy() for matrix in matrices]
     for linear, count in zip(theirs.linear, joined, strict=False):
         linear.weight, matrices = np.concatenate(matrices[:count]), matrices[count:]

@@ -25,8 +25,13 @@ def measure() -> list[dict]:
     """Return milliseconds of a decoder self-attention layer, forward, for 4,096 tokens in sentences of each length."""
     rows, shape = [], SHAPES["small"]
     for length in LENGTHS:
-        contenders = race([_layer(name, spec, shape, length) for name, spec in SPECS.items()], rounds=3, calls=3)
-        rows += [{"name": c.name, "length": length, "ms": round(1000 * TOKENS / c.rate, 2)} for c in contenders]
+        contenders = race(
+            [_layer(name, spec, shape, length) for name, spec in SPECS.items()], rounds=3, calls=3
+        )
+        rows += [
+            {"name": c.name, "length": length, "ms": round(1000 * TOKENS / c.rate, 2)}
+            for c in contenders
+        ]
     return rows
 
 

@@ -1,7 +1,8 @@
 """The work that everybody does: shapes, batches, and how a training step or a decoding run is timed.
 
-Every contender trains the same shape on the same ids with the same losses and dropout places, and translates the same sentences to the
-same lengths. Contenders take turns within a round, so that a machine that slows down slows all of them; the median over rounds counts.
+Every contender trains the same shape on the same ids with the same losses and dropout places, and
+translates the same sentences to the same lengths. Contenders take turns within a round, so that a
+machine that slows down slows all of them; the median over rounds counts.
 """
 
 import multiprocessing
@@ -19,7 +20,8 @@ VOCAB, SENTENCES, LENGTH = 8000, 160, 25  # 4,000 target tokens a batch
 DECODED_SENTENCES, BATCH_SIZE = 256, 64
 DROPOUT, SMOOTHING = 0.1, 0.1
 THREADS = torch.get_num_threads()
-EACH_WAY = sorted({1, THREADS})  # processes that decode at a time: one with all threads, and one a thread
+# processes that decode at a time: one with all threads, and one a thread
+EACH_WAY = sorted({1, THREADS})
 PEERS = {  # section -> packages of the other toolkits in it
     "training": ("transformers", "x-transformers"),
     "decoding": ("transformers", "ctranslate2"),
@@ -53,7 +55,9 @@ def training_batch(seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
 
 def sources(seed: int = 1) -> Tensor:
     """Return the sentences to translate, `(DECODED_SENTENCES, LENGTH)`."""
-    return torch.randint(4, VOCAB, (DECODED_SENTENCES, LENGTH), generator=torch.Generator().manual_seed(seed))
+    return torch.randint(
+        4, VOCAB, (DECODED_SENTENCES, LENGTH), generator=torch.Generator().manual_seed(seed)
+    )
 
 
 @dataclass
@@ -83,15 +87,19 @@ class Contender:
 def apart(make: Callable[..., Contender], *args, processes: int = 1) -> Contender:
     """Return the contender that `make(*args)` returns, in a process of its own.
 
-    Two toolkits in one process share a C library's settings and bring two thread pools that slow each other down, up to twofold.
+    Two toolkits in one process share a C library's settings and bring two thread pools that slow
+    each other down, up to twofold.
 
     Args:
         make: returns the contender.
         args: what `make` is called with.
-        processes: how many do the same work at the same time; they share the threads of the machine evenly.
+        processes: how many do the same work at the same time; they share the threads of the machine
+            evenly.
     """
     here = [_start(make, args, THREADS // processes) for _ in range(processes)]
-    names, amounts, closes = zip(*((*pipe.recv(), process.terminate) for pipe, process in here), strict=True)
+    names, amounts, closes = zip(
+        *((*pipe.recv(), process.terminate) for pipe, process in here), strict=True
+    )
 
     def run() -> None:
         for pipe, _ in here:
@@ -102,9 +110,13 @@ def apart(make: Callable[..., Contender], *args, processes: int = 1) -> Contende
     return Contender(names[0], run, sum(amounts), close=lambda: [close() for close in closes])
 
 
-def _start(make: Callable[..., Contender], args: tuple, threads: int) -> tuple[Connection, BaseProcess]:
+def _start(
+    make: Callable[..., Contender], args: tuple, threads: int
+) -> tuple[Connection, BaseProcess]:
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there, make, args, threads), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(
+        target=_serve, args=(there, make, args, threads), daemon=True
+    )
     process.start()
     there.close()
     return here, process
@@ -146,10 +158,15 @@ def drift(contender: Contender) -> float:
 def ratio(contender: Contender, first: Contender) -> float:
     """Return how many times as fast as `first` a contender is: the median over rounds of what they took within one round.
 
-    A machine that slows down for minutes slows both, so this is stiller than the ratio of two medians.
+    A machine that slows down for minutes slows both, so this is stiller than the ratio of two
+    medians.
     """
     pairs = zip(contender.seconds, first.seconds, strict=True)
-    return contender.amount / first.amount * statistics.median(first_took / took for took, first_took in pairs)
+    return (
+        contender.amount
+        / first.amount
+        * statistics.median(first_took / took for took, first_took in pairs)
+    )
 
 
 def rows_of(contenders: list[Contender], **columns) -> list[dict]:

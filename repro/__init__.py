@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING
 from repro.lazy import attach
 
 if find_spec("fcntl") is None:  # on Windows; without it no run could be locked
-    sys.exit("error: repro: runs on Linux and macOS. Fix: on Windows, install and start it inside WSL")
+    sys.exit(
+        "error: repro: runs on Linux and macOS. Fix: on Windows, install and start it inside WSL"
+    )
 
 if TYPE_CHECKING:
     from repro.analysis.weights import weights

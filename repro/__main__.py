@@ -30,12 +30,18 @@ STOPPED = 130  # by Ctrl-C, as shells have it
 class _Commands(click.Group):
     """Commands of which each refuses an option with a value that is given twice: one of the two is surely a mistake."""
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
         if command:
             given = command.make_parser(click.Context(command, ctx, name)).parse_args(list(rest))[2]
             for option in given:
-                if isinstance(option, click.Option) and not (option.multiple or option.is_flag) and given.count(option) > 1:
+                if (
+                    isinstance(option, click.Option)
+                    and not (option.multiple or option.is_flag)
+                    and given.count(option) > 1
+                ):
                     raise InputError(option.opts[0], "is given more than once", "give it once")
         return name, command, rest
 
@@ -55,8 +61,9 @@ def cli(debug: bool) -> None:
       repro train --scale smoke --variant hc-sa    the same with hard-coded self-attention
       repro compare base hc-sa                     do they differ by more than chance?
 
-    RUN is a run's folder, or the beginning of its name in the folder of runs (REPRO_RUNS, default: runs).
-    Real corpora are read from the folder REPRO_DATA; some of them, if absent, from the Hugging Face Hub.
+    RUN is a run's folder, or the beginning of its name in the folder of runs (REPRO_RUNS, default:
+    runs). Real corpora are read from the folder REPRO_DATA; some of them, if absent, from the
+    Hugging Face Hub.
     """
 
 
@@ -73,10 +80,15 @@ def main(arguments: list[str] | None = None) -> None:
     with _interrupts() as interrupts:
         try:
             if sys.flags.optimize > 1:
-                raise InputError("python -OO", "takes every help text and description away", "use python -O, or no option")
+                raise InputError(
+                    "python -OO",
+                    "takes every help text and description away",
+                    "use python -O, or no option",
+                )
             given = [word for word in arguments if word != "--debug"]
             code = cli.main(given, prog_name="repro", standalone_mode=False)
-        except getattr(click.exceptions, "NoArgsIsHelpError", ()) as help_text:  # which no older click raises
+        # which no older click raises
+        except getattr(click.exceptions, "NoArgsIsHelpError", ()) as help_text:
             help_text.show()
             sys.exit(help_text.exit_code)
         except click.ClickException as error:
@@ -85,7 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
             click.echo(str(stopped), err=True)
             sys.exit(stopped.exit_code)
         except Exception as error:
-            if isinstance(error, click.Abort) or interrupts:  # a library that is being imported may turn Ctrl-C into any other error
+            # a library that is being imported may turn Ctrl-C into any other error
+            if isinstance(error, click.Abort) or interrupts:
                 click.echo("stopped", err=True)
                 sys.exit(STOPPED)
             if debug:
@@ -103,7 +116,10 @@ def _interrupts() -> Iterator[list[int]]:
         seen.append(number)
         signal.default_int_handler(number, frame)
 
-    is_ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    is_ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
     if is_ours:
         signal.signal(signal.SIGINT, interrupted)
     try:
@@ -131,17 +147,28 @@ def _end(error: Exception) -> NoReturn:
         traceback.print_exception(error, file=file)
     what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"  # C++ adds its stack
     if place := _in_a_variant(error):
-        click.echo(f"error: {place}: {what}. The traceback is in {file.name}. Fix: mend that file if it is yours, else report it", err=True)
+        click.echo(
+            f"error: {place}: {what}. The traceback is in {file.name}. Fix: mend that file if it is yours, else report it",
+            err=True,
+        )
     else:
-        click.echo(f"error: a bug in repro: {what}. The traceback is in {file.name}; please report it", err=True)
+        click.echo(
+            f"error: a bug in repro: {what}. The traceback is in {file.name}; please report it",
+            err=True,
+        )
     sys.exit(OUR_BUG)
 
 
 def _shown(text: str) -> str:
     """Return the text of an error as one line of bearable length: a name in it may hold a line break, or a command to the terminal."""
     text = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
-    if len(text) > LONGEST:  # of a name without end its ends tell which one it is, and the mend must be seen
-        text = re.sub(rf"\S{{{LONGEST // 3},}}", lambda name: f"{name[0][: LONGEST // 8]}...{name[0][-LONGEST // 8 :]}", text)
+    # of a name without end its ends tell which one it is, and the mend must be seen
+    if len(text) > LONGEST:
+        text = re.sub(
+            rf"\S{{{LONGEST // 3},}}",
+            lambda name: f"{name[0][: LONGEST // 8]}...{name[0][-LONGEST // 8 :]}",
+            text,
+        )
     return text
 
 
@@ -149,8 +176,16 @@ def _in_a_variant(error: Exception) -> str:
     """Return file and line where an error came from if that is a variant's file, maybe the user's own; else nothing."""
     package = str(Path(__file__).parent)
     variants = {getattr(sys.modules.get(module), "__file__", None) for module in VARIANTS.values()}
-    steps = [step for step in traceback.extract_tb(error.__traceback__) if step.filename.startswith(package) or step.filename in variants]
-    return f"{Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps and steps[-1].filename in variants else ""
+    steps = [
+        step
+        for step in traceback.extract_tb(error.__traceback__)
+        if step.filename.startswith(package) or step.filename in variants
+    ]
+    return (
+        f"{Path(steps[-1].filename).name}:{steps[-1].lineno}"
+        if steps and steps[-1].filename in variants
+        else ""
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """One error type for every mistake a user can make: where it is, what it is, and how to mend it.
 
-The command line prints it as one line and exits with its code; a notebook shows the same line. Anything else that escapes
-is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or untrusted file, 5 busy.
+The command line prints it as one line and exits with its code; a notebook shows the same line.
+Anything else that escapes is our bug. Exit codes: 2 input or configuration, 3 environment, 4
+damaged or untrusted file, 5 busy.
 """
 
 import difflib
@@ -11,11 +12,14 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-GET_PROJECT = "clone the project and pip install -e . there: models and results are beside the package"
+GET_PROJECT = (
+    "clone the project and pip install -e . there: models and results are beside the package"
+)
 """How to get what a wheel does not hold."""
 MAX_LISTED = 100  # characters
 MAX_PLACES = 5  # of many mistakes are named
-NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")  # of torch, on a processor, on a GPU, and anywhere
+# of torch, on a processor, on a GPU, and anywhere
+NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")
 
 
 CHECK = "check permissions or the disk, then start again"
@@ -26,7 +30,8 @@ class ReproError(Exception):
     """A mistake that the user can mend.
 
     Args:
-        where: the file, option or place, as the user would name it (``train.de:17``, ``model.num_heads``).
+        where: the file, option or place, as the user would name it (``train.de:17``,
+            ``model.num_heads``).
         what: what is wrong there, with the values found.
         mend: an instruction that makes it right.
     """
@@ -105,12 +110,22 @@ MEMORY_MENDS = {
 
 def known(error: Exception, command: str = "") -> Exception:
     """Return what the machine refused as an error with a mend for that command, and any other error as it is."""
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)):
+    if isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)
+    ):
         what = "there is not enough of it" + f" for `repro {command}`" * bool(command)
-        return MachineError("memory", what, MEMORY_MENDS.get(command, "close other programs, or use a machine with more"))
+        return MachineError(
+            "memory",
+            what,
+            MEMORY_MENDS.get(command, "close other programs, or use a machine with more"),
+        )
     if isinstance(error, UnicodeEncodeError):
         letter = error.object[error.start]
-        return MachineError("output", f"'{letter}' cannot be written in {error.encoding}", "set PYTHONIOENCODING=utf-8")
+        return MachineError(
+            "output",
+            f"'{letter}' cannot be written in {error.encoding}",
+            "set PYTHONIOENCODING=utf-8",
+        )
     if isinstance(error, OSError):
         what = f"cannot be read or written ({error.strerror or error})"
         mend = "name another place, or make room there" if error.errno in NO_ROOM else CHECK
@@ -125,7 +140,11 @@ def check_kind(where: str, value: Any, mend: str, *kinds: type) -> None:
         InputError: naming the wanted kinds and the value found.
     """
     if not isinstance(value, kinds):
-        raise InputError(where, f"wants {' or '.join(kind.__name__ for kind in kinds)}, found {shortened(repr(value))}", mend)
+        raise InputError(
+            where,
+            f"wants {' or '.join(kind.__name__ for kind in kinds)}, found {shortened(repr(value))}",
+            mend,
+        )
 
 
 def shortened(text: str, width: int = MAX_LISTED) -> str:
@@ -141,7 +160,9 @@ def did_you_mean(wrong: Any, known: Iterable[str]) -> str:
     """Name the closest known word, and as many of the known ones as fit into a line, for an error's mend; the wrong one may be no text."""
     known = list(known)
     by_lower = {word.lower(): word for word in known}
-    close = [by_lower[word] for word in difflib.get_close_matches(str(wrong).lower(), by_lower, n=1)]
+    close = [
+        by_lower[word] for word in difflib.get_close_matches(str(wrong).lower(), by_lower, n=1)
+    ]
     listed = shortened(", ".join(known))
     return f"did you mean '{close[0]}'? Known: {listed}" if close else f"use one of {listed}"
 
@@ -150,7 +171,8 @@ def texts_in(where: str, texts: Iterable[str]) -> list[str]:
     """Return texts as a list.
 
     Raises:
-        InputError: a single text, whose letters would be taken for texts, or something else than texts.
+        InputError: a single text, whose letters would be taken for texts, or something else than
+            texts.
     """
     if isinstance(texts, str):
         raise InputError(where, "are one text, not a list", "write [text]")
@@ -158,7 +180,15 @@ def texts_in(where: str, texts: Iterable[str]) -> list[str]:
     found = list(texts)
     for place, text in enumerate(found):
         if not isinstance(text, str):
-            raise InputError(f"{where}[{place}]", f"is of the type {type(text).__name__}, not a text", "give a list of str")
+            raise InputError(
+                f"{where}[{place}]",
+                f"is of the type {type(text).__name__}, not a text",
+                "give a list of str",
+            )
         if half := re.search("[\ud800-\udfff]", text):
-            raise InputError(f"{where}[{place}]", f"holds half a character, U+{ord(half.group()):04X}", "decode its bytes as UTF-8")
+            raise InputError(
+                f"{where}[{place}]",
+                f"holds half a character, U+{ord(half.group()):04X}",
+                "decode its bytes as UTF-8",
+            )
     return found

@@ -1,7 +1,8 @@
 """Exercises that explain mistakes: a reader's function beside its definition, on small fixed inputs.
 
-`tutorials/*/check.py` says what is asked; this file says what of an answer is wrong. No answer raises: whatever a reader's function does
-becomes a few lines with the input, the answer, what was expected, and what to think of next.
+`tutorials/*/check.py` says what is asked; this file says what of an answer is wrong. No answer
+raises: whatever a reader's function does becomes a few lines with the input, the answer, what was
+expected, and what to think of next.
 """
 
 import copy
@@ -34,10 +35,12 @@ class Exercise:
     """A function to write. Calling an exercise with one prints what is wrong with it, or that it is right.
 
     Args:
-        definition: what the function should return, made as slowly and plainly as the definition reads; its name is the exercise's.
+        definition: what the function should return, made as slowly and plainly as the definition
+            reads; its name is the exercise's.
         cases: the arguments of each call, small enough to be printed.
         hint: what to think of when an answer is wrong in a way that nobody foresaw.
-        mistakes: functions that make a typical mistake; their docstring is what to say of an answer that agrees with one in every case.
+        mistakes: functions that make a typical mistake; their docstring is what to say of an answer
+            that agrees with one in every case.
     """
 
     definition: Callable[..., Any]
@@ -71,8 +74,12 @@ class Exercise:
             try:
                 with _time_limit():
                     found = answer(*given)
-            except (Exception, SystemExit, _TooLong) as error:  # a reader's function may do anything
-                return _not_written(error, answer) or f"{_stop_of(error, answer)}\n{self._show_case(case)}"
+            # a reader's function may do anything
+            except (Exception, SystemExit, _TooLong) as error:
+                return (
+                    _not_written(error, answer)
+                    or f"{_stop_of(error, answer)}\n{self._show_case(case)}"
+                )
             if not _equal(given, case, tolerance=0):
                 return f"changes what it is given; work on a copy\n{self._show_case(case)}"
             problem = self._compare(answer, found, given, case)
@@ -80,7 +87,9 @@ class Exercise:
                 return f"{problem}\n{self._show_case(case)}"
         return None
 
-    def _compare(self, answer: Callable[..., Any], found: Any, given: tuple, case: tuple) -> str | None:
+    def _compare(
+        self, answer: Callable[..., Any], found: Any, given: tuple, case: tuple
+    ) -> str | None:
         again = copy.deepcopy(case)
         expected = self.definition(*again)
         if found is None:
@@ -88,9 +97,17 @@ class Exercise:
         if _equal(found, expected):
             if _is_mask(expected) and not _is_mask(found):
                 return NO_MASK
-            return None if _equal(_gradients(found, given), _gradients(expected, again), ROUNDED) else NO_GRADIENT
+            return (
+                None
+                if _equal(_gradients(found, given), _gradients(expected, again), ROUNDED)
+                else NO_GRADIENT
+            )
         for what, kind, value in _as_kinds(found):
-            if isinstance(expected, kind) and not isinstance(found, kind) and _equal(value, expected):
+            if (
+                isinstance(expected, kind)
+                and not isinstance(found, kind)
+                and _equal(value, expected)
+            ):
                 return f"the {what} are right, but a {kind.__name__.lower()} is expected; yours is a {type(found).__name__.lower()}"
         nearly = _equal(found, expected, ROUNDED)
         said = self._known(answer) or (NEARLY if nearly else _shape_alone(found, expected))
@@ -103,7 +120,8 @@ class Exercise:
     def _known(self, answer: Callable[..., Any]) -> str | None:
         """Return the explanation of the mistake that agrees with an answer wherever this returns: in a single case it may by chance.
 
-        NaN is a mistake by itself. If none is explained with it, the cases without it may show another that was made besides.
+        NaN is a mistake by itself. If none is explained with it, the cases without it may show
+        another that was made besides.
         """
         found, returned = [], []
         for case in self.cases:
@@ -116,7 +134,9 @@ class Exercise:
                 continue
             returned.append(case)
         numbers = [place for place, value in enumerate(found) if not _has_nan(value)]
-        return self._agreeing(found, returned) or self._agreeing([found[p] for p in numbers], [returned[p] for p in numbers])
+        return self._agreeing(found, returned) or self._agreeing(
+            [found[p] for p in numbers], [returned[p] for p in numbers]
+        )
 
     def _agreeing(self, found: Sequence[Any], cases: Sequence[tuple]) -> str | None:
         right = [self.definition(*copy.deepcopy(case)) for case in cases]
@@ -130,7 +150,12 @@ class Exercise:
 
     def _show_case(self, case: tuple) -> str:
         names = inspect.signature(self.definition).parameters
-        return "\n".join(["when called with", *(f"  {name}{_show(value)}" for name, value in zip(names, case, strict=True))])
+        return "\n".join(
+            [
+                "when called with",
+                *(f"  {name}{_show(value)}" for name, value in zip(names, case, strict=True)),
+            ]
+        )
 
 
 def exercise(cases: Sequence[tuple], hint: str) -> Callable[[Callable[..., Any]], Exercise]:
@@ -149,23 +174,33 @@ def _equal(found: Any, expected: Any, tolerance: float = TOLERANCE) -> bool:
 def _same(found: Any, expected: Any, tolerance: float) -> bool:
     if isinstance(expected, (tuple, list)):
         same_length = isinstance(found, (tuple, list, np.ndarray)) and len(found) == len(expected)
-        return same_length and all(_same(*pair, tolerance) for pair in zip(found, expected, strict=True))
+        return same_length and all(
+            _same(*pair, tolerance) for pair in zip(found, expected, strict=True)
+        )
     if isinstance(expected, (str, dict)) or expected is None:
         return found == expected
     if isinstance(expected, torch.Tensor) != isinstance(found, torch.Tensor) and np.ndim(expected):
         return False  # one number may be a tensor or not
-    found, expected = (_numbers(value) if isinstance(value, torch.Tensor) else value for value in (found, expected))
+    found, expected = (
+        _numbers(value) if isinstance(value, torch.Tensor) else value for value in (found, expected)
+    )
     found, expected = np.asarray(found), np.asarray(expected)
     if found.dtype.kind in "USO":
         return False  # text is no number, though NumPy reads one from it
     found = found.astype(np.float64)
     tolerance *= expected.dtype.kind == "f"  # a count is exact
-    return found.shape == expected.shape and np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return found.shape == expected.shape and np.allclose(
+        found, expected, rtol=tolerance, atol=tolerance, equal_nan=True
+    )
 
 
 def _shape_alone(found: Any, expected: Any) -> str | None:
     """Say that the numbers are right, but not their shape; None if that is not so."""
-    both = isinstance(found, torch.Tensor) and isinstance(expected, torch.Tensor) and found.numel() == expected.numel()
+    both = (
+        isinstance(found, torch.Tensor)
+        and isinstance(expected, torch.Tensor)
+        and found.numel() == expected.numel()
+    )
     if both and found.shape != expected.shape and _equal(found.flatten(), expected.flatten()):
         return f"the numbers are right, but their shape is {tuple(found.shape)}; {tuple(expected.shape)} is expected"
     return None
@@ -177,11 +212,20 @@ def _unlike(found: Any, expected: Any) -> str | None:
     if isinstance(expected, str):
         kind, is_kind = "a str", isinstance(found, str)
     elif isinstance(expected, (tuple, list)):
-        kind, is_kind = f"a {type(expected).__name__}", isinstance(found, (tuple, list, np.ndarray)) and ndim > 0
+        kind, is_kind = (
+            f"a {type(expected).__name__}",
+            isinstance(found, (tuple, list, np.ndarray)) and ndim > 0,
+        )
     elif isinstance(expected, torch.Tensor):
-        kind, is_kind = "a tensor", isinstance(found, torch.Tensor) or (not expected.ndim and not ndim)
+        kind, is_kind = (
+            "a tensor",
+            isinstance(found, torch.Tensor) or (not expected.ndim and not ndim),
+        )
     else:
-        kind, is_kind = "True or False" if isinstance(expected, (bool, np.bool_)) else "a number", ndim == 0
+        kind, is_kind = (
+            "True or False" if isinstance(expected, (bool, np.bool_)) else "a number",
+            ndim == 0,
+        )
     if not is_kind:
         return f"{kind} is expected; yours is of type {type(found).__name__}"
     if isinstance(expected, (tuple, list)) and len(found) != len(expected):
@@ -203,10 +247,12 @@ def _has_nan(found: Any) -> bool:
 
 def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
     """Yield what was found as another kind of value: what it is made of, that kind, and the value."""
-    with suppress(TypeError, ValueError, RuntimeError):  # neither numbers nor rows of them; a tensor without data
+    # neither numbers nor rows of them; a tensor without data
+    with suppress(TypeError, ValueError, RuntimeError):
         if isinstance(found, torch.Tensor):
             yield "numbers", tuple, tuple(found.tolist())
-        elif isinstance(found, (list, tuple, np.ndarray)):  # a generator may raise anything, or never end
+        # a generator may raise anything, or never end
+        elif isinstance(found, (list, tuple, np.ndarray)):
             yield "numbers", torch.Tensor, torch.stack([torch.as_tensor(row) for row in found])
     if isinstance(found, (list, tuple)) and all(isinstance(part, str) for part in found):
         yield "letters", str, "".join(found)
@@ -215,7 +261,9 @@ def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
 def _numbers(value: torch.Tensor) -> np.ndarray:
     if value.is_complex():
         raise TypeError("numbers have an imaginary part")
-    return value.detach().to(torch.float64 if value.is_floating_point() else torch.int64).cpu().numpy()
+    return (
+        value.detach().to(torch.float64 if value.is_floating_point() else torch.int64).cpu().numpy()
+    )
 
 
 def _is_mask(value: Any) -> bool:
@@ -224,13 +272,20 @@ def _is_mask(value: Any) -> bool:
 
 def _gradients(value: Any, arguments: tuple) -> list[torch.Tensor]:
     """Return the gradient of a value's weighted sum by each argument that asks for one; zeros where none comes back."""
-    learned = [part for parts in arguments for part in (parts if isinstance(parts, list) else [parts])]
+    learned = [
+        part for parts in arguments for part in (parts if isinstance(parts, list) else [parts])
+    ]
     learned = [part for part in learned if isinstance(part, torch.Tensor) and part.requires_grad]
     if not learned or not isinstance(value, torch.Tensor) or not value.requires_grad:
         return [torch.zeros_like(part) for part in learned]
     try:
-        different = torch.linspace(1, 2, value.numel()).view(value.shape)  # the plain sum of rows of weights is constant
-        return list(torch.autograd.grad((value * different).sum(), learned, allow_unused=True, materialize_grads=True))
+        # the plain sum of rows of weights is constant
+        different = torch.linspace(1, 2, value.numel()).view(value.shape)
+        return list(
+            torch.autograd.grad(
+                (value * different).sum(), learned, allow_unused=True, materialize_grads=True
+            )
+        )
     except RuntimeError:  # used up already
         return [torch.zeros_like(part) for part in learned]
 
@@ -253,13 +308,21 @@ def _not_written(error: BaseException, answer: Callable[..., Any]) -> str | None
     if not isinstance(error, NotImplementedError) or str(error):
         return None
     last = traceback.extract_tb(error.__traceback__)[-1].name
-    return "not written yet" if last == getattr(answer, "__name__", last) else f"calls `{last}`, which is not written yet"
+    return (
+        "not written yet"
+        if last == getattr(answer, "__name__", last)
+        else f"calls `{last}`, which is not written yet"
+    )
 
 
 def _stop_of(error: BaseException, answer: Callable[..., Any]) -> str:
     """Return how a reader's function stopped, and in which of its lines, counted from its `def`, where that is known."""
     code = getattr(answer, "__code__", None)
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if code and frame.name == code.co_name]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if code and frame.name == code.co_name
+    ]
     place = f" in line {lines[-1] - code.co_firstlineno + 1}" if code and lines else ""
     if isinstance(error, _TooLong):
         return f"still runs{place} after {SECONDS} seconds; does every loop end?"
@@ -273,7 +336,9 @@ class _TooLong(BaseException):
 @contextmanager
 def _time_limit() -> Iterator[None]:
     """Raise `_TooLong` in what runs too long: in the main thread, where a notebook runs its cells, and where there are signals."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    if threading.current_thread() is not threading.main_thread() or not hasattr(
+        signal, "setitimer"
+    ):
         yield
         return
 

@@ -16,9 +16,11 @@ from repro.errors import NO_ROOM, MachineError
 from repro.reading import is_file
 
 UNFINISHED = ".part"  # the end of the name of whatever is still being written
-ABANDONED = 3600  # seconds after the last change of an unfinished file: to write and sync one takes a few
+# seconds after the last change of an unfinished file: to write and sync one takes a few
+ABANDONED = 3600
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]+\.part")  # as `write_atomic` names files
-_LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')  # in indented JSON, whose strings hold no line breaks
+# in indented JSON, whose strings hold no line breaks
+_LIST_OF_NUMBERS = re.compile(r'\[\n +([^"\[\]{}]+?)\n *\]')
 # Of lists of one number each, when each of these stands on a line already.
 _LIST_OF_SINGLES = re.compile(r"\[\n +((?:\[[^,\[\]\n]+\],\n +)+\[[^,\[\]\n]+\])\n *\]")
 
@@ -27,12 +29,14 @@ def write_atomic(path: Path, data: bytes) -> None:
     """Write ``data`` so that a reader, or a crash at any instant, sees the old file or the new one.
 
     Raises:
-        MachineError: the disk refuses; the old file is untouched and nothing else is left behind. Or something else than a file has the
-            name, which would be replaced: for root even a device, /dev/null.
+        MachineError: the disk refuses; the old file is untouched and nothing else is left behind.
+            Or something else than a file has the name, which would be replaced: for root even a
+            device, /dev/null.
     """
     path = Path(path)
     check_plain(path)
-    # Not the number of the process: two in containers, or on machines that share a disk, may have the same.
+    # Not the number of the process: two in containers, or on machines that share a disk, may have
+    # the same.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{UNFINISHED}")
     with refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +91,8 @@ def check_writable(folder: Path) -> None:
 def remove_abandoned(folder: Path) -> None:
     """Remove what killed processes had begun to write by `write_atomic` into a folder that many write to, and nobody owns.
 
-    Whether they still run cannot be asked: the folder may be shared with other machines. So it is told from the age.
+    Whether they still run cannot be asked: the folder may be shared with other machines. So it is
+        told from the age.
     """
     for path in Path(folder).glob(f".*{UNFINISHED}"):
         with suppress(OSError):  # gone since, or not ours to remove
@@ -99,8 +104,9 @@ def append_line(path: Path, record: dict[str, Any]) -> None:
     """Append one JSON line in a single write, so that parallel writers never tear each other's rows.
 
     Raises:
-        MachineError: the disk refuses, or takes a part only, which is cut off again. Or the folder is gone: what was below it would be
-            missing in one that is made anew, and nothing would tell.
+        MachineError: the disk refuses, or takes a part only, which is cut off again. Or the folder
+            is gone: what was below it would be missing in one that is made anew, and nothing would
+            tell.
     """
     line = (json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n").encode()
     with refusals(Path(path)):
@@ -120,11 +126,21 @@ def refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
-        raise MachineError(str(path), "cannot be written: a file is where a folder must be", "name another place") from error
+        raise MachineError(
+            str(path), "cannot be written: a file is where a folder must be", "name another place"
+        ) from error
     except FileNotFoundError as error:
-        raise MachineError(str(path), "cannot be written: its folder is gone", "start the command again, which makes it anew") from error
+        raise MachineError(
+            str(path),
+            "cannot be written: its folder is gone",
+            "start the command again, which makes it anew",
+        ) from error
     except OSError as error:
-        mend = "free some space or choose another folder" if error.errno in NO_ROOM else "choose another folder"
+        mend = (
+            "free some space or choose another folder"
+            if error.errno in NO_ROOM
+            else "choose another folder"
+        )
         raise MachineError(str(path), f"cannot be written ({error.strerror})", mend) from error
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 
-def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def attach(
+    package: str, file: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of a package.
 
     Its `__init__.py` imports the public names below `if TYPE_CHECKING:`, where type checkers and

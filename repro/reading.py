@@ -1,6 +1,7 @@
 """The one reader: what is not there, or damaged, is told apart from what cannot be read now.
 
-The latter may be a file of somebody else, or one on a share that is down. It is whole, for all that is known: because of it nothing may
+The latter may be a file of somebody else, or one on a share that is down. It is whole, for all that
+    is known: because of it nothing may
 be deleted, made again, or taken for missing.
 """
 
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from repro.errors import CHECK, MachineError
 
-ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)  # nothing has that name, or can have it
+# nothing has that name, or can have it
+ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 
 
 @contextmanager

@@ -53,14 +53,15 @@ def at_once(update: int = 0) -> Iterator[None]:
 def noted(pass_on: PassOn | None = None, quiet: bool = False) -> Iterator[None]:
     """Note stop requests while the block lasts; within another block, that one notes them.
 
-    A second request ends the process at once where nothing else is told of it. One that nobody has heeded when the outermost block
-    ends is for whoever called: the signal is raised again.
+    A second request ends the process at once where nothing else is told of it. One that nobody has
+    heeded when the outermost block ends is for whoever called: the signal is raised again.
 
     Off the main thread, where no signal is heard, nothing is noted.
 
     Args:
         pass_on: called with the signal at a request, and whether it is the second.
-        quiet: of a worker, which is told by the process that a user sees: say nothing, and bear any number of requests.
+        quiet: of a worker, which is told by the process that a user sees: say nothing, and bear any
+            number of requests.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,6 +1,7 @@
 """The promises of `AttentionWeights` as functions, each of which says in words what a variant does wrong.
 
-Sizes differ pairwise: equal ones hide transposes. Lengths lie on both sides of the usual borders of blocks.
+Sizes differ pairwise: equal ones hide transposes. Lengths lie on both sides of the usual borders of
+    blocks.
 """
 
 import copy
@@ -41,10 +42,14 @@ class Case(NamedTuple):
 
     def weigh(self) -> Tensor:
         """Return the weights, `(batch or 1, num_heads, query_len, key_len)`."""
-        return self.weights(self.query, self.weights.project_key(self.key), self.blocked, self.positions)
+        return self.weights(
+            self.query, self.weights.project_key(self.key), self.blocked, self.positions
+        )
 
 
-def build_one(spec: str, site: str, dropout: float = 0.0, max_len: int = MAX_LEN) -> AttentionWeights:
+def build_one(
+    spec: str, site: str, dropout: float = 0.0, max_len: int = MAX_LEN
+) -> AttentionWeights:
     """Return the weights of the second layer; an option `max_len` stays small, since tables of positions take long."""
     name, _, options = spec.removesuffix(")").partition("(")
     if "max_len" not in options and "max_len" in options_of(name):
@@ -52,13 +57,22 @@ def build_one(spec: str, site: str, dropout: float = 0.0, max_len: int = MAX_LEN
     return build_weights(spec, site, 2, EMBED_DIM, NUM_HEADS, dropout, 1.3)[1]
 
 
-def make(spec: str, site: str, length: int = 5, dtype=torch.float64, dropout: float = 0.0, max_len: int = MAX_LEN) -> Case:
+def make(
+    spec: str,
+    site: str,
+    length: int = 5,
+    dtype=torch.float64,
+    dropout: float = 0.0,
+    max_len: int = MAX_LEN,
+) -> Case:
     """Return a case of that many queries; a source sentence has two tokens more than queries look at it."""
     weights = build_one(spec, site, dropout, max_len).to(dtype)
     key_len = length + 2 if site == "cross" else length
     query = torch.randn(BATCH, length, EMBED_DIM, dtype=dtype)
     key = torch.randn(BATCH, key_len, EMBED_DIM, dtype=dtype) if site == "cross" else query
-    positions = Positions(torch.arange(length), words_of(length) if site == "encoder_self" else None)
+    positions = Positions(
+        torch.arange(length), words_of(length) if site == "encoder_self" else None
+    )
     padded = torch.zeros(BATCH, 1, 1, key_len, dtype=torch.bool)
     padded[1, ..., max(1, key_len - PADDED) :] = True
     blocked = padded | causal_mask(positions.query, key_len) if site == "decoder_self" else padded
@@ -68,7 +82,9 @@ def make(spec: str, site: str, length: int = 5, dtype=torch.float64, dropout: fl
 def words_of(length: int) -> Tensor:
     """Return of which word each token is a piece, another cut in each sentence."""
     i = torch.arange(length)
-    return torch.stack([(i % 5 % 2 == 0) & (i > 0), (i % 7 % 3 == 1) & (i > 0)]).long().cumsum(dim=1)
+    return (
+        torch.stack([(i % 5 % 2 == 0) & (i > 0), (i % 7 % 3 == 1) & (i > 0)]).long().cumsum(dim=1)
+    )
 
 
 def options_of(name: str) -> dict[str, inspect.Parameter]:
@@ -90,8 +106,13 @@ def specs_of(name: str) -> list[str]:
     module, found = imported(name), [name]
     for option in options_of(name).values():
         values = _other_values(option)
-        if typing.get_origin(option.annotation) is not typing.Literal:  # one that can be used will do
-            values = [value for value in values if any(is_defined(f"{name}({option.name}={value!r})", site) for site in SITES)][:1]
+        # one that can be used will do
+        if typing.get_origin(option.annotation) is not typing.Literal:
+            values = [
+                value
+                for value in values
+                if any(is_defined(f"{name}({option.name}={value!r})", site) for site in SITES)
+            ][:1]
         found += [f"{name}({option.name}={value!r})" for value in values]
     return [*found, *(f"{name}({example})" for example in getattr(module, "EXAMPLES", ()))]
 
@@ -99,7 +120,9 @@ def specs_of(name: str) -> list[str]:
 def _other_values(option: inspect.Parameter) -> list[Any]:
     """Return values of an option's type besides its default."""
     hint = option.annotation if option.annotation is not option.empty else type(option.default)
-    hints = [hint, *typing.get_args(hint)] if typing.get_origin(hint) is not typing.Literal else [hint]
+    hints = (
+        [hint, *typing.get_args(hint)] if typing.get_origin(hint) is not typing.Literal else [hint]
+    )
     values: list[Any] = []
     for one in hints:
         if typing.get_origin(one) is typing.Literal:
@@ -112,7 +135,13 @@ def _other_values(option: inspect.Parameter) -> list[Any]:
     return [value for value in values if value != option.default]
 
 
-PLACES = [(spec, site) for name in VARIANTS for spec in specs_of(name) for site in SITES if is_defined(spec, site)]
+PLACES = [
+    (spec, site)
+    for name in VARIANTS
+    for spec in specs_of(name)
+    for site in SITES
+    if is_defined(spec, site)
+]
 
 
 def lengths_of(spec: str, site: str) -> list[int]:
@@ -144,7 +173,9 @@ def check_nothing_later_counts(spec: str, length: int) -> None:
             f"{spec} at decoder_self, {length} tokens: position {position} changed when token {token} changed, which is not there yet"
         )
     if length > 5:
-        assert (moved > ROUNDING).any(), f"{spec} at decoder_self, {length} tokens: no output changes, whichever token changes"
+        assert (moved > ROUNDING).any(), (
+            f"{spec} at decoder_self, {length} tokens: no output changes, whichever token changes"
+        )
 
 
 @torch.no_grad()
@@ -163,7 +194,13 @@ def check_step_by_step(spec: str, site: str) -> None:
 
     def read(start: int, end: int, cache):
         positions = torch.arange(start, end)
-        return layer(text[:, start:end], cache, causal_mask(positions, end), source_blocked, Positions(positions))
+        return layer(
+            text[:, start:end],
+            cache,
+            causal_mask(positions, end),
+            source_blocked,
+            Positions(positions),
+        )
 
     cache, steps = layer.start(encoded), []
     for i in range(longest):
@@ -184,7 +221,9 @@ def check_rows_on_their_own(spec: str, site: str, length: int) -> None:
     rows = []
     for i in range(length):
         positions = case.positions._replace(query=case.positions.query[i : i + 1])
-        one = case._replace(query=case.query[:, i : i + 1], blocked=blocked[:, :, i : i + 1], positions=positions)
+        one = case._replace(
+            query=case.query[:, i : i + 1], blocked=blocked[:, :, i : i + 1], positions=positions
+        )
         rows.append(one.weigh().expand(BATCH, -1, -1, -1))
     what = f"{spec} at {site}, {length} tokens: a row of weights depends on the other queries"
     check_same(torch.cat(rows, dim=2).transpose(1, 2), together.transpose(1, 2), what)
@@ -205,8 +244,17 @@ def check_padding_and_batch(spec: str, site: str, length: int) -> None:
     rows = slice(None) if site == "cross" else slice(real)  # a padded position asks nothing
     words = None if positions.words is None else positions.words[1:, :real]
     blocked = blocked.expand(BATCH, 1, length, -1)[1:, :, rows, :real]
-    cut = layer(query[1:, rows], layer.project(key[1:, :real]), blocked, Positions(positions.query[rows], words))
-    check_same(cut, whole[1:, rows], f"{where}: a sentence alone, not padded beside a longer one, gives something else")
+    cut = layer(
+        query[1:, rows],
+        layer.project(key[1:, :real]),
+        blocked,
+        Positions(positions.query[rows], words),
+    )
+    check_same(
+        cut,
+        whole[1:, rows],
+        f"{where}: a sentence alone, not padded beside a longer one, gives something else",
+    )
 
 
 @torch.no_grad()
@@ -216,11 +264,15 @@ def check_weights(spec: str, site: str, length: int) -> None:
     result, weights = case.weigh(), case.weights
     wanted = (weights.num_heads, length, case.key.shape[1])
     shape = tuple(result.shape)
-    assert shape in ((1, *wanted), (BATCH, *wanted)), f"{where}: shape {shape}, wanted batch or 1, then {wanted}"
+    assert shape in ((1, *wanted), (BATCH, *wanted)), (
+        f"{where}: shape {shape}, wanted batch or 1, then {wanted}"
+    )
     assert result.isfinite().all(), f"{where}: a weight is not finite"
     assert (result >= 0).all(), f"{where}: a weight is below zero, {float(result.min()):.2g}"
     result, blocked = torch.broadcast_tensors(result, case.blocked)
-    assert (result[blocked] == 0).all(), f"{where}: a blocked key has the weight {float(result[blocked].max()):.2g}"
+    assert (result[blocked] == 0).all(), (
+        f"{where}: a blocked key has the weight {float(result[blocked].max()):.2g}"
+    )
     assert (result[~blocked] > 0).any() or length == 1, f"{where}: no key has any weight"
     if weights.rows_sum_to_one:
         _check_sums(result[0], where)
@@ -231,7 +283,9 @@ def _check_sums(weights: Tensor, where: str) -> None:
     sums = weights.sum(dim=-1)
     for head, row in ((sums - 1).abs() > 1e-6).nonzero().tolist()[:1]:
         what = f"row {row} of head {head} sums to {float(sums[head, row]):.4f}, not to one"
-        raise AssertionError(f"{where}: {what}. If that is meant, its class says rows_sum_to_one = False")
+        raise AssertionError(
+            f"{where}: {what}. If that is meant, its class says rows_sum_to_one = False"
+        )
 
 
 @torch.no_grad()
@@ -240,11 +294,19 @@ def check_calls_do_not_meet(spec: str, site: str, length: int = 5) -> None:
     case, where = make(spec, site, length), f"{spec} at {site}"
     case.weights.eval()
     fresh, first = copy.deepcopy(case.weights), case.weigh()
-    check_same(case.weigh().transpose(1, 2), first.transpose(1, 2), f"{where}: the same call gives something else the second time")
+    check_same(
+        case.weigh().transpose(1, 2),
+        first.transpose(1, 2),
+        f"{where}: the same call gives something else the second time",
+    )
     other = case._replace(query=torch.randn_like(case.query), key=torch.randn_like(case.key))
     other = other if site == "cross" else other._replace(key=other.query)
     late, expected = other.weigh(), other._replace(weights=fresh).weigh()
-    check_same(late.transpose(1, 2), expected.transpose(1, 2), f"{where}: what an earlier call was given changes a later one")
+    check_same(
+        late.transpose(1, 2),
+        expected.transpose(1, 2),
+        f"{where}: what an earlier call was given changes a later one",
+    )
 
 
 @torch.no_grad()
@@ -255,7 +317,9 @@ def check_rows_without_keys(spec: str, site: str) -> None:
     blocked[0, :, 1] = True
     row = case._replace(blocked=blocked).weigh()[0, :, 1]
     wrong = row[row != 0]  # which NaN is, too
-    assert not len(wrong), f"{spec} at {site}: a row with every key blocked has the weight {float(wrong[0]):.2g}, not zero"
+    assert not len(wrong), (
+        f"{spec} at {site}: a row with every key blocked has the weight {float(wrong[0]):.2g}, not zero"
+    )
 
 
 @torch.no_grad()
@@ -265,7 +329,9 @@ def check_saved(spec: str, site: str) -> None:
     other = build_one(spec, site).double()
     other.load_state_dict(case.weights.state_dict())
     what = f"{spec} at {site}: saved and loaded, it gives something else: what is drawn must be a parameter or a buffer"
-    check_same(case._replace(weights=other).weigh().transpose(1, 2), case.weigh().transpose(1, 2), what)
+    check_same(
+        case._replace(weights=other).weigh().transpose(1, 2), case.weigh().transpose(1, 2), what
+    )
 
 
 def broken_promises(spec: str, site: str) -> list[str]:
@@ -274,8 +340,13 @@ def broken_promises(spec: str, site: str) -> list[str]:
     checks += [check_step_by_step] if site != "encoder_self" else []
     calls: list[Callable[[], None]] = [partial(check, spec, site) for check in checks]
     for length in lengths_of(spec, site):
-        calls += [partial(check, spec, site, length) for check in (check_weights, check_padding_and_batch, check_rows_on_their_own)]
-        calls += [partial(check_nothing_later_counts, spec, length)] if site == "decoder_self" else []
+        calls += [
+            partial(check, spec, site, length)
+            for check in (check_weights, check_padding_and_batch, check_rows_on_their_own)
+        ]
+        calls += (
+            [partial(check_nothing_later_counts, spec, length)] if site == "decoder_self" else []
+        )
     found = []
     for call in calls:
         try:

@@ -52,9 +52,14 @@ def translate_captions(translator: Translator) -> tuple[list[str], Found]:
     """Translate the captions, and count what became of their numbers."""
     translations = translator.translate(CAPTIONS)
     unreadable = sum(bool(translator.subwords.unknown_characters([text])) for text in CAPTIONS)
-    numbers = [(re.findall(r"\d+", a), re.findall(r"\d+", b)) for a, b in zip(CAPTIONS, translations, strict=True)]
+    numbers = [
+        (re.findall(r"\d+", a), re.findall(r"\d+", b))
+        for a, b in zip(CAPTIONS, translations, strict=True)
+    ]
     numbered = [(before, after) for before, after in numbers if before]
-    return translations, Found(unreadable, sum(before == after for before, after in numbered), len(numbered))
+    return translations, Found(
+        unreadable, sum(before == after for before, after in numbered), len(numbered)
+    )
 
 
 if __name__ == "__main__":

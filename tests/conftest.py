@@ -21,11 +21,18 @@ from repro.runs.models import load_translator
 from repro.runs.run import Run
 from repro.runs.train import train
 
-# The tensors of the tests are small, and threads that wait for each other make a busy machine many times slower.
+# The tensors of the tests are small, and threads that wait for each other make a busy machine many
+# times slower.
 torch.set_num_threads(1)
 os.environ["OMP_NUM_THREADS"] = "1"  # so for the processes that tests start
 
-SLOW = ("test_adding_a_variant.py", "test_jobs.py", "test_real_corpora.py", "test_attention_contract.py", "test_resuming.py")
+SLOW = (
+    "test_adding_a_variant.py",
+    "test_jobs.py",
+    "test_real_corpora.py",
+    "test_attention_contract.py",
+    "test_resuming.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -70,14 +77,19 @@ def refs() -> list[str]:
 def evidence(refs) -> Evidence:
     """Return evidence of two systems and two seeds, whose scores are made up."""
     records = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
-    records += [score_record(BASE, damaged(refs, 4, 1), 2), score_record(HARD, damaged(refs, 8, 1), 2)]
+    records += [
+        score_record(BASE, damaged(refs, 4, 1), 2),
+        score_record(HARD, damaged(refs, 8, 1), 2),
+    ]
     return Evidence("smoke", records)
 
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory) -> Callable[..., Run]:
     """Return what gives the run of some options that nobody stopped; each is trained once."""
-    return cache(lambda *options: train(tiny(*options), tmp_path_factory.mktemp("whole"), quiet=True))
+    return cache(
+        lambda *options: train(tiny(*options), tmp_path_factory.mktemp("whole"), quiet=True)
+    )
 
 
 @pytest.fixture

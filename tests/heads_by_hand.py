@@ -14,7 +14,11 @@ def pointing_at(*heads: list[int], key_len: int) -> Tensor:
 
 def one_site(layers: list[Tensor | None], src: Tensor, **options):
     """Return the statistics of encoder self-attention in one batch."""
-    sums = HeadSums("encoder_self", [0 if weights is None else weights.shape[1] for weights in layers], **options)
+    sums = HeadSums(
+        "encoder_self",
+        [0 if weights is None else weights.shape[1] for weights in layers],
+        **options,
+    )
     sums.update(layers, src, src)
     return sums.statistics()
 

@@ -3,9 +3,11 @@
     python tests/interrupted.py --times 40 --told run base hc-sa --jobs 2
     python tests/interrupted.py --times 15 --signal KILL train
 
-A line each: the second of the interruption, how long the command and its workers then took to end, and the exit code. The command goes on
-in the same folder until it ends; then its runs are compared bit by bit, and a fresh folder is taken. A stop counts as heeded if all ends
-within 5 seconds with the code of the signal, a kill if all ends within 10.
+A line each: the second of the interruption, how long the command and its workers then took to end,
+    and the exit code. The command goes on
+in the same folder until it ends; then its runs are compared bit by bit, and a fresh folder is
+taken. A stop counts as heeded if all ends within 5 seconds with the code of the signal, a kill if
+all ends within 10.
 """
 
 import argparse
@@ -30,7 +32,14 @@ def start(arguments: list[str], folder: Path) -> subprocess.Popen:
     (folder / "runs").mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "repro", *arguments]
     environment = os.environ | {"REPRO_RUNS": str(folder / "runs"), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def compare(folder: Path, whole: Path) -> int:
@@ -42,13 +51,16 @@ def compare(folder: Path, whole: Path) -> int:
     return len(names)
 
 
-def interrupt(arguments: list[str], folder: Path, number: int, within: float, told: bool) -> tuple[float, float, int]:
+def interrupt(
+    arguments: list[str], folder: Path, number: int, within: float, told: bool
+) -> tuple[float, float, int]:
     """Start a command and send it a signal; return when that was, how long all of its processes took to end, and the exit code."""
     process, moment = start(arguments, folder), random.uniform(0, within)
     if told:
         process.stderr.readline()
     try:
-        process.communicate(timeout=moment)  # which waits for the workers, too: they have the same standard error
+        # which waits for the workers, too: they have the same standard error
+        process.communicate(timeout=moment)
         return moment, 0.0, process.returncode
     except subprocess.TimeoutExpired:
         process.send_signal(number)
@@ -63,17 +75,24 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=40)
     parser.add_argument("--signal", choices=("TERM", "INT", "KILL"), default="TERM")
     parser.add_argument("--within", type=float, default=8.0, help="seconds after the start")
-    parser.add_argument("--told", action="store_true", help="count from the command's first line, as where a start takes long")
+    parser.add_argument(
+        "--told",
+        action="store_true",
+        help="count from the command's first line, as where a start takes long",
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     number = signal.Signals[f"SIG{options.signal}"]
-    codes = (-number, 128 + number)  # the first, which a shell calls the second, before there is anything to save
+    # the first, which a shell calls the second, before there is anything to save
+    codes = (-number, 128 + number)
     heeded = compared = 0
     with TemporaryDirectory() as folder:
         whole, folder, chain = Path(folder, "whole"), Path(folder), 0
         assert start(options.command, whole).wait() == 0
         for trial in range(options.times):
-            moment, seconds, code = interrupt(options.command, folder / str(chain), number, options.within, options.told)
+            moment, seconds, code = interrupt(
+                options.command, folder / str(chain), number, options.within, options.told
+            )
             if code == 0:
                 compared += compare(folder / str(chain), whole)
                 chain += 1
@@ -81,10 +100,15 @@ def main() -> None:
                 continue
             is_heeded = code in codes and seconds <= LIMITS[number]
             heeded += is_heeded
-            print(f"{trial:3}  {moment:4.1f} s  ended after {seconds:4.1f} s  code {code}{'' if is_heeded else '  NOT HEEDED'}", flush=True)
+            print(
+                f"{trial:3}  {moment:4.1f} s  ended after {seconds:4.1f} s  code {code}{'' if is_heeded else '  NOT HEEDED'}",
+                flush=True,
+            )
         assert start(options.command, folder / str(chain)).wait() == 0
         compared += compare(folder / str(chain), whole)
-    print(f"heeded: {heeded} of {options.times - chain}; runs compared, all with the same bits: {compared}")
+    print(
+        f"heeded: {heeded} of {options.times - chain}; runs compared, all with the same bits: {compared}"
+    )
 
 
 if __name__ == "__main__":

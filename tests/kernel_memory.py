@@ -59,4 +59,6 @@ def pytest_terminal_summary(terminalreporter):
         measured.sort()
         rises = [(after - before, cell) for (before, _), (after, cell) in pairwise(measured)]
         rise, cell = max(rises, default=(0, measured[0][1]), key=lambda one: one[0])
-        terminalreporter.line(f"{notebook:<45} {measured[-1][0]:>6}   most added: {rise} in cell {cell}")
+        terminalreporter.line(
+            f"{notebook:<45} {measured[-1][0]:>6}   most added: {rise} in cell {cell}"
+        )

@@ -17,13 +17,22 @@ def write(folder: Path, **texts: bytes | str | list[str]) -> str:
     """Write files, ``train_en=`` as ``train.en``, and return the name of the corpus."""
     for name, text in texts.items():
         lines = "".join(line + "\n" for line in text) if isinstance(text, list) else text
-        (folder / name.replace("_", ".")).write_bytes(lines.encode("utf-8", "surrogatepass") if isinstance(lines, str) else lines)
+        (folder / name.replace("_", ".")).write_bytes(
+            lines.encode("utf-8", "surrogatepass") if isinstance(lines, str) else lines
+        )
     return f"local:{folder}"
 
 
 def write_corpus(folder: Path, **changed: bytes | str | list[str]) -> str:
     """Write a good corpus of 20 / 3 / 4 pairs, but for what is changed."""
-    good = {"train_en": EN[:20], "train_de": DE[:20], "dev_en": EN[20:23], "dev_de": DE[20:23], "test_en": EN[23:27], "test_de": DE[23:27]}
+    good = {
+        "train_en": EN[:20],
+        "train_de": DE[:20],
+        "dev_en": EN[20:23],
+        "dev_de": DE[20:23],
+        "test_en": EN[23:27],
+        "test_de": DE[23:27],
+    }
     return write(folder, **{**good, **changed})
 
 

@@ -17,7 +17,10 @@ from repro.papers.verdicts import claims_of
 from repro.records.translations import score_tables
 
 BASE, HARD = Arm("base"), Arm("hc-sa")
-ALL_OF_DEV = {"split": "dev", "measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 100}}
+ALL_OF_DEV = {
+    "split": "dev",
+    "measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 100},
+}
 """What a head record says that is of the dev set of the generated corpus."""
 
 
@@ -33,18 +36,38 @@ def described(arm: Arm, seed: int = 1) -> dict:
     }
 
 
-def score_record(arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1, split: str = "test") -> dict:
+def score_record(
+    arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1, split: str = "test"
+) -> dict:
     about = described(arm, seed)
     return (
         about
         | {
             "system": arm.system,
             "seed": seed,
-            "training": {"parameters": parameters, "seconds": 60.0, "update": 700, "target_tokens_per_second": 1000},
+            "training": {
+                "parameters": parameters,
+                "seconds": 60.0,
+                "update": 700,
+                "target_tokens_per_second": 1000,
+            },
             "search": asdict(SearchConfig()),
             "decoding": {"seconds": 1.0, "sentences_per_second": 10.0},
-            "provenance": about["provenance"] | {"threads": 1, "device": "cpu", "processor": "p", "started": "2026-11-01T00:00:00+00:00"},
-            "scores": [{"name": "BLEU", "value": bleu(hyps, load_pairs("minigerman", "en", "de", split)[1][: len(hyps)]) if hyps else 0.0}],
+            "provenance": about["provenance"]
+            | {
+                "threads": 1,
+                "device": "cpu",
+                "processor": "p",
+                "started": "2026-11-01T00:00:00+00:00",
+            },
+            "scores": [
+                {
+                    "name": "BLEU",
+                    "value": bleu(hyps, load_pairs("minigerman", "en", "de", split)[1][: len(hyps)])
+                    if hyps
+                    else 0.0,
+                }
+            ],
         }
         | translations(hyps, split)
     )
@@ -54,12 +77,16 @@ def translations(hyps: list[str], split: str = "test") -> dict:
     """Return what a score record says of translations of the first sentences of a test set of the generated corpus."""
     sources, refs = (side[: len(hyps)] for side in load_pairs("minigerman", "en", "de", split))
     found = {"split": split, "sentences": len(hyps), "references_sha256": digest(refs)}
-    return found | {"tables": score_tables(hyps, sources, refs, "de", "translation") if hyps else {}}
+    return found | {
+        "tables": score_tables(hyps, sources, refs, "de", "translation") if hyps else {}
+    }
 
 
 def damaged(refs: list[str], every: int, start: int = 0) -> list[str]:
     """Return the references with the words of every n-th sentence in another order."""
-    return [" ".join(ref.split()[::-1]) if i % every == start else ref for i, ref in enumerate(refs)]
+    return [
+        " ".join(ref.split()[::-1]) if i % every == start else ref for i, ref in enumerate(refs)
+    ]
 
 
 def bleu(hyps: list[str], refs: list[str]) -> float:
@@ -69,29 +96,58 @@ def bleu(hyps: list[str], refs: list[str]) -> float:
 def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
     """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
     made = [score_record(arm, refs, seed) for seed in seeds]
-    return [record for scored in made for record in (scored, mask_record(scored, refs, {"8": sentences}))]
+    return [
+        record
+        for scored in made
+        for record in (scored, mask_record(scored, refs, {"8": sentences}))
+    ]
 
 
 def mask_record(scored: dict, hyps: list[str], lost: dict[str, Iterable[int]]) -> dict:
     """Return the record of a model that says nothing of these sentences without a head, by its number."""
     refs = load_pairs("minigerman", "en", "de", "test")[1]
     rows = [*((0, place, hyp) for place, hyp in enumerate(hyps))]
-    rows += [(int(head), place, "nichts") for head, sentences in lost.items() for place in sentences]
-    tables = {"masks": masks_table(rows, refs, "de"), "references": translations(hyps)["tables"]["references"]}
+    rows += [
+        (int(head), place, "nichts") for head, sentences in lost.items() for place in sentences
+    ]
+    tables = {
+        "masks": masks_table(rows, refs, "de"),
+        "references": translations(hyps)["tables"]["references"],
+    }
     return scored | {"kind": "masks", "masks": {head: {} for head in lost}, "tables": tables}
 
 
 def speed_records(**speeds: list[float]) -> list[dict]:
     """Return the records of one sitting."""
-    common = {"kind": "speed", "sitting": list(speeds), "sentences": 256, "batch_size": 64, "steps": 25, "threads": 1}
-    return [described(Arm(system.replace("_", "-"))) | common | {"sentences_per_second": speed} for system, speed in speeds.items()]
+    common = {
+        "kind": "speed",
+        "sitting": list(speeds),
+        "sentences": 256,
+        "batch_size": 64,
+        "steps": 25,
+        "threads": 1,
+    }
+    return [
+        described(Arm(system.replace("_", "-"))) | common | {"sentences_per_second": speed}
+        for system, speed in speeds.items()
+    ]
 
 
 def heads_about(arm: Arm, **sites: dict) -> dict:
     """Return what tables read of a head record of nine sentences."""
     config = arm.config("smoke")
-    described = {"kind": "heads", "seed": 1, "split": "dev", "config": asdict(config), "config_digest": config.digest()}
-    return described | {"measured": {"sentences": 9, "parses": "gold trees"}, "sites": sites, "syntax": None}
+    described = {
+        "kind": "heads",
+        "seed": 1,
+        "split": "dev",
+        "config": asdict(config),
+        "config_digest": config.digest(),
+    }
+    return described | {
+        "measured": {"sentences": 9, "parses": "gold trees"},
+        "sites": sites,
+        "syntax": None,
+    }
 
 
 def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> dict:
@@ -102,7 +158,9 @@ def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> di
         "positional": positional,
         "main_offset": [[offset] * heads] * 2,
         "confidence": [[confidence] * heads, [confidence + head / 100 for head in range(heads)]],
-        "roles": [[["positional"] if share else ["unknown"] for share in layer] for layer in positional],
+        "roles": [
+            [["positional"] if share else ["unknown"] for share in layer] for layer in positional
+        ],
         "relevance": rising,
         "two_rarest": [[0.1] * (heads - 1) + [0.159], [0.0] * heads],
     }

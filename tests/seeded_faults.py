@@ -1,8 +1,8 @@
 """Put ten faults into a copy of the package, one by one, and report which tests turn red; a fault that no test sees is an error.
 
-These are the mistakes that re-implementations of the five papers make. Then twelve edits of the kind that people make between
-two runs, four without and eight with another result, are held against `results/behaviour.json`, which must tell them apart.
-Run it as `python tests/seeded_faults.py`.
+These are the mistakes that re-implementations of the five papers make. Then twelve edits of the
+kind that people make between two runs, four without and eight with another result, are held against
+`results/behaviour.json`, which must tell them apart. Run it as `python tests/seeded_faults.py`.
 """
 
 import os
@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import torch  # noqa: F401  (for the processes that are forked from this one, which each take `repro` anew)
+
+# for the processes that are forked from this one, which each take `repro` anew
+import torch  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,9 +54,23 @@ FAULTS = [
         "        weights = gaussian_density((keys - means).masked_fill(blocked, 0.0), self.std).to(query.dtype)\n",
         "test_gaussian.py",
     ),
-    Fault("transposed pattern", "patterns.py", "return j == i + offset", "return i == j + offset", "test_fixed.py"),
-    Fault("missing diagonal in MMA", "patterns.py", "return j >= i", "return j > i", "test_mixed.py"),
-    Fault("wrong RAN axis", "recurrent.py", 'if self.axis == "query" else', 'if self.axis == "key" else', "test_recurrent.py"),
+    Fault(
+        "transposed pattern",
+        "patterns.py",
+        "return j == i + offset",
+        "return i == j + offset",
+        "test_fixed.py",
+    ),
+    Fault(
+        "missing diagonal in MMA", "patterns.py", "return j >= i", "return j > i", "test_mixed.py"
+    ),
+    Fault(
+        "wrong RAN axis",
+        "recurrent.py",
+        'if self.axis == "query" else',
+        'if self.axis == "key" else',
+        "test_recurrent.py",
+    ),
     Fault(
         "future leak in the decoder",
         "masks.py",
@@ -62,7 +78,13 @@ FAULTS = [
         "key_positions > query_positions[:, None] + 1",
         "test_transformer.py",
     ),
-    Fault("pad value not zeroed", "masks.py", "(ids == pad_id)[:, None, None, :]", "(ids < 0)[:, None, None, :]", "test_transformer.py"),
+    Fault(
+        "pad value not zeroed",
+        "masks.py",
+        "(ids == pad_id)[:, None, None, :]",
+        "(ids < 0)[:, None, None, :]",
+        "test_transformer.py",
+    ),
     Fault(
         "gate after the output projection",
         "multihead.py",
@@ -91,10 +113,28 @@ class Edit(NamedTuple):
 
 
 EDITS = [
-    Edit("annotated", "core/attention/dot_product.py", "dropout: float = 0.0, scale_dim", "dropout: int | float = 0.0, scale_dim", False),
+    Edit(
+        "annotated",
+        "core/attention/dot_product.py",
+        "dropout: float = 0.0, scale_dim",
+        "dropout: int | float = 0.0, scale_dim",
+        False,
+    ),
     Edit("local renamed", "core/attention/masks.py", "lowest", "smallest", False),
-    Edit("unused constant", "core/attention/masks.py", "import torch\n", "import torch\n\nUNUSED = 1\n", False),
-    Edit("message reworded", "core/attention/gaussian.py", "gamma and floor belong to", "gamma and floor are options of", False),
+    Edit(
+        "unused constant",
+        "core/attention/masks.py",
+        "import torch\n",
+        "import torch\n\nUNUSED = 1\n",
+        False,
+    ),
+    Edit(
+        "message reworded",
+        "core/attention/gaussian.py",
+        "gamma and floor belong to",
+        "gamma and floor are options of",
+        False,
+    ),
     Edit(
         "bias in the values",
         "core/attention/multihead.py",
@@ -102,7 +142,13 @@ EDITS = [
         "self.value_proj = nn.Linear(embed_dim, width)",
         True,
     ),
-    Edit("embeddings not scaled", "core/transformer.py", "embedding(ids) * math.sqrt(self.config.embed_dim)", "embedding(ids)", True),
+    Edit(
+        "embeddings not scaled",
+        "core/transformer.py",
+        "embedding(ids) * math.sqrt(self.config.embed_dim)",
+        "embedding(ids)",
+        True,
+    ),
     Edit(
         "feed-forward without its residual",
         "core/layers.py",
@@ -124,8 +170,20 @@ EDITS = [
         "std=2 * self.config.embed_dim**-0.5",
         True,
     ),
-    Edit("source end mark dropped", "core/batches.py", "return [*ids, EOS_ID] if end_mark else list(ids)", "return list(ids)", True),
-    Edit("future leak by one", "core/attention/masks.py", "> query_positions[:, None]", "> query_positions[:, None] + 1", True),
+    Edit(
+        "source end mark dropped",
+        "core/batches.py",
+        "return [*ids, EOS_ID] if end_mark else list(ids)",
+        "return list(ids)",
+        True,
+    ),
+    Edit(
+        "future leak by one",
+        "core/attention/masks.py",
+        "> query_positions[:, None]",
+        "> query_positions[:, None] + 1",
+        True,
+    ),
     Edit(
         "centre off by one",
         "core/attention/gaussian.py",
@@ -171,7 +229,14 @@ def run_tests(folder: Path, files: set[str]) -> tuple[int, list[str]]:
     """Run test files of a copy of the project; return the exit code and the names of the tests that failed."""
     enter(folder)
     failures = Failures()
-    command = ["-p", "no:cacheprovider", "-p", "no:nbval", "--tb=no", *(f"tests/{file}" for file in sorted(files))]
+    command = [
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:nbval",
+        "--tb=no",
+        *(f"tests/{file}" for file in sorted(files)),
+    ]
     return int(pytest.main(command, plugins=[failures])), failures.names
 
 
@@ -194,7 +259,9 @@ def tell_apart(folder: Path) -> list[str]:
         path = folder / "repro" / edit.file
         text = (ROOT / "repro" / edit.file).read_text()
         if edit.line not in text:
-            sys.exit(f"{edit.name}: {edit.file} does not hold: {edit.line}. Fix: adapt tests/seeded_faults.py")
+            sys.exit(
+                f"{edit.name}: {edit.file} does not hold: {edit.line}. Fix: adapt tests/seeded_faults.py"
+            )
         path.write_text(text.replace(edit.line, edit.edited))
         found, wanted = in_a_process(seems_changed, folder), "CHANGED" if edit.changes else "SAME"
         shutil.copy(ROOT / "repro" / edit.file, path)
@@ -212,7 +279,9 @@ def put_in(fault: Fault, folder: Path) -> None:
     path = folder / "repro" / "core" / "attention" / fault.file
     text = (ROOT / "repro" / "core" / "attention" / fault.file).read_text()
     if text.count(fault.line) != 1:
-        sys.exit(f"{fault.name}: {fault.file} does not hold this line once: {fault.line.strip()}. Fix: adapt tests/seeded_faults.py")
+        sys.exit(
+            f"{fault.name}: {fault.file} does not hold this line once: {fault.line.strip()}. Fix: adapt tests/seeded_faults.py"
+        )
     text = text.replace(fault.line, fault.mistake)
     if fault.file == "multihead.py":
         text = text.replace(GATE, "            pass\n")
@@ -224,7 +293,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("repro", "tests"):
-            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__")
+            )
         shutil.copy(ROOT / "pyproject.toml", folder)
         code, failed = in_a_process(run_tests, folder, {fault.tests for fault in FAULTS})
         if code:
@@ -233,14 +304,22 @@ def main() -> None:
         for fault in FAULTS:
             put_in(fault, folder)
             _, failed = in_a_process(run_tests, folder, {fault.tests})
-            shutil.copy(ROOT / "repro" / "core" / "attention" / fault.file, folder / "repro" / "core" / "attention" / fault.file)
-            print(f"{fault.name}: {f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}", flush=True)
+            shutil.copy(
+                ROOT / "repro" / "core" / "attention" / fault.file,
+                folder / "repro" / "core" / "attention" / fault.file,
+            )
+            print(
+                f"{fault.name}: {f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}",
+                flush=True,
+            )
             unseen += [] if failed else [fault.name]
         (folder / "results").mkdir()
         shutil.copy(ROOT / "results" / "behaviour.json", folder / "results")
         mistaken = tell_apart(folder)
     if unseen or mistaken:
-        sys.exit(f"no test sees: {', '.join(unseen) or '-'}; taken for something else: {', '.join(mistaken) or '-'}")
+        sys.exit(
+            f"no test sees: {', '.join(unseen) or '-'}; taken for something else: {', '.join(mistaken) or '-'}"
+        )
 
 
 if __name__ == "__main__":

@@ -24,25 +24,42 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
     registry.write_text(text.replace("VARIANTS = {\n", "VARIANTS = {\n" + line))
 
     def run(*arguments: str) -> str:
-        environment = os.environ | {"PYTHONPATH": str(tmp_path), "REPRO_RUNS": str(tmp_path / "runs"), "OMP_NUM_THREADS": "1"}
+        environment = os.environ | {
+            "PYTHONPATH": str(tmp_path),
+            "REPRO_RUNS": str(tmp_path / "runs"),
+            "OMP_NUM_THREADS": "1",
+        }
         done = subprocess.run(
-            [sys.executable, "-m", *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            [sys.executable, "-m", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     checks = ("tests/test_attention_contract.py", "tests/test_layers.py")
-    report = run("pytest", "-p", "no:cacheprovider", "-p", "no:nbval", "-vv", *checks, "-k", "nearness")
+    report = run(
+        "pytest", "-p", "no:cacheprovider", "-p", "no:nbval", "-vv", *checks, "-k", "nearness"
+    )
     for site in ("encoder_self", "decoder_self", "cross"):
         assert report.count(f"nearness-{site}] PASSED") >= 10
     assert "nearness.py] PASSED" in report
     assert "Attention that fades with distance" in run("repro", "variants")
     assert "--seeds 3\n" in section
-    for line in re.findall("^    (repro .*)$", section.replace("--seeds 3", "--seeds 1"), re.MULTILINE):  # each takes half a minute
+    # each takes half a minute
+    for line in re.findall(
+        "^    (repro .*)$", section.replace("--seeds 3", "--seeds 1"), re.MULTILINE
+    ):
         said = run(*shlex.split(line)).splitlines()
     (seed,) = [path.name for path in (tmp_path / "runs").iterdir()]
     assert seed.startswith("encoder_self=nearness-seed1-")
-    stored = sorted(path.name.partition(".")[0] for path in (ROOT / "results/minigerman.en-de").glob("base-seed?-*.test.json"))
+    stored = sorted(
+        path.name.partition(".")[0]
+        for path in (ROOT / "results/minigerman.en-de").glob("base-seed?-*.test.json")
+    )
     assert said[0].startswith(f"{seed} against base-seed1-")
     named = said[1].removeprefix("records in results: ").split(", ")
     assert len(named) == 5 and set(named) < set(stored)
@@ -51,13 +68,21 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
 
 
 def test_the_lines_of_python_of_the_readme_do_what_they_say(capsys, tmp_path, monkeypatch):
-    lines, of_suite = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[:2]
+    lines, of_suite = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )[:2]
     found: dict = {}
     exec(lines, found)
-    assert capsys.readouterr().out == f"{found['translator'].translate(['The old man sees a dog.'])}\n"
+    assert (
+        capsys.readouterr().out == f"{found['translator'].translate(['The old man sees a dog.'])}\n"
+    )
     assert [layer.num_heads for layer in found["weights"]] == [4, 4]
     (tmp_path / "my").mkdir()
-    entry = {"source": "The dog sees a man.", "reference": "Der Hund sieht einen Mann.", "errors": [{"type": "np", "contrastive": "Das."}]}
+    entry = {
+        "source": "The dog sees a man.",
+        "reference": "Der Hund sieht einen Mann.",
+        "errors": [{"type": "np", "contrastive": "Das."}],
+    }
     (tmp_path / "my/suite.json").write_text(json.dumps([entry]))
     monkeypatch.chdir(tmp_path)
     exec(of_suite, found)

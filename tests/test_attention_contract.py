@@ -1,6 +1,7 @@
 """The promises of `AttentionWeights`, for every variant at every site where it is defined, with every option at a second value.
 
-A new variant is one file and one line: what it refuses, and whether its rows sum to one, it says itself.
+A new variant is one file and one line: what it refuses, and whether its rows sum to one, it says
+    itself.
 """
 
 import inspect
@@ -38,11 +39,16 @@ from repro.core.config import SITES, ModelConfig
 from repro.errors import InputError
 
 QUERY_LEN = 5
-SMALL = 9  # the size of a table of positions where gradients are checked: those of all of 256 by 256 take long
+# the size of a table of positions where gradients are checked: those of all of 256 by 256 take long
+SMALL = 9
 
 every_place = pytest.mark.parametrize("variant, site", PLACES)
-every_decoder = pytest.mark.parametrize("variant", [variant for variant, site in PLACES if site == "decoder_self"])
-every_precision = pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.bfloat16, 2e-2)])
+every_decoder = pytest.mark.parametrize(
+    "variant", [variant for variant, site in PLACES if site == "decoder_self"]
+)
+every_precision = pytest.mark.parametrize(
+    "dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-6), (torch.bfloat16, 2e-2)]
+)
 
 
 def weigh(weights, query, key, blocked, positions):
@@ -65,7 +71,9 @@ def test_a_row_with_every_key_blocked_is_zero_with_finite_gradients(variant, sit
     result = weigh(weights, query, key, blocked, positions)
     if result.requires_grad:
         result.sum().backward()
-        gradients = [tensor.grad for tensor in (query, *weights.parameters()) if tensor.grad is not None]
+        gradients = [
+            tensor.grad for tensor in (query, *weights.parameters()) if tensor.grad is not None
+        ]
         assert gradients and all(gradient.isfinite().all() for gradient in gradients)
 
 
@@ -76,14 +84,22 @@ def test_attend_is_forward_times_value(variant, site, dtype, tolerance):
     value = torch.randn(BATCH, weights.num_heads, key.shape[1], weights.head_dim, dtype=dtype)
     projected = weights.project_key(key)
     expected = weights(query, projected, blocked, positions) @ value
-    torch.testing.assert_close(weights.attend(query, projected, value, blocked, positions), expected, rtol=tolerance, atol=tolerance)
+    torch.testing.assert_close(
+        weights.attend(query, projected, value, blocked, positions),
+        expected,
+        rtol=tolerance,
+        atol=tolerance,
+    )
 
 
 @every_place
 def test_the_heads_that_are_learned_are_dropped_in_training(variant, site):
     weights, query, key, blocked, positions = make(variant, site, dropout=0.5)
-    readable = min(key.shape[1], weights.head_dim)  # value d is 1 at key d alone: it shows that key's weight
-    value = torch.eye(key.shape[1], weights.head_dim, dtype=torch.float64).expand(BATCH, weights.num_heads, -1, -1)
+    # value d is 1 at key d alone: it shows that key's weight
+    readable = min(key.shape[1], weights.head_dim)
+    value = torch.eye(key.shape[1], weights.head_dim, dtype=torch.float64).expand(
+        BATCH, weights.num_heads, -1, -1
+    )
     for parameter in weights.parameters():
         parameter.requires_grad_()
     projected = weights.project_key(key)
@@ -93,9 +109,15 @@ def test_the_heads_that_are_learned_are_dropped_in_training(variant, site):
     for head, of_head in enumerate(is_learned):
         found, expected = dropped[:, head], whole[:, head]
         is_dropped = bool(((found == 0) & (expected > 0)).any())
-        assert is_dropped or not of_head, f"{variant} at {site}: head {head} is learned, and none of its weights is dropped"
-        assert not is_dropped or any(is_learned), f"{variant} at {site}: nothing is learned, but weights of head {head} are dropped"
-        torch.testing.assert_close(found, torch.where(found == 0, 0, 2 * expected) if is_dropped else expected)
+        assert is_dropped or not of_head, (
+            f"{variant} at {site}: head {head} is learned, and none of its weights is dropped"
+        )
+        assert not is_dropped or any(is_learned), (
+            f"{variant} at {site}: nothing is learned, but weights of head {head} are dropped"
+        )
+        torch.testing.assert_close(
+            found, torch.where(found == 0, 0, 2 * expected) if is_dropped else expected
+        )
 
 
 def _is_learned(of_head, weights) -> bool:
@@ -103,7 +125,9 @@ def _is_learned(of_head, weights) -> bool:
     total = (of_head * torch.rand_like(of_head)).sum()
     if not total.requires_grad:
         return False
-    gradients = torch.autograd.grad(total, list(weights.parameters()), retain_graph=True, allow_unused=True)
+    gradients = torch.autograd.grad(
+        total, list(weights.parameters()), retain_graph=True, allow_unused=True
+    )
     return any(gradient is not None and bool((gradient != 0).any()) for gradient in gradients)
 
 
@@ -145,10 +169,14 @@ def test_gradients_are_those_of_finite_differences(variant, site):
     def run(query, *parameters):
         attended = query if site != "cross" else key
         arguments = (query, _memory(layer, attended, parameters), blocked, positions)
-        return torch.func.functional_call(layer, dict(zip(names, parameters, strict=True)), arguments)
+        return torch.func.functional_call(
+            layer, dict(zip(names, parameters, strict=True)), arguments
+        )
 
     def _memory(layer, attended, parameters):
-        with torch.nn.utils.stateless._reparametrize_module(layer, dict(zip(names, parameters, strict=True))):
+        with torch.nn.utils.stateless._reparametrize_module(
+            layer, dict(zip(names, parameters, strict=True))
+        ):
             return layer.project(attended)
 
     parameters = [parameter.detach().clone().requires_grad_() for parameter in layer.parameters()]
@@ -163,9 +191,14 @@ def test_save_and_load_give_the_same_weights(variant, site):
 @every_place
 def test_gates_and_masks_act_on_the_heads_before_the_output_projection(variant, site):
     weights, query, key, blocked, positions = make(variant, site)
-    layer = MultiHeadAttention(weights, EMBED_DIM, HardConcrete(weights.num_heads, init=9.0)).double().eval()
+    layer = (
+        MultiHeadAttention(weights, EMBED_DIM, HardConcrete(weights.num_heads, init=9.0))
+        .double()
+        .eval()
+    )
     memory = layer.project(key)
-    heads = weights.attend(query, memory.key, memory.value, blocked, positions)  # (batch, num_heads, query_len, head_dim)
+    # (batch, num_heads, query_len, head_dim)
+    heads = weights.attend(query, memory.key, memory.value, blocked, positions)
     layer.gate.log_alpha.data[0] = -9.0
     layer.head_scale = torch.linspace(0.5, 2, weights.num_heads).double()
     layer.head_scale[-1] = 0.0
@@ -191,21 +224,33 @@ def test_a_variant_is_built_or_says_why_it_makes_no_sense_at_a_site(variant):
             build_one(variant, site)
         except InputError as error:
             refused[site] = str(error)
-    assert len(refused) < len(SITES), f"{variant} is refused at every site: {'; '.join(refused.values())}"
+    assert len(refused) < len(SITES), (
+        f"{variant} is refused at every site: {'; '.join(refused.values())}"
+    )
     for site, reason in refused.items():
-        is_clear = reason.startswith(f"model.{site}: ") and ". Fix: " in reason and "\n" not in reason
-        assert is_clear, f"{variant} is refused at {site}, but not by one line 'model.{site}: REASON. Fix: ...': {reason}"
+        is_clear = (
+            reason.startswith(f"model.{site}: ") and ". Fix: " in reason and "\n" not in reason
+        )
+        assert is_clear, (
+            f"{variant} is refused at {site}, but not by one line 'model.{site}: REASON. Fix: ...': {reason}"
+        )
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_option_is_tried_at_a_second_value(variant):
-    tried = [parse_variant(spec)[1] for spec in specs_of(variant) if any(spec == place[0] for place in PLACES)]
+    tried = [
+        parse_variant(spec)[1]
+        for spec in specs_of(variant)
+        if any(spec == place[0] for place in PLACES)
+    ]
     for option in options_of(variant).values():
         values = [given[option.name] for given in tried if option.name in given]
         is_tried = any(value != option.default for value in values)
         hint = inspect.formatannotation(option.annotation)
         mend = f"name some in EXAMPLES of its file, as in EXAMPLES = ('{option.name}=...',)"
-        assert is_tried, f"{variant}: its option '{option.name}' ({hint}) has no second value to be tried at. Fix: {mend}"
+        assert is_tried, (
+            f"{variant}: its option '{option.name}' ({hint}) has no second value to be tried at. Fix: {mend}"
+        )
 
 
 @pytest.mark.parametrize("variant, site", REFUSED)
@@ -218,49 +263,104 @@ def test_a_site_without_sense_is_refused_with_its_reason(variant, site):
 def test_cross_attention_has_the_layers_of_the_decoder():
     found = layers_of(ModelConfig(encoder_layers=2, decoder_layers=3, cross="none; last: uniform"))
     assert found["cross"] == ["none", "none", "uniform"]
-    assert {site: len(layers) for site, layers in found.items()} == {"encoder_self": 2, "decoder_self": 3, "cross": 3}
+    assert {site: len(layers) for site, layers in found.items()} == {
+        "encoder_self": 2,
+        "decoder_self": 3,
+        "cross": 3,
+    }
 
 
 @pytest.mark.parametrize(
     "spec, site, message",
     [
-        ("gausian", "cross", r"model.cross: unknown attention 'gausian'. Fix: did you mean 'gaussian'\?"),
+        (
+            "gausian",
+            "cross",
+            r"model.cross: unknown attention 'gausian'. Fix: did you mean 'gaussian'\?",
+        ),
         ("gaussian(sigma=1)", "encoder_self", "model.encoder_self: gaussian has no option 'sigma'"),
-        ("gaussian(std='a')", "encoder_self", r"model.encoder_self: gaussian\(std\): wants float, found 'a'"),
-        ("gaussian(kernel='windw')", "encoder_self", r"unknown value 'windw'. Fix: did you mean 'window'\?"),
+        (
+            "gaussian(std='a')",
+            "encoder_self",
+            r"model.encoder_self: gaussian\(std\): wants float, found 'a'",
+        ),
+        (
+            "gaussian(kernel='windw')",
+            "encoder_self",
+            r"unknown value 'windw'. Fix: did you mean 'window'\?",
+        ),
         ("gaussian(std=open('x'))", "encoder_self", "cannot read the options"),
         ("gaussian(std=0)", "encoder_self", "std is 0"),
         ("gaussian(std=1e-200)", "encoder_self", r"std is 1e-200 .* Fix: give a std from 0\.001"),
         ("gaussian(std=1e200)", "encoder_self", r"std is 1e\+200 .* Fix: give a std from 0\.001"),
-        (f"gaussian(std=1{'0' * 400})", "encoder_self", r"gaussian\(std\): is a number of 401 digits"),
-        ("gaussian(gamma=[1])", "cross", r"gaussian\(gamma\): wants 'data' or float or null, found \[1\]"),
-        ("gaussian(kernel='index', centers=[0.5])", "encoder_self", "needs whole positions, .* Fix: use whole centers"),
+        (
+            f"gaussian(std=1{'0' * 400})",
+            "encoder_self",
+            r"gaussian\(std\): is a number of 401 digits",
+        ),
+        (
+            "gaussian(gamma=[1])",
+            "cross",
+            r"gaussian\(gamma\): wants 'data' or float or null, found \[1\]",
+        ),
+        (
+            "gaussian(kernel='index', centers=[0.5])",
+            "encoder_self",
+            "needs whole positions, .* Fix: use whole centers",
+        ),
         ("uniform(x=1)", "encoder_self", "uniform has no option 'x'. Fix: write uniform alone"),
         ("fixed(heads=0)", "encoder_self", "7 patterns and 1 learned heads in 0 heads"),
         ("gaussian(gamma=2.0)", "encoder_self", "gamma and floor belong to cross attention"),
         ("gaussian(kernel='index', floor=False, centers=[0.5])", "cross", "needs whole positions"),
-        ("gaussian(kernel='window', floor=False, gamma=1.5, centers=[0])", "cross", "needs whole positions"),
+        (
+            "gaussian(kernel='window', floor=False, gamma=1.5, centers=[0])",
+            "cross",
+            "needs whole positions",
+        ),
         ("gaussian", "cross", "gamma is None"),
         ("gaussian(gamma=0.0)", "cross", r"gamma is 0\.0"),
-        ("dot-product(heads=5)", "cross", "5 heads of width embed_dim / heads do not fit embed_dim 24"),
+        (
+            "dot-product(heads=5)",
+            "cross",
+            "5 heads of width embed_dim / heads do not fit embed_dim 24",
+        ),
         ("fixed(patterns=['midle'])", "encoder_self", "unknown pattern 'midle'"),
         ("fixed(learned=2)", "encoder_self", "7 patterns and 2 learned heads in 8 heads"),
         ("fixed(learned=-1)", "encoder_self", "7 patterns and -1 learned heads in 8 heads"),
-        ("fixed(patterns=[], learned=0)", "encoder_self", "0 patterns and 0 learned heads in 8 heads"),
+        (
+            "fixed(patterns=[], learned=0)",
+            "encoder_self",
+            "0 patterns and 0 learned heads in 8 heads",
+        ),
         ("mixed(types='GX')", "encoder_self", "types 'GX'"),
         ("mixed(window=-1)", "encoder_self", "types 'GLFB' with window -1"),
         ("recurrent(max_len=0)", "decoder_self", "max_len is 0"),
         ("synthesizer(rank=0)", "decoder_self", "rank is 0"),
-        ("synthesizer(init='ones', rank=4)", "encoder_self", "columns of factors start equal and learn alike: rank 4 stays 1"),
-        ("none; 3: dot-product", "cross", "'3: dot-product' names no layer. Fix: write first:, last: or a number from 1 to 2"),
-        (f"none; {'1' * 5_000}: dot-product", "cross", "'1{79} names no layer"),  # more digits than Python reads
+        (
+            "synthesizer(init='ones', rank=4)",
+            "encoder_self",
+            "columns of factors start equal and learn alike: rank 4 stays 1",
+        ),
+        (
+            "none; 3: dot-product",
+            "cross",
+            "'3: dot-product' names no layer. Fix: write first:, last: or a number from 1 to 2",
+        ),
+        # more digits than Python reads
+        (f"none; {'1' * 5_000}: dot-product", "cross", "'1{79} names no layer"),
         ("none; dot-product", "cross", "'dot-product' names no layer"),
-        ("none; last: uniform; 2: gaussian", "cross", "layer 2 has two variants: uniform and gaussian. Fix: give it one"),
+        (
+            "none; last: uniform; 2: gaussian",
+            "cross",
+            "layer 2 has two variants: uniform and gaussian. Fix: give it one",
+        ),
     ],
 )
 def test_mistakes_are_one_clear_line(spec, site, message):
     with pytest.raises(InputError, match=message) as caught:
-        build_weights(spec, site, 2, EMBED_DIM, NUM_HEADS, length_ratio=None if spec == "gaussian" else 1.0)
+        build_weights(
+            spec, site, 2, EMBED_DIM, NUM_HEADS, length_ratio=None if spec == "gaussian" else 1.0
+        )
     assert "\n" not in str(caught.value) and ". Fix: " in str(caught.value)
 
 
@@ -272,7 +372,10 @@ def test_mistakes_are_one_clear_line(spec, site, message):
         ({"num_heads": 0}, "num_heads: 0 heads do not divide embed_dim 12"),
         ({"num_heads": 5}, "num_heads: 5 heads do not divide embed_dim 12"),
         ({"num_heads": 3, "embed_dim": 0}, "num_heads: 3 heads do not divide embed_dim 0"),
-        ({"dropout": 1.0}, r"dropout: must be at least 0 and below 1, found 1.0. Fix: use a value in \[0, 1\)"),
+        (
+            {"dropout": 1.0},
+            r"dropout: must be at least 0 and below 1, found 1.0. Fix: use a value in \[0, 1\)",
+        ),
         ({"dropout": -0.1}, "dropout: must be at least 0 and below 1, found -0.1"),
         ({"dropout": math.nan}, "dropout: must be at least 0 and below 1, found nan"),
         ({"length_ratio": math.nan}, "length_ratio: must be above 0 and finite, found nan"),
@@ -282,21 +385,36 @@ def test_mistakes_are_one_clear_line(spec, site, message):
 )
 def test_what_no_stack_can_have_is_refused_by_the_name_of_the_argument(spec, change, message):
     with pytest.raises(InputError, match=message):
-        build_weights(**({"spec": spec, "site": "cross", "num_layers": 2, "embed_dim": 12, "num_heads": 4} | change))
+        build_weights(
+            **(
+                {"spec": spec, "site": "cross", "num_layers": 2, "embed_dim": 12, "num_heads": 4}
+                | change
+            )
+        )
 
 
 def test_layers_may_differ():
-    layers = build_weights("none; first: uniform; last: dot-product(heads=1)", "cross", 4, EMBED_DIM, NUM_HEADS)
-    assert [type(layer).__name__ for layer in layers] == ["Uniform", "NoneType", "NoneType", "DotProduct"]
+    layers = build_weights(
+        "none; first: uniform; last: dot-product(heads=1)", "cross", 4, EMBED_DIM, NUM_HEADS
+    )
+    assert [type(layer).__name__ for layer in layers] == [
+        "Uniform",
+        "NoneType",
+        "NoneType",
+        "DotProduct",
+    ]
     assert (layers[-1].num_heads, layers[-1].head_dim) == (1, EMBED_DIM)
 
 
-@pytest.mark.parametrize("variant", ["dot-product", "mixed", "recurrent(max_len=9)", "synthesizer(max_len=9)"])
+@pytest.mark.parametrize(
+    "variant", ["dot-product", "mixed", "recurrent(max_len=9)", "synthesizer(max_len=9)"]
+)
 def test_learned_weights_are_dropped_in_training_where_they_attend_and_nowhere_else(variant):
     (weights,) = build_weights(variant, "decoder_self", 1, EMBED_DIM, NUM_HEADS, dropout=0.5)
     query, positions = torch.randn(BATCH, QUERY_LEN, EMBED_DIM), Positions(torch.arange(QUERY_LEN))
     blocked, key = causal_mask(positions.query, QUERY_LEN), weights.project_key(query)
-    eye = torch.eye(QUERY_LEN).expand(BATCH, NUM_HEADS, -1, -1)  # as values, it shows the weights themselves
+    # as values, it shows the weights themselves
+    eye = torch.eye(QUERY_LEN).expand(BATCH, NUM_HEADS, -1, -1)
     expected = weights.eval()(query, key, blocked, positions).expand_as(eye)
     torch.testing.assert_close(weights.attend(query, key, eye, blocked, positions), expected)
     weights.train()

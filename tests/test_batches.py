@@ -12,7 +12,12 @@ from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.errors import DamagedFileError, InputError
 from repro.runs.models import load_subwords
 
-TEXTS = ["the unhappy dog sleeps", "der unglückliche Hund schläft", "dogs and houses", "Hunde und Häuser"] * 10
+TEXTS = [
+    "the unhappy dog sleeps",
+    "der unglückliche Hund schläft",
+    "dogs and houses",
+    "Hunde und Häuser",
+] * 10
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +27,9 @@ def subwords() -> Subwords:
 
 def encoded(num_pairs: int = 200) -> EncodedPairs:
     random = np.random.default_rng(0)
-    rows = [random.integers(4, 50, size=random.integers(1, 30)).tolist() for _ in range(2 * num_pairs)]
+    rows = [
+        random.integers(4, 50, size=random.integers(1, 30)).tolist() for _ in range(2 * num_pairs)
+    ]
     return EncodedPairs(rows[:num_pairs], rows[num_pairs:], True)
 
 
@@ -32,12 +39,16 @@ def test_sentences_come_back_from_their_ids(subwords):
 
 @pytest.mark.parametrize("unknown", [-1, 60, 10**6])
 def test_an_id_of_no_subword_is_refused(subwords, unknown):
-    with pytest.raises(InputError, match=f"ids: {unknown} is the id of no subword. Fix: give ids from 0 to 59"):
+    with pytest.raises(
+        InputError, match=f"ids: {unknown} is the id of no subword. Fix: give ids from 0 to 59"
+    ):
         subwords.decode([[5, 6], [5, unknown]])
 
 
 def test_what_is_no_text_is_not_cut_into_subwords(subwords):
-    with pytest.raises(InputError, match=r"sentences\[0\]: is of the type int, not a text. Fix: give a list of str"):
+    with pytest.raises(
+        InputError, match=r"sentences\[0\]: is of the type int, not a text. Fix: give a list of str"
+    ):
         subwords.encode([3])
 
 
@@ -47,7 +58,10 @@ def test_the_same_text_gives_the_same_model(subwords):
 
 def test_an_empty_model_is_refused_without_lines_of_the_library(tmp_path, capfd):
     (tmp_path / "subwords.model").touch()
-    with pytest.raises(DamagedFileError, match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it"):
+    with pytest.raises(
+        DamagedFileError,
+        match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it",
+    ):
         load_subwords(tmp_path / "subwords.model")
     assert capfd.readouterr() == ("", "")
 
@@ -55,7 +69,10 @@ def test_an_empty_model_is_refused_without_lines_of_the_library(tmp_path, capfd)
 @pytest.mark.parametrize("end_mark", [True, False])
 def test_equal_sides_have_equally_many_tokens(end_mark):
     rows = [[5, 6, 7], [8]]
-    assert EncodedPairs(rows, rows, end_mark).num_tokens() == {"source_tokens": 4, "target_tokens": 4}
+    assert EncodedPairs(rows, rows, end_mark).num_tokens() == {
+        "source_tokens": 4,
+        "target_tokens": 4,
+    }
 
 
 def test_typed_marks_are_never_control_ids(subwords):
@@ -66,7 +83,10 @@ def test_typed_marks_are_never_control_ids(subwords):
 def test_every_piece_knows_its_word(subwords):
     sentence = "the unhappy dogs"
     pieces, words = subwords.pieces(sentence), subwords.word_indices(sentence)
-    rebuilt = ["".join(p for p, w in zip(pieces, words, strict=True) if w == word).lstrip("▁") for word in range(3)]
+    rebuilt = [
+        "".join(p for p, w in zip(pieces, words, strict=True) if w == word).lstrip("▁")
+        for word in range(3)
+    ]
     assert rebuilt == sentence.split()
 
 
@@ -78,7 +98,11 @@ def test_the_end_mark_is_a_word_of_its_own(subwords):
 
 
 def test_a_sign_without_a_piece_is_shown_as_unknown(subwords):
-    assert subwords.decode(subwords.encode(["the ♠ sleeps"]))[0].split() == ["the", "\N{DOUBLE QUESTION MARK}", "sleeps"]
+    assert subwords.decode(subwords.encode(["the ♠ sleeps"]))[0].split() == [
+        "the",
+        "\N{DOUBLE QUESTION MARK}",
+        "sleeps",
+    ]
 
 
 def test_a_budget_may_be_met_exactly():
@@ -140,7 +164,9 @@ def test_pairs_of_one_length_stay_in_the_order_that_they_were_drawn_in():
 def test_little_is_padding():
     pairs = encoded(2000)
     real = sum(pairs.lengths)
-    padded = sum(len(batch) * max(pairs.lengths[i] for i in batch) for batch in pairs.epoch(600, 1, 0))
+    padded = sum(
+        len(batch) * max(pairs.lengths[i] for i in batch) for batch in pairs.epoch(600, 1, 0)
+    )
     assert real / padded > 0.9
 
 

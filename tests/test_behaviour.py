@@ -34,7 +34,16 @@ def test_numbers_are_the_same_again_and_leave_the_random_numbers_alone():
 
 
 def test_a_table_of_positions_bounds_the_probes():
-    assert len(of_model(ModelConfig(encoder_self="recurrent(max_len=3)", decoder_self="synthesizer(max_len=2)"))) == 4
+    assert (
+        len(
+            of_model(
+                ModelConfig(
+                    encoder_self="recurrent(max_len=3)", decoder_self="synthesizer(max_len=2)"
+                )
+            )
+        )
+        == 4
+    )
 
 
 def scaled(function, factor: float):
@@ -59,12 +68,20 @@ def test_what_a_model_computes_otherwise_is_named(place, name, factor, changed, 
 def test_what_training_computes_otherwise_is_named(monkeypatch):
     before = of_training(TRAIN)
     assert changes(before, of_training(replace(TRAIN, adam_beta2=0.9))) == ["another update"]
-    assert changes(before, of_training(replace(TRAIN, schedule="inverse-sqrt"))) == ["other learning rates"]
+    assert changes(before, of_training(replace(TRAIN, schedule="inverse-sqrt"))) == [
+        "other learning rates"
+    ]
     adam = torch.optim.Adam
-    monkeypatch.setattr(torch.optim, "Adam", lambda groups, betas, **options: adam(groups, betas=(0.5, betas[1]), **options))
+    monkeypatch.setattr(
+        torch.optim,
+        "Adam",
+        lambda groups, betas, **options: adam(groups, betas=(0.5, betas[1]), **options),
+    )
     assert changes(before, of_training(TRAIN)) == ["another update"]
     monkeypatch.undo()
-    monkeypatch.setattr(batches.np.random, "default_rng", lambda seed: np.random.Generator(np.random.MT19937(seed)))
+    monkeypatch.setattr(
+        batches.np.random, "default_rng", lambda seed: np.random.Generator(np.random.MT19937(seed))
+    )
     assert changes(before, of_training(TRAIN)) == ["another order of the training pairs"]
 
 
@@ -75,15 +92,26 @@ def test_rounding_is_no_change_and_numbers_that_were_edited_are():
         assert changes({"output": other}, noted) == [probes.WORDS["output"]]
 
 
-def test_a_run_is_not_resumed_under_other_code_and_if_it_is_the_record_says_so(tmp_path, monkeypatch):
+def test_a_run_is_not_resumed_under_other_code_and_if_it_is_the_record_says_so(
+    tmp_path, monkeypatch
+):
     """A training loop is not the file of a variant: its edits went unseen."""
     run = cut_short(tmp_path, monkeypatch)
     adam = torch.optim.Adam
-    monkeypatch.setattr(torch.optim, "Adam", lambda groups, betas, **options: adam(groups, betas=(0.5, betas[1]), **options))
-    with pytest.raises(InputError, match=r"cannot resume exactly: this code computes another update than when the run began. Fix: restore"):
+    monkeypatch.setattr(
+        torch.optim,
+        "Adam",
+        lambda groups, betas, **options: adam(groups, betas=(0.5, betas[1]), **options),
+    )
+    with pytest.raises(
+        InputError,
+        match=r"cannot resume exactly: this code computes another update than when the run began. Fix: restore",
+    ):
         train(tiny(), tmp_path, quiet=True)
     train(tiny(), tmp_path, quiet=True, allow_inexact=True)
-    assert run.provenance()["inexact"] == ["this code computes another update than when the run began"]
+    assert run.provenance()["inexact"] == [
+        "this code computes another update than when the run began"
+    ]
     assert evaluate_run(run, "dev")["provenance"]["inexact"] == run.provenance()["inexact"]
 
 
@@ -98,7 +126,9 @@ def test_a_run_is_not_resumed_under_other_code_and_if_it_is_the_record_says_so(t
 def test_a_run_is_not_resumed_under_other_libraries(changed, message, tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch)
     old = run.provenance()
-    changed = changed | ({"versions": old["versions"] | changed["versions"]} if "versions" in changed else {})
+    changed = changed | (
+        {"versions": old["versions"] | changed["versions"]} if "versions" in changed else {}
+    )
     write_json(run.provenance_path, old | changed)
     with pytest.raises(InputError, match=f"cannot resume exactly: {message}"):
         train(tiny(), tmp_path, quiet=True)
@@ -111,7 +141,10 @@ def test_a_run_of_before_goes_on_and_the_commits_are_listed(tmp_path, monkeypatc
     write_json(run.provenance_path, old)
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
     found = run.provenance()
-    assert found["commits"] == ["0123456789ab", whole().provenance()["commit"]] and "inexact" not in found
+    assert (
+        found["commits"] == ["0123456789ab", whole().provenance()["commit"]]
+        and "inexact" not in found
+    )
     assert "commits" not in whole().provenance()
 
 
@@ -122,26 +155,48 @@ def test_rows_are_written_once_and_compared_from_then_on(results, monkeypatch):
     rows = json.loads(first)
     assert len([row for row in rows if "model" in row]) == 3 and all(row["commit"] for row in rows)
     problems, line = verify_behaviour(results)
-    assert problems == [] and line == f"this code computes what it computed when the results were written: rows compared: {len(rows)}"
+    assert (
+        problems == []
+        and line
+        == f"this code computes what it computed when the results were written: rows compared: {len(rows)}"
+    )
     assert update_behaviour(results).read_bytes() == first
     monkeypatch.setattr(transformer, "sinusoids", scaled(transformer.sinusoids, 1.01))
     problem, of_training_too = verify_behaviour(results)[0]
-    assert "computes other scores of the next token, another loss, another gradient than when the results were" in problem
+    assert (
+        "computes other scores of the next token, another loss, another gradient than when the results were"
+        in problem
+    )
     assert "written; rows: 3 of" in problem and "computes another update than" in of_training_too
     path.write_text(json.dumps(rows[1:]))
-    with pytest.raises(InputError, match="than when the results were written; .* Fix: restore the code, or delete the file"):
+    with pytest.raises(
+        InputError,
+        match="than when the results were written; .* Fix: restore the code, or delete the file",
+    ):
         update_behaviour(results)
     monkeypatch.undo()
-    assert verify_behaviour(results)[1].endswith("; without a row: 1, which repro results --update adds")
+    assert verify_behaviour(results)[1].endswith(
+        "; without a row: 1, which repro results --update adds"
+    )
     assert update_behaviour(results).read_bytes() == first
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[1]", "[{}]", '[{"model": {"embed_dim": "a"}, "commit": "a"}]', '[{"model": {}, "commit": "a", "output": ["a"]}]']
+    "text",
+    [
+        "",
+        "{",
+        "[1]",
+        "[{}]",
+        '[{"model": {"embed_dim": "a"}, "commit": "a"}]',
+        '[{"model": {}, "commit": "a", "output": ["a"]}]',
+    ],
 )
 def test_a_damaged_file_of_rows_is_named(text, tmp_path):
     (tmp_path / "behaviour.json").write_text(text)
-    with pytest.raises(DamagedFileError, match="behaviour.json: does not say what the code computed"):
+    with pytest.raises(
+        DamagedFileError, match="behaviour.json: does not say what the code computed"
+    ):
         verify_behaviour(tmp_path)
 
 

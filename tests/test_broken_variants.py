@@ -14,7 +14,8 @@ from repro.records.stored import load_records
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
-BROKEN = Path(__file__).parent / "broken_variants"  # records of systems that are wrong on purpose: no results
+# records of systems that are wrong on purpose: no results
+BROKEN = Path(__file__).parent / "broken_variants"
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,10 @@ def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
     """Return the verdict on a claim when other runs stand for some of its arms."""
     (claim,) = [claim for claim in claims_of() if claim.name == name]
     conditions = [
-        replace(condition, terms=tuple((weight, changes.get(arm, arm)) for weight, arm in condition.terms))
+        replace(
+            condition,
+            terms=tuple((weight, changes.get(arm, arm)) for weight, arm in condition.terms),
+        )
         for condition in claim.conditions
     ]
     return replace(claim, conditions=tuple(conditions)).judge(evidence).status
@@ -35,9 +39,11 @@ def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [
-        ("Y-01", Arm("hc-sa"), Arm("hc-sa", ("model.encoder_self=gaussian(centers=[4, 6])",))),  # centres off by five
+        # centres off by five
+        ("Y-01", Arm("hc-sa"), Arm("hc-sa", ("model.encoder_self=gaussian(centers=[4, 6])",))),
         ("Y-02", Arm("hc-all"), Arm("hc-sa")),  # cross attention that is still learned
-        ("Z-06", Arm("ran-e/-pe"), Arm("base/-pe")),  # queries and keys where the recurrence should be
+        # queries and keys where the recurrence should be
+        ("Z-06", Arm("ran-e/-pe"), Arm("base/-pe")),
     ],
 )
 def test_a_broken_variant_flips_its_verdict(evidence, name, right, wrong):
@@ -52,7 +58,10 @@ def test_no_broken_variant_stands_among_the_results():
 
 def test_another_tokeniser_is_refused(results):
     first, second = load_records(results)[:2]
-    scores = [score | {"signature": score["signature"].replace("tok:13a", "tok:intl")} for score in second["scores"]]
+    scores = [
+        score | {"signature": score["signature"].replace("tok:13a", "tok:intl")}
+        for score in second["scores"]
+    ]
     with pytest.raises(InputError, match="have different signatures"):
         check_comparable([first, second | {"scores": scores}])
 
@@ -60,12 +69,15 @@ def test_another_tokeniser_is_refused(results):
 def test_other_training_data_are_refused(results):
     first, second = load_records(results)[:2]
     with pytest.raises(InputError, match="have different training data"):
-        check_comparable([first, second | {"provenance": second["provenance"] | {"data_fingerprint": "leaking"}}])
+        check_comparable(
+            [first, second | {"provenance": second["provenance"] | {"data_fingerprint": "leaking"}}]
+        )
 
 
 def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
     overrides = ('model.gated_sites=["encoder_self", "cross"]', "train.freeze_decoder=true")
     with pytest.raises(
-        InputError, match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder"
+        InputError,
+        match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder",
     ):
         Arm("base", overrides).config("smoke")

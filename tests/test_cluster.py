@@ -18,7 +18,10 @@ from repro.runs import cluster
 from repro.runs.cluster import DRIVERS, Share, do_piece, folders_here, run_all_on_cluster, share_of
 from repro.runs.run import Run
 
-needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed; `make cluster` installs it")
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None,
+    reason="Ray is not installed; `make cluster` installs it",
+)
 
 
 @pytest.fixture
@@ -44,15 +47,21 @@ def test_machines_are_shared_evenly(machines, jobs, expected):
 
 
 def test_no_jobs_and_a_missing_package_are_refused(monkeypatch):
-    with pytest.raises(InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"):
+    with pytest.raises(
+        InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"
+    ):
         run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 0, lambda *end: None)
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MachineError, match=r"--cluster: Ray is not installed\. Fix: pip install -e '\.\[cluster\]'"):
+    with pytest.raises(
+        MachineError, match=r"--cluster: Ray is not installed\. Fix: pip install -e '\.\[cluster\]'"
+    ):
         run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 1, lambda *end: None)
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_worker_finds_what_is_named_from_where_the_command_was_given(tmp_path, monkeypatch, exists):
+def test_a_worker_finds_what_is_named_from_where_the_command_was_given(
+    tmp_path, monkeypatch, exists
+):
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     for folder in (here, elsewhere):
         folder.mkdir()
@@ -61,12 +70,21 @@ def test_a_worker_finds_what_is_named_from_where_the_command_was_given(tmp_path,
     monkeypatch.setenv("REPRO_DATA", "../corpora")
     monkeypatch.chdir(here)
     folders = folders_here()
-    assert folders == {"REPRO_RUNS": str(here / "my-runs"), "REPRO_DATA": str(tmp_path / "corpora"), "PWD": str(here)}
+    assert folders == {
+        "REPRO_RUNS": str(here / "my-runs"),
+        "REPRO_DATA": str(tmp_path / "corpora"),
+        "PWD": str(here),
+    }
     monkeypatch.chdir(elsewhere)
     if not exists:
         here.rmdir()
-    assert do_piece(os.getcwd, (), torch.get_num_threads(), folders) == str(here if exists else elsewhere)
-    assert (os.environ["REPRO_RUNS"], os.environ["REPRO_DATA"]) == (folders["REPRO_RUNS"], folders["REPRO_DATA"])
+    assert do_piece(os.getcwd, (), torch.get_num_threads(), folders) == str(
+        here if exists else elsewhere
+    )
+    assert (os.environ["REPRO_RUNS"], os.environ["REPRO_DATA"]) == (
+        folders["REPRO_RUNS"],
+        folders["REPRO_DATA"],
+    )
 
 
 @needs_ray
@@ -75,11 +93,20 @@ def test_what_a_driver_left_when_it_died_another_does(tmp_path, monkeypatch):
     told.write_text("")
     monkeypatch.setattr("repro.runs.cluster._drive", dies_once)
     tasks, ends = [("a",), ("b",), ("c",)], []
-    assert run_all_on_cluster(str(told), tasks, print, 1, lambda *end: ends.append(end)) == [{"task": task} for task in tasks]
-    assert [(count, of, outcome["task"]) for count, of, outcome in ends] == [(1, 3, ("b",)), (2, 3, ("a",)), (3, 3, ("c",))]
+    assert run_all_on_cluster(str(told), tasks, print, 1, lambda *end: ends.append(end)) == [
+        {"task": task} for task in tasks
+    ]
+    assert [(count, of, outcome["task"]) for count, of, outcome in ends] == [
+        (1, 3, ("b",)),
+        (2, 3, ("a",)),
+        (3, 3, ("c",)),
+    ]
     told.write_text("")
     monkeypatch.setattr("repro.runs.cluster._drive", dies)
-    with pytest.raises(MachineError, match=f"--cluster: Ray ended {DRIVERS} times before the work. Fix: Ray's logs tell why"):
+    with pytest.raises(
+        MachineError,
+        match=f"--cluster: Ray ended {DRIVERS} times before the work. Fix: Ray's logs tell why",
+    ):
         run_all_on_cluster(str(told), tasks, print, 1, lambda *end: None)
     assert told.read_text() == "3 " + "2 " * (DRIVERS - 1)
 
@@ -108,7 +135,9 @@ def test_what_has_ended_is_never_canceled(monkeypatch):
 
     ray = SimpleNamespace(
         nodes=lambda: [{"Alive": True, "Resources": {"CPU": 1}}],
-        remote=lambda **share: lambda work: SimpleNamespace(remote=lambda work, task, *rest: task[0]),
+        remote=lambda **share: (
+            lambda work: SimpleNamespace(remote=lambda work, task, *rest: task[0])
+        ),
         wait=lambda refs, timeout, num_returns=1: (refs[:num_returns], refs[num_returns:]),
         get=get,
         cancel=canceled.append,
@@ -116,18 +145,32 @@ def test_what_has_ended_is_never_canceled(monkeypatch):
     )
     sent = []
     with pytest.raises(AttributeError, match="a fault of the program"):
-        cluster._hand_out(ray, [(name,) for name in left], print, 1, [], SimpleNamespace(send=sent.append))
+        cluster._hand_out(
+            ray, [(name,) for name in left], print, 1, [], SimpleNamespace(send=sent.append)
+        )
     assert (sent, canceled) == ([(0, {"run": "first"})], ["third"])
     with pytest.raises(Stopped):
-        cluster._hand_out(ray, [(name,) for name in left], print, 1, [signal.SIGTERM], SimpleNamespace(send=sent.append))
+        cluster._hand_out(
+            ray,
+            [(name,) for name in left],
+            print,
+            1,
+            [signal.SIGTERM],
+            SimpleNamespace(send=sent.append),
+        )
     assert canceled == ["third", "second", "third"]
 
 
 @needs_ray
-@pytest.mark.parametrize("address", ["auto", "127.0.0.1:1", "ray://127.0.0.1:1", "nonsense", "host:port"])
+@pytest.mark.parametrize(
+    "address", ["auto", "127.0.0.1:1", "ray://127.0.0.1:1", "nonsense", "host:port"]
+)
 def test_a_cluster_that_is_not_there_is_one_line(address, monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with pytest.raises(InputError, match=f"--cluster: no cluster answers at '{address}'. Fix: `ray start --head` starts one"):
+    with pytest.raises(
+        InputError,
+        match=f"--cluster: no cluster answers at '{address}'. Fix: `ray start --head` starts one",
+    ):
         run_all_on_cluster(address, [(tiny(),)], train_and_evaluate, 1, lambda *end: None)
 
 
@@ -135,18 +178,25 @@ def test_a_cluster_that_is_not_there_is_one_line(address, monkeypatch):
 def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
     configs = [tiny(), tiny("model.encoder_self=recurrent(max_len=3)"), tiny(variant="hc-sa")]
     tasks, ends = [(config, "dev") for config in configs], []
-    base, refused, hard_coded = run_all_on_cluster("local", tasks, train_and_evaluate, 2, lambda *end: ends.append(end[:2]))
+    base, refused, hard_coded = run_all_on_cluster(
+        "local", tasks, train_and_evaluate, 2, lambda *end: ends.append(end[:2])
+    )
     assert (base["system"], hard_coded["system"]) == ("base", "hc-sa")
     assert isinstance(refused, InputError) and "an attention is defined for 3" in str(refused)
     assert ends == [(1, 3), (2, 3), (3, 3)]
-    assert {path.name for path in root.iterdir() if Run(path).is_finished} == {base["run"], hard_coded["run"]}
+    assert {path.name for path in root.iterdir() if Run(path).is_finished} == {
+        base["run"],
+        hard_coded["run"],
+    }
     assert train_and_evaluate(*tasks[0]) == base  # what the workers left is what this process finds
 
 
 @needs_ray
 def test_a_fault_of_the_program_is_raised_as_it_is(root):
     with pytest.raises(TypeError, match="takes from 1 to 2 positional arguments but 3 were given"):
-        run_all_on_cluster("local", [("one", "too", "many")], train_and_evaluate, 1, lambda *end: None)
+        run_all_on_cluster(
+            "local", [("one", "too", "many")], train_and_evaluate, 1, lambda *end: None
+        )
 
 
 @needs_ray

@@ -46,12 +46,18 @@ def stored(runs):
 def found(first: str, second: str, results: Path, data=None) -> list[list[tuple[str, bool]]]:
     """Return of each system the seeds that are compared, and whether each is a run."""
     systems = find_systems((first, second), data, results, "test", SearchConfig())
-    return [[(seed.name[: seed.name.rindex("-")], seed.here is not None) for seed in seeds] for seeds in systems]
+    return [
+        [(seed.name[: seed.name.rindex("-")], seed.here is not None) for seed in seeds]
+        for seeds in systems
+    ]
 
 
 def test_seeds_are_found_where_they_are(stored):
     base = [(f"base-seed{seed}", False) for seed in (1, 2, 3)]
-    assert found("base", "hc-sa", stored) == [base, [(f"hc-sa-seed{seed}", False) for seed in (1, 2, 3)]]
+    assert found("base", "hc-sa", stored) == [
+        base,
+        [(f"hc-sa-seed{seed}", False) for seed in (1, 2, 3)],
+    ]
     own = [Run.create(resolve("smoke", overrides=[OWN], seed=seed)) for seed in (1, 2)]
     for made in own:
         (made.path / "final").mkdir()
@@ -73,7 +79,10 @@ def test_of_several_settings_the_pair_is_taken_that_differs_in_attention_alone(r
     for seeds in find_systems(("base", "hc-sa"), None, Path("nowhere"), "test", SearchConfig()):
         assert [seed.config.model.dropout for seed in seeds] == [0.3]
     Run.create(resolve("smoke", "hc-sa", overrides=["model.dropout=0.2"]))
-    with pytest.raises(InputError, match="base: fits 2 settings: base-seed1-.*, base-seed1-.* Fix: write more of the name"):
+    with pytest.raises(
+        InputError,
+        match="base: fits 2 settings: base-seed1-.*, base-seed1-.* Fix: write more of the name",
+    ):
         find_systems(("base", "hc-sa"), None, Path("nowhere"), "test", SearchConfig())
 
 
@@ -81,8 +90,14 @@ def test_of_several_settings_the_pair_is_taken_that_differs_in_attention_alone(r
     ("names", "line"),
     [
         (("base", "base"), "error: base: is compared with itself. Fix: name two systems or runs"),
-        (("base", "nothing"), "error: nothing: no such run in .*, and no such record in results. Fix: train one with `repro train`"),
-        (("base", "base-seed"), "error: base and base-seed: are the same training settings. Fix: name two systems that differ"),
+        (
+            ("base", "nothing"),
+            "error: nothing: no such run in .*, and no such record in results. Fix: train one with `repro train`",
+        ),
+        (
+            ("base", "base-seed"),
+            "error: base and base-seed: are the same training settings. Fix: name two systems that differ",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_told(capsys, stored, names, line):
@@ -97,8 +112,14 @@ def test_a_line_says_which_seeds_are_records_and_what_else_differs(capsys, store
         path.write_text(json.dumps(record))
     said = run(capsys, "compare", "base", "hc-sa")
     assert said[1].startswith("records in results: base-seed1-") and said[1].count("seed") == 6
-    assert re.fullmatch("trained by .*3 threads: another number makes another model, of the same seed as well", said[2])
-    assert said[3].startswith("BLEU: ") and said[-1] == "means over 3 seeds; intervals over test sentences and training seeds"
+    assert re.fullmatch(
+        "trained by .*3 threads: another number makes another model, of the same seed as well",
+        said[2],
+    )
+    assert (
+        said[3].startswith("BLEU: ")
+        and said[-1] == "means over 3 seeds; intervals over test sentences and training seeds"
+    )
 
 
 def test_a_score_is_the_same_number_in_every_command():
@@ -120,10 +141,15 @@ def test_corpora_are_not_mixed(capsys, stored):
     with pytest.raises(InputError, match="base: no such run in .*, and no such record"):
         found("base", NAME, stored)
     (Run.create(replace(config, model=resolve("smoke").model)).path / "final").mkdir()
-    assert [[is_here for _, is_here in seeds] for seeds in found("base", NAME, stored)] == [[True], [True]]
+    assert [[is_here for _, is_here in seeds] for seeds in found("base", NAME, stored)] == [
+        [True],
+        [True],
+    ]
 
 
-@pytest.mark.parametrize(("p", "told"), [(0.5, "= 0.500"), (2 / 1001, "= 0.002"), (1 / 1001, "< 0.002")])
+@pytest.mark.parametrize(
+    ("p", "told"), [(0.5, "= 0.500"), (2 / 1001, "= 0.002"), (1 / 1001, "< 0.002")]
+)
 def test_no_p_is_told_that_resamples_cannot_tell(p, told):
     comparison = Comparison("BLEU", "", 1.0, 2.0, Estimate(1.0, 0.5, 1.5), p, 1000)
     assert p_value(p, 1000) == told and describe(comparison)[-1] == told.removeprefix("= ")

@@ -20,13 +20,21 @@ from repro.runs.run import Run
 from repro.statistics.comparing import compare_systems, paired_bootstrap
 
 RESULTS = Path(__file__).parents[1] / "results"
-SMALL = ["data.train_pairs=300", "data.vocab_size=300", "train.max_updates=6", "train.eval_every=3", "train.batch_tokens=400"]
+SMALL = [
+    "data.train_pairs=300",
+    "data.vocab_size=300",
+    "train.max_updates=6",
+    "train.eval_every=3",
+    "train.batch_tokens=400",
+]
 
 
 @pytest.fixture(scope="module")
 def stored():
     """Records of three seeds of three systems, by system."""
-    records = [record for record in load_records(RESULTS / "minigerman.en-de") if record["split"] == "test"]
+    records = [
+        record for record in load_records(RESULTS / "minigerman.en-de") if record["split"] == "test"
+    ]
     return {name: by_label(records)[name][:3] for name in ("base", "hc-sa", "mma")}
 
 
@@ -37,12 +45,18 @@ def test_a_difference_over_seeds_is_that_of_the_claims(stored):
     for name, compared in zip(("hc-sa", "mma"), compare_seeds(list(stored.values())), strict=True):
         expected = evidence.contrast([(1.0, Arm(name)), (-1.0, Arm("base"))])
         found = compared[0].estimate
-        assert found.value == pytest.approx(expected.value) == compared[0].second - compared[0].first
-        assert (found.low, found.high, found.detectable) == pytest.approx((expected.low, expected.high, expected.detectable), abs=0.1)
+        assert (
+            found.value == pytest.approx(expected.value) == compared[0].second - compared[0].first
+        )
+        assert (found.low, found.high, found.detectable) == pytest.approx(
+            (expected.low, expected.high, expected.detectable), abs=0.1
+        )
         assert found.seeds == (3, 3) and compared[0].signature.startswith("nrefs:1|case:mixed|")
 
 
-def test_each_metric_of_a_single_pair_of_runs_is_compared_over_sentences_as_paired_bootstrap_does(stored):
+def test_each_metric_of_a_single_pair_of_runs_is_compared_over_sentences_as_paired_bootstrap_does(
+    stored,
+):
     first, second = (hypotheses_of(stored[name][0]) for name in ("base", "hc-sa"))
     refs = pairs_of(stored["base"][0])[1]
     (compared,) = compare_systems([[first], [second]], refs, "de")
@@ -55,22 +69,34 @@ def test_each_metric_of_a_single_pair_of_runs_is_compared_over_sentences_as_pair
 
 def test_a_system_of_one_seed_borrows_the_noise_of_the_others(stored):
     single = stored["mma"][:1]
-    (hard,), (mixed,) = ([found.estimate for found in of[:1]] for of in compare_seeds([stored["base"], stored["hc-sa"], single]))
+    (hard,), (mixed,) = (
+        [found.estimate for found in of[:1]]
+        for of in compare_seeds([stored["base"], stored["hc-sa"], single])
+    )
     assert mixed.seeds == (1, 3) and mixed.detectable > hard.detectable
 
 
 def test_the_table_of_differences_has_a_row_for_a_system_and_not_for_a_seed(stored):
-    lines = differences_table([record for seeds in zip(*stored.values(), strict=True) for record in seeds]).splitlines()
+    lines = differences_table(
+        [record for seeds in zip(*stored.values(), strict=True) for record in seeds]
+    ).splitlines()
     assert lines[0] == "| systems | metric | difference | 95 % interval | from | detectable |"
     assert [line.split(" | ")[:2] for line in lines[2:-2]] == [
-        [f"| {name} - base", metric] for name in ("hc-sa", "mma") for metric in ("BLEU", "chrF", "tokenised lower-cased BLEU")
+        [f"| {name} - base", metric]
+        for name in ("hc-sa", "mma")
+        for metric in ("BLEU", "chrF", "tokenised lower-cased BLEU")
     ]
-    assert "3 seeds" in lines[2] and lines[-1].startswith("Intervals are over test sentences and training seeds;")
+    assert "3 seeds" in lines[2] and lines[-1].startswith(
+        "Intervals are over test sentences and training seeds;"
+    )
     assert differences_table(stored["base"]) == "Nothing to compare base with."
 
 
 def test_what_cannot_be_compared_is_refused(stored):
-    records = [stored["base"], [*stored["hc-sa"][:1], stored["hc-sa"][1] | {"references_sha256": "0" * 64}]]
+    records = [
+        stored["base"],
+        [*stored["hc-sa"][:1], stored["hc-sa"][1] | {"references_sha256": "0" * 64}],
+    ]
     with pytest.raises(DamagedFileError, match="was scored against other references"):
         compare_seeds(records)
     with pytest.raises(InputError, match="hypotheses: 2 lines for 1 references"):
@@ -84,17 +110,27 @@ def test_what_cannot_be_compared_is_refused(stored):
 
 def test_a_name_may_mean_all_seeds_of_a_system(runs):
     made = [Run.create(resolve("smoke", "hc-sa", seed=seed)) for seed in (2, 1)]
-    window, other = Run.create(resolve("smoke", "hc-sa-window")), Run.create(resolve("smoke", "hc-sa", overrides=("model.dropout=0.3",)))
+    window, other = (
+        Run.create(resolve("smoke", "hc-sa-window")),
+        Run.create(resolve("smoke", "hc-sa", overrides=("model.dropout=0.3",))),
+    )
     with pytest.raises(InputError, match="hc-sa: fits 3 runs: .* Fix: write more of the name"):
         Run.find_seeds("hc-sa")  # one of them is of other dropout
     assert [run.path for run in Run.find_seeds("hc-sa-seed2")] == [made[0].path]
     for path in other.path.iterdir():
         path.unlink()
     other.path.rmdir()
-    pruned = replace(made[1].config, train=replace(made[1].config.train, start_from=made[1].path.name, cut_from="gated"))
+    pruned = replace(
+        made[1].config,
+        train=replace(made[1].config.train, start_from=made[1].path.name, cut_from="gated"),
+    )
     assert Run.create(pruned).path not in [run.path for run in made]
     assert [run.path for run in Run.find_seeds("hc-sa")] == [made[1].path, made[0].path]
-    assert [run.path for run in Run.find_seeds("hc-sa-w")] == [window.path] == [run.path for run in Run.find_seeds(str(window.path))]
+    assert (
+        [run.path for run in Run.find_seeds("hc-sa-w")]
+        == [window.path]
+        == [run.path for run in Run.find_seeds(str(window.path))]
+    )
     with pytest.raises(InputError, match="no such run in "):
         Run.find_seeds("mma")
 
@@ -121,5 +157,8 @@ def test_a_command_compares_systems_over_their_seeds(capsys, runs, monkeypatch):
     assert [name.rpartition("-")[0] for name in said[0].replace(",", " against").split(" against ")[:3]] == [
         "hc-sa-seed1", "base-seed1", "base-seed2"
     ]  # fmt: skip
-    assert said[1].startswith("BLEU: 100.00 - 50.00 = +50.00, 95 % interval -") and ", detectable " in said[1]
+    assert (
+        said[1].startswith("BLEU: 100.00 - 50.00 = +50.00, 95 % interval -")
+        and ", detectable " in said[1]
+    )
     assert said[-1] == "means over 1 to 2 seeds; intervals over test sentences and training seeds"

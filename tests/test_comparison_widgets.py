@@ -38,7 +38,10 @@ def test_the_pruning_slider_shows_what_is_left(translator, gated):
     pruning.level.value = "gated"
     whole, left = (model.translate([SENTENCE], SEARCH)[0] for model in (translator, gated))
     assert [texts(row) for row in pruning.words.rows] == [whole, left]
-    gates = [[attention.gate().tolist() for attention in layers] for layers in gated.model.attentions().values()]
+    gates = [
+        [attention.gate().tolist() for attention in layers]
+        for layers in gated.model.attentions().values()
+    ]
     assert pruning.heads.factors == gates == factors_at_test_time(gated.model)
     kept = int(sum(sum(map(sum, layers)) for layers in gates))
     assert pruning.words.message == f"{kept} of 24 heads are left" and 0 < kept < 24
@@ -52,24 +55,37 @@ def test_a_sentence_goes_through_all_models(translator, gated):
     comparison = Comparison({"base": translator, "gated": gated}, SENTENCE, SEARCH)
     comparison.sentence.value = OTHER
     base, other = (model.translate([OTHER], SEARCH)[0] for model in (translator, gated))
-    assert [(row["label"], texts(row)) for row in comparison.words.rows] == [("base", base), ("gated", other)]
-    assert [word["changed"] for word in comparison.words.rows[1]["words"]] == changed_words(base.split(), other.split())
+    assert [(row["label"], texts(row)) for row in comparison.words.rows] == [
+        ("base", base),
+        ("gated", other),
+    ]
+    assert [word["changed"] for word in comparison.words.rows[1]["words"]] == changed_words(
+        base.split(), other.split()
+    )
 
 
-@pytest.mark.parametrize("make", [Explorer, Ablation, Playground, lambda run, text: Comparison({"a": run}, text)])
+@pytest.mark.parametrize(
+    "make", [Explorer, Ablation, Playground, lambda run, text: Comparison({"a": run}, text)]
+)
 def test_a_run_in_place_of_its_translator_is_one_line_with_the_mend(make):
-    with pytest.raises(InputError, match=r"translator: wants Translator, found 'base'. Fix: load one, as in repro\.Translator"):
+    with pytest.raises(
+        InputError,
+        match=r"translator: wants Translator, found 'base'. Fix: load one, as in repro\.Translator",
+    ):
         make("base", SENTENCE)
 
 
 def test_no_models_is_a_mistake(translator):
-    with pytest.raises(InputError, match="models: have a label twice"):  # one of them would not be shown
+    # one of them would not be shown
+    with pytest.raises(InputError, match="models: have a label twice"):
         Pruning([("8 heads", translator), ("8 heads", translator)], SENTENCE)
     for make in (lambda: Pruning([], SENTENCE), lambda: Comparison({}, SENTENCE)):
         with pytest.raises(InputError, match="models: there is none"):
             make()
     nothing = dict.fromkeys(("encoder_self", "decoder_self", "cross"), "none")
-    empty = Translator(Transformer(ModelConfig(**nothing), len(translator.subwords), PAD_ID), translator.subwords)
+    empty = Translator(
+        Transformer(ModelConfig(**nothing), len(translator.subwords), PAD_ID), translator.subwords
+    )
     with pytest.raises(InputError, match="model: has no attention head"):
         Ablation(empty, SENTENCE)
 
@@ -77,24 +93,49 @@ def test_no_models_is_a_mistake(translator):
 def test_the_still_playground_shows_what_the_head_looks_at(translator):
     play = Playground(translator, SENTENCE, SEARCH)
     play.heads.chosen = [1, 0, 2]
-    shown = {"its own": "its own choice", "gaussian": "what a bell curve covers", "uniform": "all tokens alike", "previous": "previous"}
+    shown = {
+        "its own": "its own choice",
+        "gaussian": "what a bell curve covers",
+        "uniform": "all tokens alike",
+        "previous": "previous",
+    }
     for pattern, said in shown.items():
         play.pattern.value = pattern
         assert f'alt="Decoder self-attention, layer 0, head 2: looks at {said}"' in play.static()
-    assert all(f"{word['text']}" in play.static() for row in play.words.rows for word in row["words"])
+    assert all(
+        f"{word['text']}" in play.static() for row in play.words.rows for word in row["words"]
+    )
 
 
-CLAIM = {"id": "a1", "paper": "Nobody 2020", "statement": "<b>bold</b> & more", "verdict": "partly", "evidence": "2 < 3"}
+CLAIM = {
+    "id": "a1",
+    "paper": "Nobody 2020",
+    "statement": "<b>bold</b> & more",
+    "verdict": "partly",
+    "evidence": "2 < 3",
+}
 
 
 def test_the_claims_table_is_text():
     table = ClaimsTable([CLAIM, {**CLAIM, "id": "a2", "unknown": 1}])
-    failed = ClaimsTable([{**CLAIM, "verdict": "who knows"}, CLAIM, {**CLAIM, "id": "a2", "verdict": "not reproduced"}]).static()
+    failed = ClaimsTable(
+        [
+            {**CLAIM, "verdict": "who knows"},
+            CLAIM,
+            {**CLAIM, "id": "a2", "verdict": "not reproduced"},
+        ]
+    ).static()
     assert failed.index("not reproduced") < failed.index("partly") < failed.index("who knows")
     assert table.table.claims == [CLAIM, {**CLAIM, "id": "a2"}]
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in table.static() and "<b>" not in table.static()
-    assert ">2 &lt; 3<br>4 &amp; 5</td>" in ClaimsTable([{**CLAIM, "evidence": "2 < 3\n4 & 5"}]).static()
-    with pytest.raises(InputError, match="claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, evidence"):
+    assert (
+        ">2 &lt; 3<br>4 &amp; 5</td>"
+        in ClaimsTable([{**CLAIM, "evidence": "2 < 3\n4 & 5"}]).static()
+    )
+    with pytest.raises(
+        InputError,
+        match="claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, evidence",
+    ):
         ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
 
 
@@ -104,17 +145,23 @@ def test_markup_stays_text(translator, make):
     if make is Explorer:
         assert "".join(widget.maps.source[:-1]).replace("▁", " ").strip() == HOSTILE
     page = widget.static()
-    assert "onerror" not in page.replace("&lt;img src=x onerror=alert(1)&gt;", "").replace("onerror=alert(1)&gt;", "")
+    assert "onerror" not in page.replace("&lt;img src=x onerror=alert(1)&gt;", "").replace(
+        "onerror=alert(1)&gt;", ""
+    )
     assert "<img src=x" not in page and "<script" not in page
 
 
 def test_the_static_page_has_translation_heads_and_picture(translator, gated):
     translation = translator.translate([SENTENCE], SEARCH)[0]
-    ablation, pruning = Ablation(translator, SENTENCE, SEARCH), Pruning([("gated", gated)], SENTENCE, SEARCH)
+    ablation, pruning = (
+        Ablation(translator, SENTENCE, SEARCH),
+        Pruning([("gated", gated)], SENTENCE, SEARCH),
+    )
     assert all(f"{word} <sub>" in ablation.static() for word in translation.split())
     assert ablation.static().count("■") == 24 and "□" in pruning.static()
     explorer = Explorer(translator, SENTENCE, SEARCH).static()
-    assert explorer.count('src="data:image/png;base64,') == 4  # three sites, and the chosen head with its tokens
+    # three sites, and the chosen head with its tokens
+    assert explorer.count('src="data:image/png;base64,') == 4
     assert 'alt="Encoder self-attention, layer 0, head 0"' in explorer
     image = Image.open(io.BytesIO(base64.b64decode(explorer.split("base64,")[1].split('"')[0])))
     size = len(translator.subwords.encode([SENTENCE])[0]) + 1
@@ -124,18 +171,30 @@ def test_the_static_page_has_translation_heads_and_picture(translator, gated):
 
 def pictures(page: str) -> list[Image.Image]:
     """Return the pictures within HTML."""
-    return [Image.open(io.BytesIO(base64.b64decode(part.split('"')[0]))) for part in page.split("base64,")[1:]]
+    return [
+        Image.open(io.BytesIO(base64.b64decode(part.split('"')[0])))
+        for part in page.split("base64,")[1:]
+    ]
 
 
 def test_a_widget_and_its_stand_in_are_two_outputs(translator, monkeypatch):
     """Of one output an exported page would choose the widget, and show nothing."""
-    for widget in (Explorer(translator, SENTENCE, SEARCH), Comparison({"a": translator}, SENTENCE, SEARCH), ClaimsTable([CLAIM])):
+    for widget in (
+        Explorer(translator, SENTENCE, SEARCH),
+        Comparison({"a": translator}, SENTENCE, SEARCH),
+        ClaimsTable([CLAIM]),
+    ):
         outputs = []
-        monkeypatch.setattr("repro.widgets.parts.display", lambda data, raw, outputs=outputs: outputs.append(data))
+        monkeypatch.setattr(
+            "repro.widgets.parts.display", lambda data, raw, outputs=outputs: outputs.append(data)
+        )
         widget._ipython_display_()
         live, still = outputs
         assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
-        assert set(still) == {"text/html", "text/plain"} and live["text/plain"] == still["text/plain"] == ""
+        assert (
+            set(still) == {"text/html", "text/plain"}
+            and live["text/plain"] == still["text/plain"] == ""
+        )
         assert "text/html" not in live and widget.static() in still["text/html"]
         assert "not live: run the cell in JupyterLab" in still["text/html"]
 
@@ -161,6 +220,10 @@ def test_an_overview_keeps_the_largest_weights_and_brightens_dim_maps():
     peaked[95, 9] = 1
     (image,) = pictures(overview([[peaked, dim]], "site", width=22))
     shades = np.array(image)  # of fifteen, and one for no weight
-    assert shades.shape == (49, 22) and (shades[:48, :10].max(), shades[47, 9], (shades[:48, :10] > 0).sum()) == (14, 14, 1)
+    assert shades.shape == (49, 22) and (
+        shades[:48, :10].max(),
+        shades[47, 9],
+        (shades[:48, :10] > 0).sum(),
+    ) == (14, 14, 1)
     assert (shades[:48, 11:21] == 7).all()  # the root of a quarter is a half
     assert (shades[48] == 15).all() and (shades[:, 10] == 15).all()

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from repro.contrastive.mucow import read_mucow, substitute
-from repro.contrastive.suites import ContrastiveItem, ContrastiveSuite, minigerman_suite, read_suite, without_overlap
+from repro.contrastive.suites import (
+    ContrastiveItem,
+    ContrastiveSuite,
+    minigerman_suite,
+    read_suite,
+    without_overlap,
+)
 from repro.data.text import read_lines
 from repro.errors import InputError
 from repro.generated import minigerman
@@ -20,11 +26,24 @@ LINGEVAL = [
         "reference": "Der Hund mit den langen Ohren schläft.",
         "origin": "own:1",
         "errors": [
-            {"type": "subj_verb_agreement", "contrastive": "Der Hund mit den langen Ohren schlafen.", "distance": 5, "frequency": 3},
-            {"type": "np_agreement", "contrastive": "Die Hund mit den langen Ohren schläft.", "distance": None},
+            {
+                "type": "subj_verb_agreement",
+                "contrastive": "Der Hund mit den langen Ohren schlafen.",
+                "distance": 5,
+                "frequency": 3,
+            },
+            {
+                "type": "np_agreement",
+                "contrastive": "Die Hund mit den langen Ohren schläft.",
+                "distance": None,
+            },
         ],
     },
-    {"source": "Sleep.", "reference": "Schlaf.", "errors": [{"type": "odd", "contrastive": "Schlaf."}]},
+    {
+        "source": "Sleep.",
+        "reference": "Schlaf.",
+        "errors": [{"type": "odd", "contrastive": "Schlaf."}],
+    },
 ]
 CONTRAWSD = [
     {
@@ -35,20 +54,33 @@ CONTRAWSD = [
         "origin": "own",
         "sense": "bench",
         "errors": [
-            {"type": "word_sense", "contrastive": "He sat on the bank by the lake.", "replacement": "bank"},
-            {"type": "word_sense", "contrastive": "He sat on the shoal by the lake.", "replacement": "shoal"},
+            {
+                "type": "word_sense",
+                "contrastive": "He sat on the bank by the lake.",
+                "replacement": "bank",
+            },
+            {
+                "type": "word_sense",
+                "contrastive": "He sat on the shoal by the lake.",
+                "replacement": "shoal",
+            },
         ],
     }
 ]
 
 
 def write(path, value):
-    path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
+    path.write_text(
+        value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False),
+        encoding="utf-8",
+    )
     return path
 
 
 def suite_of(*items, **fields):
-    return ContrastiveSuite(**({"name": "own", "source": "en", "target": "de", "items": items} | fields))
+    return ContrastiveSuite(
+        **({"name": "own", "source": "en", "target": "de", "items": items} | fields)
+    )
 
 
 # Formats
@@ -59,7 +91,13 @@ def test_lingeval97_has_an_item_for_each_error(tmp_path):
     assert (suite.name, suite.source, suite.target, len(suite)) == ("lingeval97", "en", "de", 2)
     first, second = suite.items
     assert first == ContrastiveItem(
-        LINGEVAL[0]["source"], LINGEVAL[0]["reference"], ("Der Hund mit den langen Ohren schlafen.",), "subj_verb_agreement", 5, "", "own:1"
+        LINGEVAL[0]["source"],
+        LINGEVAL[0]["reference"],
+        ("Der Hund mit den langen Ohren schlafen.",),
+        "subj_verb_agreement",
+        5,
+        "",
+        "own:1",
     )
     assert (second.type, second.distance) == ("np_agreement", None)
     assert suite.skipped == {"contrastive translation equals the reference": 1}
@@ -68,7 +106,10 @@ def test_lingeval97_has_an_item_for_each_error(tmp_path):
 def test_contrawsd_has_one_item_for_all_wrong_senses(tmp_path):
     suite = read_suite(write(tmp_path / "contrawsd.json", json.dumps(CONTRAWSD)), "de", "en")
     (item,) = suite.items
-    assert item.contrastive == ("He sat on the bank by the lake.", "He sat on the shoal by the lake.")
+    assert item.contrastive == (
+        "He sat on the bank by the lake.",
+        "He sat on the shoal by the lake.",
+    )
     assert (item.type, item.word, item.origin, item.distance) == ("word_sense", "Bank", "own", None)
     assert suite.types == {"word_sense": 1} and suite.skipped == {}
 
@@ -92,10 +133,22 @@ GOOD = '{"source": "a", "reference": "b", "errors": [{"type": "t", "contrastive"
         (f"[{GOOD},\n" + GOOD.replace('"b"', "null") + "]", "own.json:2: has no text as reference"),
         (f"[{GOOD},\n" + GOOD.replace('"a"', "3") + "]", "own.json:2: has no text as source"),
         (f"[{GOOD},\n" + GOOD.replace("errors", "error") + "]", "own.json:2: has no list 'errors'"),
-        (f"[{GOOD},\n" + GOOD.replace('"t"', "null") + "]", "own.json:2: has an error of type None"),
-        (f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": "far"') + "]", "own.json:2: has the distance 'far'"),
-        (f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": true') + "]", "own.json:2: has the distance True"),
-        (f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": -1') + "]", "own.json:2: has the distance -1"),
+        (
+            f"[{GOOD},\n" + GOOD.replace('"t"', "null") + "]",
+            "own.json:2: has an error of type None",
+        ),
+        (
+            f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": "far"') + "]",
+            "own.json:2: has the distance 'far'",
+        ),
+        (
+            f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": true') + "]",
+            "own.json:2: has the distance True",
+        ),
+        (
+            f"[{GOOD},\n" + GOOD.replace('"t"', '"t", "distance": -1') + "]",
+            "own.json:2: has the distance -1",
+        ),
         ("[" + GOOD.replace('"c"', '"b"') + "]", "own.json: holds no contrastive pair"),
     ],
 )
@@ -107,12 +160,19 @@ def test_a_bad_file_is_one_clear_line(tmp_path, text, message):
 
 def test_texts_of_a_suite_are_read_as_models_read_them(tmp_path):
     def entry(source, reference, kind, *wrong):
-        return {"source": source, "reference": reference, "errors": [{"type": kind, "contrastive": text} for text in wrong]}
+        return {
+            "source": source,
+            "reference": reference,
+            "errors": [{"type": kind, "contrastive": text} for text in wrong],
+        }
 
     entries = [entry("a\xadb", "\ufeffc", "t", "d\u200b", "c\xad"), entry(" ", "c", "t", "d")]
     entries += [entry("a", "\u200b", "t", "d"), entry("a", "c", "word_sense", "", "d")]
     suite = read_suite(write(tmp_path / "own.json", entries), "en", "de")
-    assert [(item.source, item.reference, item.contrastive) for item in suite.items] == [("ab", "c", ("d",)), ("a", "c", ("d",))]
+    assert [(item.source, item.reference, item.contrastive) for item in suite.items] == [
+        ("ab", "c", ("d",)),
+        ("a", "c", ("d",)),
+    ]
     assert suite.skipped == {
         **{"contrastive translation equals the reference": 1, "blank contrastive translation": 1},
         **{"blank source": 1, "blank reference": 1},
@@ -139,7 +199,17 @@ def mucow(folder, key, text="Er sitzt auf der Bank.", ref="He sits on the bench.
 def test_mucow_puts_wrong_senses_in_the_place_of_the_right_one(tmp_path):
     suite = read_mucow(mucow(tmp_path, "7\tted\tbank\tbench\tbank shoal"))
     expected = ("He sits on the bank.", "He sits on the shoal.")
-    assert suite.items == (ContrastiveItem("Er sitzt auf der Bank.", "He sits on the bench.", expected, "word_sense", None, "bank", "ted"),)
+    assert suite.items == (
+        ContrastiveItem(
+            "Er sitzt auf der Bank.",
+            "He sits on the bench.",
+            expected,
+            "word_sense",
+            None,
+            "bank",
+            "ted",
+        ),
+    )
     assert (suite.name, suite.source, suite.target) == ("mucow", "de", "en")
 
 
@@ -148,17 +218,34 @@ def test_mucow_puts_wrong_senses_in_the_place_of_the_right_one(tmp_path):
     [
         ("The Bench is old.", "bench", "bank", ("The Bank is old.",)),
         ("THE BENCH IS OLD.", "bench", "bank", ("THE BANK IS OLD.",)),
-        ("Two benches are free.", "bench", "bank banks city", ("Two banks are free.", "Two cities are free.")),
+        (
+            "Two benches are free.",
+            "bench",
+            "bank banks city",
+            ("Two banks are free.", "Two cities are free."),
+        ),
         ("A bench is an idea.", "bench", "office", ("An office is an idea.",)),
         ("He is an heir.", "heir", "son", ("He is a son.",)),
         ("He has a son.", "son", "heir uncle", ("He has an heir.",)),  # "uncle" could be a "user"
         ("They explained it.", "explained", "declare declared", ("They declared it.",)),
-        ("An explanation helps.", "explanation", "declare declared declaration", ("A declaration helps.",)),  # no verb for a noun
+        # no verb for a noun
+        (
+            "An explanation helps.",
+            "explanation",
+            "declare declared declaration",
+            ("A declaration helps.",),
+        ),
         ("A bench and a bench.", "bench", "bank", "several right translations in the reference"),
-        ("A workbench and a bench-press.", "bench", "bank", "no right translation in the reference"),
+        (
+            "A workbench and a bench-press.",
+            "bench",
+            "bank",
+            "no right translation in the reference",
+        ),
         ("The bench is old.", "bench", "banks", "no wrong translation in that form"),
         ("The boss is old.", "boss", "knob", ("The knob is old.",)),
-        ("A bench is old.", "bench", "one ewe", "no wrong translation in that form"),  # "an one", "an ewe"?
+        # "an one", "an ewe"?
+        ("A bench is old.", "bench", "one ewe", "no wrong translation in that form"),
         ("The bench is old.", "bench", "bench", "no wrong translation in that form"),
     ],
 )
@@ -178,7 +265,10 @@ def test_mucow_counts_what_it_leaves_out(tmp_path):
     [
         ({"key": "7\tted\tbank\tbench"}, "de-en.key.txt:1: has 4 filled columns, not 5"),
         ({"key": "7\tted\t\tbench\tbank"}, "de-en.key.txt:1: has 4 filled columns, not 5"),
-        ({"key": "7\tted\tbank\tbench\tbank", "ref": "He sits.\nHe stands."}, "de-en.ref.txt: has 2 lines, de-en.key.txt 1"),
+        (
+            {"key": "7\tted\tbank\tbench\tbank", "ref": "He sits.\nHe stands."},
+            "de-en.ref.txt: has 2 lines, de-en.key.txt 1",
+        ),
     ],
 )
 def test_bad_mucow_files_name_file_and_line(tmp_path, files, message):
@@ -200,7 +290,9 @@ def test_a_folder_without_one_whole_mucow_is_refused(tmp_path):
 def test_items_in_the_training_data_are_left_out_and_counted():
     items = [ContrastiveItem(f"Source {i}.", f"Reference {i}.", ("x",), "t") for i in range(5)]
     suite = without_overlap(
-        suite_of(*items, skipped=Counter(before=2)), ["source 0", "SOURCE 1!", "other"], ["Reference 1.", "Reference 2"]
+        suite_of(*items, skipped=Counter(before=2)),
+        ["source 0", "SOURCE 1!", "other"],
+        ["Reference 1.", "Reference 2"],
     )
     assert suite.items == tuple(items[3:])
     assert suite.skipped == {
@@ -209,7 +301,11 @@ def test_items_in_the_training_data_are_left_out_and_counted():
         "source and reference in the training data": 1,
         "reference in the training data": 1,
     }
-    assert suite.fingerprint != suite_of(*items).fingerprint == suite_of(*items, name="other").fingerprint
+    assert (
+        suite.fingerprint
+        != suite_of(*items).fingerprint
+        == suite_of(*items, name="other").fingerprint
+    )
 
 
 @pytest.mark.real_data
@@ -217,12 +313,23 @@ def test_the_real_mucow(real_data):
     suite = read_mucow(real_data / "mucow-de-en")
     assert len(suite) + sum(suite.skipped.values()) == 4_268
     assert len(suite) == 3_924
-    assert Counter(item.origin for item in suite.items) == {"opensubs": 1636, "eubooks": 796, "ted": 710, "tatoeba": 406, "books": 376}
+    assert Counter(item.origin for item in suite.items) == {
+        "opensubs": 1636,
+        "eubooks": 796,
+        "ted": 710,
+        "tatoeba": 406,
+        "books": 376,
+    }
     for item in suite.items:
         assert all(wrong.count(" ") == item.reference.count(" ") for wrong in item.contrastive)
-    english, german = zip(*(line.split("\t") for line in read_lines(real_data / "tatoeba-deu-eng/deu.txt").lines), strict=True)
+    english, german = zip(
+        *(line.split("\t") for line in read_lines(real_data / "tatoeba-deu-eng/deu.txt").lines),
+        strict=True,
+    )
     kept = without_overlap(suite, german, english)
-    assert Counter(item.origin for item in suite.items) - Counter(item.origin for item in kept.items) == {"tatoeba": 165}
+    assert Counter(item.origin for item in suite.items) - Counter(
+        item.origin for item in kept.items
+    ) == {"tatoeba": 165}
 
 
 # minigerman
@@ -231,13 +338,21 @@ def test_the_real_mucow(real_data):
 def test_minigerman_pairs_are_exact_and_new_to_a_model_trained_on_minigerman(monkeypatch):
     train, excluded = generate(50, seed=5), []
     draw = minigerman.contrastive_pairs
-    monkeypatch.setattr("repro.contrastive.suites.minigerman_splits", lambda: {"train": train, "test": None})
-    monkeypatch.setattr(minigerman, "contrastive_pairs", lambda *args, exclude: excluded.append(exclude) or draw(*args, exclude=exclude))
+    monkeypatch.setattr(
+        "repro.contrastive.suites.minigerman_splits", lambda: {"train": train, "test": None}
+    )
+    monkeypatch.setattr(
+        minigerman,
+        "contrastive_pairs",
+        lambda *args, exclude: excluded.append(exclude) or draw(*args, exclude=exclude),
+    )
     suite = minigerman_suite.__wrapped__(4, seed=3)
     assert excluded == [train]
     assert list(suite.types.items()) == [(kind, 4) for kind in PHENOMENA["de"]]
     pairs = draw(4, 3, exclude=train)
-    assert [(*item.contrastive, item.distance) for item in suite.items] == [(pair.contrastive, pair.distance) for pair in pairs]
+    assert [(*item.contrastive, item.distance) for item in suite.items] == [
+        (pair.contrastive, pair.distance) for pair in pairs
+    ]
     into_english = minigerman_suite.__wrapped__(2, seed=3, target="en")
     assert (into_english.source, into_english.target) == ("de", "en")
 

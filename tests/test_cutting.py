@@ -38,7 +38,9 @@ def gated(values=None, **options) -> Transformer:
 
 def ids() -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(3)
-    return pad([[5, 6, 7], [8, 9, 10, 11, 12]]), torch.randint(4, VOCAB, (2, 6), generator=generator)
+    return pad([[5, 6, 7], [8, 9, 10, 11, 12]]), torch.randint(
+        4, VOCAB, (2, 6), generator=generator
+    )
 
 
 def sigmoid(x: float) -> float:
@@ -49,7 +51,9 @@ def test_the_table_of_gates_has_the_closed_forms():
     """P(g = 0) = sigmoid(-a - 0.791), P(g = 1) = sigmoid(a - 0.791), 0.791 = 0.33 log 11."""
     model = gated()
     rows = gate_table(model)
-    assert [(row.site, row.layer, row.head) for row in rows] == [(s, i, h) for s in SITES for i in range(3) for h in range(4)]
+    assert [(row.site, row.layer, row.head) for row in rows] == [
+        (s, i, h) for s in SITES for i in range(3) for h in range(4)
+    ]
     for row in rows:
         assert row.log_alpha == LOG_ALPHA[row.site][row.layer][row.head]
         assert row.shut == pytest.approx(sigmoid(-row.log_alpha - 0.33 * math.log(11)), abs=1e-12)
@@ -76,7 +80,10 @@ def test_kept_heads_are_those_whose_gate_is_not_zero_under_the_rule():
     model = gated()
     assert kept_heads(model)["encoder_self"] == [[1, 3], [], [0, 1, 2, 3]]
     assert kept_heads(model, "soft")["encoder_self"] == [[0, 1, 3], [0, 1, 3], [0, 1, 2, 3]]
-    assert kept_heads(model, "soft")["cross"][0] == [] and kept_heads(small())["cross"] == [[0, 1, 2, 3]] * 3
+    assert (
+        kept_heads(model, "soft")["cross"][0] == []
+        and kept_heads(small())["cross"] == [[0, 1, 2, 3]] * 3
+    )
     assert kept_heads(small(cross="none; last: dot-product(heads=2)"))["cross"] == [[], [], [0, 1]]
     assert model.train().training and kept_heads(model)["encoder_self"][0] == [1, 3]
     with pytest.raises(InputError, match="rule: unknown rule 'sing'. Fix: did you mean 'sign'"):
@@ -104,7 +111,9 @@ def test_the_rule_can_be_chosen_when_heads_are_dropped():
     model, (src, tgt) = gated(gate_rule="sign"), ids()
     soft = gated(gate_rule="soft")
     soft.load_state_dict(model.state_dict())
-    torch.testing.assert_close(drop_heads(model, "soft")(src, tgt), soft(src, tgt), rtol=0, atol=1e-10)
+    torch.testing.assert_close(
+        drop_heads(model, "soft")(src, tgt), soft(src, tgt), rtol=0, atol=1e-10
+    )
     assert not torch.allclose(soft(src, tgt), model(src, tgt))
 
 
@@ -114,36 +123,60 @@ def test_the_smaller_model_is_what_its_configuration_builds():
     config = smaller.config
     assert config.encoder_self == "dot-product(heads=2, head_dim=6); 2: none; 3: dot-product"
     assert config.decoder_self == "dot-product; 2: dot-product(heads=1, head_dim=6); 3: none"
-    assert config.cross == "none; 2: dot-product; 3: dot-product(heads=2, head_dim=6)" and config.gated_sites == ()
+    assert (
+        config.cross == "none; 2: dot-product; 3: dot-product(heads=2, head_dim=6)"
+        and config.gated_sites == ()
+    )
     built = Transformer(config, VOCAB, PAD_ID, [i % 3 != 0 for i in range(VOCAB)]).double().eval()
     built.load_state_dict(smaller.state_dict())
     assert torch.equal(built(src, tgt), smaller(src, tgt))
-    attentions = [attention for layers in smaller.attentions().values() for attention in layers if attention is not None]
-    assert {attention.weights.dropout for attention in attentions} == {0.3}, "one that is trained on drops as before"
+    attentions = [
+        attention
+        for layers in smaller.attentions().values()
+        for attention in layers
+        if attention is not None
+    ]
+    assert {attention.weights.dropout for attention in attentions} == {0.3}, (
+        "one that is trained on drops as before"
+    )
     d = SMALL["embed_dim"]
     num_dropped, num_layers_without = 36 - (2 + 0 + 4) - (4 + 1 + 0) - (0 + 4 + 2), 3
-    saved = num_dropped * 4 * d * (d // 4) + num_layers_without * 2 * d + 36  # projections, layer norms, gates
+    # projections, layer norms, gates
+    saved = num_dropped * 4 * d * (d // 4) + num_layers_without * 2 * d + 36
     assert count_parameters(model) - count_parameters(smaller) == saved
 
 
 def test_a_model_with_open_gates_only_keeps_its_specification():
     values = {site: [[1.0] * 4] * 3 for site in SITES}
-    smaller = drop_heads(gated(values, encoder_self="mixed", cross="dot-product; last: dot-product(heads=4)"))
-    assert (smaller.config.encoder_self, smaller.config.cross) == ("mixed", "dot-product; last: dot-product(heads=4)")
+    smaller = drop_heads(
+        gated(values, encoder_self="mixed", cross="dot-product; last: dot-product(heads=4)")
+    )
+    assert (smaller.config.encoder_self, smaller.config.cross) == (
+        "mixed",
+        "dot-product; last: dot-product(heads=4)",
+    )
 
 
 def test_a_post_norm_model_is_cut_exactly_while_every_layer_keeps_a_head():
     values = {site: [[-1.0, 1.0, -1.0, 2.0]] * 3 for site in SITES}
     model, (src, tgt) = gated(values, norm="post"), ids()
     torch.testing.assert_close(drop_heads(model)(src, tgt), model(src, tgt), rtol=0, atol=1e-10)
-    with pytest.raises(InputError, match="encoder_self layer 1: keeps no head, but a post-norm layer still normalizes there"):
+    with pytest.raises(
+        InputError,
+        match="encoder_self layer 1: keeps no head, but a post-norm layer still normalizes there",
+    ):
         drop_heads(gated(norm="post"))
 
 
 def test_heads_that_cannot_be_dropped_are_refused():
-    with pytest.raises(InputError, match="encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: keep the gated"):
+    with pytest.raises(
+        InputError,
+        match="encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: keep the gated",
+    ):
         drop_heads(gated(encoder_self="mixed"))
-    with pytest.raises(InputError, match=r"model\.gated_sites: this model has no gates to drop heads by"):
+    with pytest.raises(
+        InputError, match=r"model\.gated_sites: this model has no gates to drop heads by"
+    ):
         drop_heads(small())
 
 
@@ -151,6 +184,9 @@ def test_a_model_whose_heads_are_masked_is_not_cut():
     """The mask would end with its block, and be forgotten at some sites or stay for good at others."""
     model = gated()
     places = heads_of(model, "encoder_self")
-    with scaled_heads(model, without_in_every_layer(places, 1)), pytest.raises(InputError, match="model: has heads that are masked for a"):
+    with (
+        scaled_heads(model, without_in_every_layer(places, 1)),
+        pytest.raises(InputError, match="model: has heads that are masked for a"),
+    ):
         drop_heads(model)
     assert not drop_heads(model).config.gated_sites

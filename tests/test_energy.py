@@ -87,15 +87,27 @@ def test_a_gpu_counts_millijoules_and_only_for_its_own_work(tmp_path, monkeypatc
     readings = iter([7_000, 9_500])
     monkeypatch.setattr(pynvml, "nvmlInit", lambda: None)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByUUID", lambda uuid: uuid)
-    monkeypatch.setattr(pynvml, "nvmlDeviceGetTotalEnergyConsumption", lambda handle: {"GPU-1-2": next(readings)}[handle])
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(name="a GPU", uuid="1-2"))
+    monkeypatch.setattr(
+        pynvml,
+        "nvmlDeviceGetTotalEnergyConsumption",
+        lambda handle: {"GPU-1-2": next(readings)}[handle],
+    )
+    monkeypatch.setattr(
+        torch.cuda,
+        "get_device_properties",
+        lambda device: SimpleNamespace(name="a GPU", uuid="1-2"),
+    )
     assert EnergyMeter(torch.device("cuda")).spent() == {"a GPU": 2.5}
     assert EnergyMeter(CPU).spent() == {}
 
 
 def test_a_gpu_without_a_counter_is_no_error(tmp_path, monkeypatch):
     monkeypatch.setattr("repro.runs.energy.POWERCAP", tmp_path / "absent")
-    monkeypatch.setattr(pynvml, "nvmlInit", lambda: (_ for _ in ()).throw(pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)))
+    monkeypatch.setattr(
+        pynvml,
+        "nvmlInit",
+        lambda: (_ for _ in ()).throw(pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)),
+    )
     assert EnergyMeter(torch.device("cuda")).spent() == {}
 
 
@@ -118,12 +130,16 @@ def test_a_training_counts_its_own_energy_over_a_stop(tmp_path, monkeypatch, pow
     assert load_state(run.path / "final")["joules"] == {"package-0": 48.0, "dram of package-0": 0.0}
 
     record = evaluate_run(run)
-    assert "| 48 |" in costs_table([record]) and "Joules: dram of package-0, package-0; the whole device" in costs_table([record])
+    assert "| 48 |" in costs_table(
+        [record]
+    ) and "Joules: dram of package-0, package-0; the whole device" in costs_table([record])
     report = _costs(SimpleNamespace(all=lambda kind: [record]))
     assert "| 48 |" in report and "Joules: dram" in report
 
 
-def test_a_training_that_went_on_without_counters_does_not_know_its_energy(tmp_path, monkeypatch, powercap):
+def test_a_training_that_went_on_without_counters_does_not_know_its_energy(
+    tmp_path, monkeypatch, powercap
+):
     stop_after(monkeypatch, 6)
     with pytest.raises(Stopped):
         train(tiny(), tmp_path, quiet=True)
@@ -131,4 +147,6 @@ def test_a_training_that_went_on_without_counters_does_not_know_its_energy(tmp_p
     monkeypatch.setattr("repro.runs.energy.POWERCAP", tmp_path / "absent")
     run = train(tiny(), tmp_path, quiet=True)
     assert load_state(run.path / "final")["joules"] is None
-    assert "| - |" in costs_table([evaluate_run(run)]) and "Joules: none measured" in costs_table([evaluate_run(run)])
+    assert "| - |" in costs_table([evaluate_run(run)]) and "Joules: none measured" in costs_table(
+        [evaluate_run(run)]
+    )

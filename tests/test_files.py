@@ -39,7 +39,10 @@ from repro.runs.storage import check_folder, load_tensors, save_tensors, write_f
 def test_the_mend_is_of_what_the_disk_says(tmp_path, number, mend):
     with pytest.raises(MachineError) as caught, refusals(tmp_path / "file"):
         raise OSError(number, os.strerror(number))
-    assert str(caught.value) == f"{tmp_path / 'file'}: cannot be written ({os.strerror(number)}). Fix: {mend}"
+    assert (
+        str(caught.value)
+        == f"{tmp_path / 'file'}: cannot be written ({os.strerror(number)}). Fix: {mend}"
+    )
 
 
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])
@@ -54,7 +57,10 @@ def test_a_write_that_fails_keeps_the_old_file_and_leaves_nothing(tmp_path, monk
         monkeypatch.setattr(repro.files, "open", full, raising=False)
     else:
         monkeypatch.setattr(os, call, full)
-    with pytest.raises(MachineError, match=r"file: cannot be written \(No space left on device\). Fix: free some space"):
+    with pytest.raises(
+        MachineError,
+        match=r"file: cannot be written \(No space left on device\). Fix: free some space",
+    ):
         write_atomic(path, b"new")
     monkeypatch.undo()
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]
@@ -177,7 +183,9 @@ def test_json_keeps_every_value_and_puts_numbers_on_one_line(tmp_path):
 def test_lines_are_appended_whole(tmp_path):
     for value in range(3):
         append_line(tmp_path / "log.jsonl", {"value": value})
-    assert [json.loads(line)["value"] for line in (tmp_path / "log.jsonl").read_text().split("\n")[:-1]] == [0, 1, 2]
+    assert [
+        json.loads(line)["value"] for line in (tmp_path / "log.jsonl").read_text().split("\n")[:-1]
+    ] == [0, 1, 2]
     with pytest.raises(ValueError):
         append_line(tmp_path / "log.jsonl", {"value": float("nan")})
 
@@ -186,7 +194,10 @@ def test_a_line_that_the_disk_takes_in_part_is_cut_off_again(tmp_path, monkeypat
     path, write = tmp_path / "log.jsonl", os.write
     append_line(path, {"value": 1})
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:5]))
-    with pytest.raises(MachineError, match=r"log.jsonl: cannot be written \(No space left on device\). Fix: free some space"):
+    with pytest.raises(
+        MachineError,
+        match=r"log.jsonl: cannot be written \(No space left on device\). Fix: free some space",
+    ):
         append_line(path, {"value": 2})
     monkeypatch.undo()
     assert path.read_text() == '{"value": 1}\n'
@@ -206,30 +217,49 @@ def test_a_line_that_the_disk_takes_in_part_is_cut_off_again(tmp_path, monkeypat
 @pytest.mark.parametrize("below", [".", "deeper"])
 def test_a_file_where_a_folder_should_be_is_named(tmp_path, write, below):
     (tmp_path / "afile").write_text("mine")
-    with pytest.raises(MachineError, match=r"afile.*: cannot be written: a file is where a folder must be. Fix: name another place"):
+    with pytest.raises(
+        MachineError,
+        match=r"afile.*: cannot be written: a file is where a folder must be. Fix: name another place",
+    ):
         write(tmp_path / "afile" / below / "result")
     assert (tmp_path / "afile").read_text() == "mine"
 
 
 def test_a_disk_that_is_full_within_a_checkpoint_is_named(tmp_path, monkeypatch):
     def full(*_arguments):
-        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        raise SafetensorError(
+            "Error while serializing: I/O error: No space left on device (os error 28)"
+        )
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
-    with pytest.raises(MachineError, match=r"0000004: cannot be written \(.*No space left on device.*\). Fix: free some space"):
+    with pytest.raises(
+        MachineError,
+        match=r"0000004: cannot be written \(.*No space left on device.*\). Fix: free some space",
+    ):
         save_tensors(tmp_path / "0000004", {"model": {"weight": torch.ones(2)}}, {})
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize(("mask", "folder", "file"), [(0o022, 0o755, 0o644), (0o077, 0o700, 0o600), (0o002, 0o775, 0o664)])
+@pytest.mark.parametrize(
+    ("mask", "folder", "file"),
+    [(0o022, 0o755, 0o644), (0o077, 0o700, 0o600), (0o002, 0o775, 0o664)],
+)
 def test_a_checkpoint_may_be_read_by_whoever_may_read_the_run(tmp_path, mask, folder, file):
     before = os.umask(mask)
     try:
         save_tensors(tmp_path / "final", {"model": {"weight": torch.ones(2)}}, {})
     finally:
         os.umask(before)
-    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "final", *(tmp_path / "final").iterdir())}
-    assert modes == {"final": folder, "model.safetensors": file, "state.json": file, "MANIFEST.json": file}
+    modes = {
+        path.name: path.stat().st_mode & 0o777
+        for path in (tmp_path / "final", *(tmp_path / "final").iterdir())
+    }
+    assert modes == {
+        "final": folder,
+        "model.safetensors": file,
+        "state.json": file,
+        "MANIFEST.json": file,
+    }
 
 
 def test_a_folder_takes_the_place_of_a_file(tmp_path):
@@ -249,17 +279,30 @@ def test_what_is_no_name_of_a_run_is_refused(tmp_path, monkeypatch, name):
 def test_runs_are_found_by_folder_name_or_its_beginning(tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
     run = Run.create(RunConfig())
-    assert Run.find(str(run.path)).path == Run.find(run.path.name).path == Run.find("base-seed1").path == run.path
+    assert (
+        Run.find(str(run.path)).path
+        == Run.find(run.path.name).path
+        == Run.find("base-seed1").path
+        == run.path
+    )
     assert run.config == RunConfig()
     with pytest.raises(InputError, match="no such run in .* Fix: known runs: base-seed1-"):
         Run.find("hc-sa")
 
 
-def test_a_run_is_found_by_its_system_also_where_that_has_a_slash_and_where_something_was_made_of_it(tmp_path, monkeypatch):
+def test_a_run_is_found_by_its_system_also_where_that_has_a_slash_and_where_something_was_made_of_it(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
-    assert Run.create(resolve("smoke", "base/-sa")).path == Run.find("base/-sa").path == Run.find("base_-sa-seed1").path
+    assert (
+        Run.create(resolve("smoke", "base/-sa")).path
+        == Run.find("base/-sa").path
+        == Run.find("base_-sa-seed1").path
+    )
     run = Run.create(resolve("smoke", "hc-sa"))
-    pruned = replace(run.config, train=replace(run.config.train, start_from=run.path.name, cut_from="gated"))
+    pruned = replace(
+        run.config, train=replace(run.config.train, start_from=run.path.name, cut_from="gated")
+    )
     assert Run.create(pruned).path != run.path and Run.find("hc-sa").path == run.path
     Run.create(resolve("smoke", "hc-sa", seed=2))
     with pytest.raises(InputError, match="hc-sa: fits 2 runs: .* Fix: write more of the name"):
@@ -271,7 +314,10 @@ def test_a_config_with_a_foreign_key_is_refused(tmp_path):
     values = json.loads((run.path / "config.json").read_text())
     values["model"]["n_heads"] = 4
     (run.path / "config.json").write_text(json.dumps(values))
-    with pytest.raises(InputError, match=r"config.json.model: unknown key 'n_heads'. Fix: did you mean 'num_heads'\?"):
+    with pytest.raises(
+        InputError,
+        match=r"config.json.model: unknown key 'n_heads'. Fix: did you mean 'num_heads'\?",
+    ):
         Run(run.path)
 
 
@@ -304,5 +350,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, name):
     (tmp_path / "base" / name).unlink()
     os.mkfifo(tmp_path / "base" / name)
     code = "import sys; from repro import Run, Translator; load_translator(Run(sys.argv[1]))"
-    answer = subprocess.run([sys.executable, "-c", code, tmp_path / "base"], capture_output=True, text=True, timeout=60)
+    answer = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "base"], capture_output=True, text=True, timeout=60
+    )
     assert answer.returncode and str(Path(name).name) in answer.stderr.strip().split("\n")[-1]

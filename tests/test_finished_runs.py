@@ -32,12 +32,18 @@ def test_a_changed_byte_of_what_is_final_is_found(tmp_path, whole, name, renamed
 def test_what_records_and_curves_repeat_is_checked_where_it_is_read(tmp_path, whole):
     run = Run(shutil.copytree(whole().path, tmp_path / "mine"))
     assert run.metrics() == whole().metrics() and run.provenance() == whole().provenance()
-    for path, old, new in ((run.metrics_path, b'"update": 4', b'"update": 5'), (run.provenance_path, b'"threads": 1', b'"threads": 9')):
+    for path, old, new in (
+        (run.metrics_path, b'"update": 4', b'"update": 5'),
+        (run.provenance_path, b'"threads": 1', b'"threads": 9'),
+    ):
         good = path.read_bytes()
         assert old in good
         path.write_bytes(good.replace(old, new))
         for read in (run.metrics, run.provenance):
-            with pytest.raises(DamagedFileError, match=rf"{path}: differs from its hash in final/MANIFEST.json. Fix: restore it, or"):
+            with pytest.raises(
+                DamagedFileError,
+                match=rf"{path}: differs from its hash in final/MANIFEST.json. Fix: restore it, or",
+            ):
                 read()
         path.write_bytes(good)
     run.metrics_path.unlink()
@@ -50,7 +56,9 @@ def test_a_run_of_before_is_believed(tmp_path, whole):
     run = Run(shutil.copytree(whole().path, tmp_path / "mine"))
     forget_hashes(run)
     check_folder(run.path / "final")
-    assert hashes_beside(run.path / "final") == {} and sorted(hashes_beside(whole().path / "final")) == sorted(FINAL)
+    assert hashes_beside(run.path / "final") == {} and sorted(
+        hashes_beside(whole().path / "final")
+    ) == sorted(FINAL)
     run.metrics_path.write_text('{"update": 1}\n')
     assert run.metrics() == [{"update": 1}] and new_model(run)
 
@@ -58,12 +66,20 @@ def test_a_run_of_before_is_believed(tmp_path, whole):
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "7", '"update"', "[" * 100_000, "\xff"])
 def test_a_state_that_is_none_is_refused_though_its_hash_fits(tmp_path, content):
     path = tmp_path / "final"
-    write_folder(path, lambda folder: (folder / "state.json").write_bytes(content.encode("latin-1")))
-    with pytest.raises(DamagedFileError, match="state.json: holds no counters. Fix: delete the folder and make it again"):
+    write_folder(
+        path, lambda folder: (folder / "state.json").write_bytes(content.encode("latin-1"))
+    )
+    with pytest.raises(
+        DamagedFileError,
+        match="state.json: holds no counters. Fix: delete the folder and make it again",
+    ):
         load_state(path)
 
 
-@pytest.mark.parametrize("manifest", [{"../config.json": 5}, {"../../../etc/passwd": {"bytes": 1, "sha256": ""}}, {"../": {}}])
+@pytest.mark.parametrize(
+    "manifest",
+    [{"../config.json": 5}, {"../../../etc/passwd": {"bytes": 1, "sha256": ""}}, {"../": {}}],
+)
 def test_a_manifest_that_names_what_is_not_beside_it_is_refused(tmp_path, whole, manifest):
     run = Run(shutil.copytree(whole().path, tmp_path / "mine"))
     listed = json.loads((run.path / "final" / "MANIFEST.json").read_bytes())

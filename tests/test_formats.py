@@ -26,25 +26,62 @@ def test_the_fingerprint_is_of_the_text_not_of_the_format(tmp_path) -> None:
     for split, low, high in (("train", 0, 20), ("dev", 20, 23), ("test", 23, 27)):
         rows = list(zip(EN[low:high], DE[low:high], strict=True))
         write(tsv, **{f"{split}_tsv": ["en\tde", *(f"{en}\t{de}" for en, de in rows)]})
-        write(jsonl, **{f"{split}_jsonl": [json.dumps({"translation": {"en": en, "de": de}}) for en, de in rows]})
-    prints = [load_corpus(f"local:{folder}", "en", "de").fingerprint for folder in (aligned, tsv, jsonl, other)]
+        write(
+            jsonl,
+            **{
+                f"{split}_jsonl": [
+                    json.dumps({"translation": {"en": en, "de": de}}) for en, de in rows
+                ]
+            },
+        )
+    prints = [
+        load_corpus(f"local:{folder}", "en", "de").fingerprint
+        for folder in (aligned, tsv, jsonl, other)
+    ]
     assert prints[0] == prints[1] == prints[2] != prints[3]
-    write(aligned, test2_en=["One more set."], test2_de=["Noch ein Satz."])  # which decides no training
-    assert load_corpus(f"local:{aligned}")["test2"] and load_corpus(f"local:{aligned}").fingerprint == prints[0]
+    # which decides no training
+    write(aligned, test2_en=["One more set."], test2_de=["Noch ein Satz."])
+    assert (
+        load_corpus(f"local:{aligned}")["test2"]
+        and load_corpus(f"local:{aligned}").fingerprint == prints[0]
+    )
     code = f"from repro.data.corpora import load_corpus; print(load_corpus('local:{aligned}', 'de', 'en').fingerprint)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == prints[0]
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == prints[0]
+    )
 
 
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({"train_tsv": "Hello\tHallo\n"}, "train.tsv:1: does not name the languages of the columns"),
+        (
+            {"train_tsv": "Hello\tHallo\n"},
+            "train.tsv:1: does not name the languages of the columns",
+        ),
         ({"train_tsv": "en\tde\nHello Hallo\n"}, "train.tsv:2: has 1 columns, not 2"),
-        ({"train_jsonl": '{"en": "a", "de": "b"}\n{"en": "a"}\n'}, "train.jsonl:2: has no text in 'de'"),
-        ({"train_jsonl": '{"en": "a"}\n{"en": "x", "fr": "b"}\n'}, "train.jsonl:1: has a text in en only. Fix: give a string for each"),
-        ({"train_jsonl": '\n{"number": 3}\n'}, "train.jsonl:2: has no text in any language. Fix: give a string for each language"),
-        ({"train_jsonl": '{"en": "a", "de": "b"}\n{"en": "a", "de": "q", "en": "z"}\n'}, "train.jsonl:2: names 'en' more than once. Fix: "),
-        ({"train_jsonl": '{"translation": {"en": "a", "de": "q", "de": "z"}}\n'}, "train.jsonl:1: names 'de' more than once. Fix: "),
+        (
+            {"train_jsonl": '{"en": "a", "de": "b"}\n{"en": "a"}\n'},
+            "train.jsonl:2: has no text in 'de'",
+        ),
+        (
+            {"train_jsonl": '{"en": "a"}\n{"en": "x", "fr": "b"}\n'},
+            "train.jsonl:1: has a text in en only. Fix: give a string for each",
+        ),
+        (
+            {"train_jsonl": '\n{"number": 3}\n'},
+            "train.jsonl:2: has no text in any language. Fix: give a string for each language",
+        ),
+        (
+            {"train_jsonl": '{"en": "a", "de": "b"}\n{"en": "a", "de": "q", "en": "z"}\n'},
+            "train.jsonl:2: names 'en' more than once. Fix: ",
+        ),
+        (
+            {"train_jsonl": '{"translation": {"en": "a", "de": "q", "de": "z"}}\n'},
+            "train.jsonl:1: names 'de' more than once. Fix: ",
+        ),
         ({"train_jsonl": '{"en": "a", "de": "b"}\n[1]\n'}, "train.jsonl:2: is not a JSON object"),
         ({"train_jsonl": "{" * 50_000}, "train.jsonl:1: is not a JSON object"),
         ({"train_tsv": "en\tde\ten\na\tb\tc\n"}, "train.tsv:1: names 'en' more than once"),
@@ -55,17 +92,28 @@ def test_damaged_tables_name_the_line(tmp_path, files, expected) -> None:
 
 
 def test_columns_that_are_no_languages_are_passed_over(tmp_path) -> None:
-    name = write(tmp_path, train_tsv="number\ten\tscore_1\tde\n1\tA dog.\t0.5\tEin Hund.\n2\tYes.\t0.7\tJa.\n")
+    name = write(
+        tmp_path,
+        train_tsv="number\ten\tscore_1\tde\n1\tA dog.\t0.5\tEin Hund.\n2\tYes.\t0.7\tJa.\n",
+    )
     corpus = load_corpus(name)
-    assert corpus.languages == ("de", "en") and corpus.pairs("train", "en", "de") == (["A dog.", "Yes."], ["Ein Hund.", "Ja."])
+    assert corpus.languages == ("de", "en") and corpus.pairs("train", "en", "de") == (
+        ["A dog.", "Yes."],
+        ["Ein Hund.", "Ja."],
+    )
 
 
 @pytest.mark.parametrize("kind", ["tsv", "jsonl"])
 def test_a_field_id_is_indonesian_if_it_holds_sentences_or_is_asked_for(tmp_path, kind) -> None:
     def rows(*cells: str) -> str:
         if kind == "tsv":
-            return "id\ten\tde\n" + "".join(f"{cell}\tDog {cell}.\tHund {cell}.\n" for cell in cells)
-        return "".join(json.dumps({"id": cell, "en": f"Dog {cell}.", "de": f"Hund {cell}."}) + "\n" for cell in cells)
+            return "id\ten\tde\n" + "".join(
+                f"{cell}\tDog {cell}.\tHund {cell}.\n" for cell in cells
+            )
+        return "".join(
+            json.dumps({"id": cell, "en": f"Dog {cell}.", "de": f"Hund {cell}."}) + "\n"
+            for cell in cells
+        )
 
     name = write(tmp_path, **{f"train_{kind}": rows("a1", "a2"), f"dev_{kind}": rows("a3")})
     assert load_corpus(name).languages == ("de", "en")
@@ -79,21 +127,31 @@ def test_tables_of_one_corpus_have_the_same_languages(tmp_path, kind) -> None:
     text = {"tsv": "en\tde\tfr\na\tb\tc\n", "jsonl": '{"en": "a", "de": "b", "fr": "c"}\n'}[kind]
     fewer = {"tsv": "en\tde\nd\te\n", "jsonl": '{"en": "d", "de": "e"}\n'}[kind]
     name = write(tmp_path, **{f"train_{kind}": text, f"dev_{kind}": fewer})
-    assert f": train.{kind} has de, en, fr, but dev.{kind} has de, en. Fix: give all files the same" in message(InputError, name)
+    assert (
+        f": train.{kind} has de, en, fr, but dev.{kind} has de, en. Fix: give all files the same"
+        in message(InputError, name)
+    )
     assert load_corpus(name, "en", "de").pairs("dev", "en", "de") == (["d"], ["e"])
 
 
 def test_two_files_for_one_thing_are_refused(tmp_path) -> None:
     write(tmp_path, valid_en="x\n", valid_de="x\n")
-    assert message(InputError, write_corpus(tmp_path)) == f"{tmp_path}: has both dev.de and valid.de. Fix: take one of them away"
+    assert (
+        message(InputError, write_corpus(tmp_path))
+        == f"{tmp_path}: has both dev.de and valid.de. Fix: take one of them away"
+    )
     tables = tmp_path / "tables"
     tables.mkdir()
     (tables / "train.tsv").write_text("en\tde\na\tb\n")
     (tables / "train.tsv.gz").write_bytes(gzip.compress(b"en\tde\na\tb\n"))
-    assert message(InputError, f"local:{tables}") == f"{tables}: has both train.tsv and train.tsv.gz. Fix: take one of them away"
+    assert (
+        message(InputError, f"local:{tables}")
+        == f"{tables}: has both train.tsv and train.tsv.gz. Fix: take one of them away"
+    )
 
 
-def test_two_layouts_in_one_folder_are_refused(tmp_path) -> None:  # one would be read and the other passed over in silence
+# one would be read and the other passed over in silence
+def test_two_layouts_in_one_folder_are_refused(tmp_path) -> None:
     name = write_corpus(tmp_path)
     (tmp_path / "train.tsv").write_text("en\tde\na\tb\n")
     expected = f"{tmp_path}: has dev.de and train.tsv, which are of two layouts. Fix: keep one layout, and move the others elsewhere"
@@ -101,8 +159,14 @@ def test_two_layouts_in_one_folder_are_refused(tmp_path) -> None:  # one would b
 
 
 def test_an_overlong_cell_is_skipped(tmp_path) -> None:
-    corpus = load_corpus(write(tmp_path, train_tsv=["en\tde", "a\tb", "a\t" + "x" * 10_001, "c\td"]))
-    assert (corpus.pairs("train", "en", "de")[0], corpus.dropped, corpus.skipped[0].line) == (["a", "c"], {"too long": 1}, 3)
+    corpus = load_corpus(
+        write(tmp_path, train_tsv=["en\tde", "a\tb", "a\t" + "x" * 10_001, "c\td"])
+    )
+    assert (corpus.pairs("train", "en", "de")[0], corpus.dropped, corpus.skipped[0].line) == (
+        ["a", "c"],
+        {"too long": 1},
+        3,
+    )
 
 
 def test_files_with_unknown_names_are_named(tmp_path) -> None:
@@ -126,17 +190,41 @@ def test_files_with_unknown_names_are_named(tmp_path) -> None:
     corpus = load_corpus(name)
     assert corpus.notes == [f"not read: {', '.join([*strange[:5], 'old/', *strange[5:]])}"]
     assert list(corpus.splits) == ["train", "dev", "test"] and corpus.languages == ("de", "en")
-    assert load_corpus(write_corpus(tmp_path, train_fr=DE[:20], dev_fr=DE[20:23], test_fr=DE[23:27]), "en", "de").notes == corpus.notes
+    assert (
+        load_corpus(
+            write_corpus(tmp_path, train_fr=DE[:20], dev_fr=DE[20:23], test_fr=DE[23:27]),
+            "en",
+            "de",
+        ).notes
+        == corpus.notes
+    )
 
 
 def test_files_that_are_not_read_are_named_in_training(tmp_path, capsys) -> None:
     name = write_corpus(tmp_path)
     (tmp_path / "train2.en").write_text("x\n")
-    train(resolve("smoke", overrides=(f"data.corpus={name}", "data.vocab_size=60", "train.max_updates=1")), tmp_path / "runs", quiet=True)
+    train(
+        resolve(
+            "smoke", overrides=(f"data.corpus={name}", "data.vocab_size=60", "train.max_updates=1")
+        ),
+        tmp_path / "runs",
+        quiet=True,
+    )
     assert ": not read: runs/, train2.en\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("own_name", ["test1", "test_2016", "tests", "newstest2019-deen", "news-test2008", "newssyscomb2009", "devtest"])
+@pytest.mark.parametrize(
+    "own_name",
+    [
+        "test1",
+        "test_2016",
+        "tests",
+        "newstest2019-deen",
+        "news-test2008",
+        "newssyscomb2009",
+        "devtest",
+    ],
+)
 def test_further_test_sets_have_names_that_say_so(tmp_path, own_name) -> None:
     (tmp_path / f"{own_name}.en").write_text(EN[30])
     (tmp_path / f"{own_name}.de").write_text(DE[30])
@@ -151,17 +239,32 @@ def test_devtest_is_the_test_set_where_there_is_no_other(tmp_path) -> None:  # a
         (tmp_path / f"test.{language}").unlink()
     corpus = load_corpus(name)
     assert list(corpus.splits) == ["train", "dev", "test"]
-    assert corpus.pairs("test", "en", "de") == corpus.pairs("devtest", "en", "de") == ([EN[30]], [DE[30]])
+    assert (
+        corpus.pairs("test", "en", "de")
+        == corpus.pairs("devtest", "en", "de")
+        == ([EN[30]], [DE[30]])
+    )
 
 
-CODES = ["es-419", "zh-Hans-CN", "sr-Latn-RS", "ca-valencia", "de-AT-1996", "pt-BR", "zh_Hant_TW", "mn-Mong-CN"]
+CODES = [
+    "es-419",
+    "zh-Hans-CN",
+    "sr-Latn-RS",
+    "ca-valencia",
+    "de-AT-1996",
+    "pt-BR",
+    "zh_Hant_TW",
+    "mn-Mong-CN",
+]
 
 
 @pytest.mark.parametrize("code", [*CODES, "sl-rozaj-biske", "deu_Latn", "fil", "de-CH-1901"])
 def test_codes_of_languages_may_have_all_their_parts(tmp_path, code) -> None:
     for split, low, high in (("train", 0, 20), ("dev", 20, 23), ("test", 23, 27)):
         for language, lines in (("en", EN), (code, DE)):
-            (tmp_path / f"{split}.{language}").write_text("".join(f"{line}\n" for line in lines[low:high]))
+            (tmp_path / f"{split}.{language}").write_text(
+                "".join(f"{line}\n" for line in lines[low:high])
+            )
     corpus = load_corpus(f"local:{tmp_path}", *split_direction(f"en-{code}"))
     assert corpus.pairs("test", "en", code) == (EN[23:27], DE[23:27])
     assert split_direction(f"{code}-en") == (code, "en")
@@ -171,13 +274,19 @@ def test_files_beside_the_only_language_are_named(tmp_path) -> None:
     for file in ("train.en", "train.x-own", "train.DE"):
         (tmp_path / file).write_text("x\n")
     what = "holds one language only (en), and what has no known name: train.DE, train.x-own"
-    assert message(InputError, f"local:{tmp_path}") == f"{tmp_path}: {what}. Fix: put the translations beside it, as train.de"
+    assert (
+        message(InputError, f"local:{tmp_path}")
+        == f"{tmp_path}: {what}. Fix: put the translations beside it, as train.de"
+    )
 
 
-def test_a_table_without_a_name_says_what_it_needs(tmp_path) -> None:  # a download from Tatoeba, say
+# a download from Tatoeba, say
+def test_a_table_without_a_name_says_what_it_needs(tmp_path) -> None:
     (tmp_path / "fra.txt").write_text("Go.\tVa !\tCC-BY\n")
     text = message(InputError, f"local:{tmp_path}")
-    assert text.endswith("Fix: fra.txt is a table: name it train.tsv, and put a first line that names its columns, such as 'en<TAB>de'")
+    assert text.endswith(
+        "Fix: fra.txt is a table: name it train.tsv, and put a first line that names its columns, such as 'en<TAB>de'"
+    )
     (tmp_path / "train.tsv").write_text("en\tfr\n" + (tmp_path / "fra.txt").read_text())
     assert load_corpus(f"local:{tmp_path}").pairs("train", "en", "fr") == (["Go."], ["Va !"])
 
@@ -201,11 +310,19 @@ SEGMENTS = (
 def write_wit3(root: Path) -> Path:
     folder = root / "ted-en-de"
     folder.mkdir(parents=True)
-    for language, url in (("de", "<url>u</url>\n<reviewer>r</reviewer>\n"), ("en", "<url>u</url>\n")):
+    for language, url in (
+        ("de", "<url>u</url>\n<reviewer>r</reviewer>\n"),
+        ("en", "<url>u</url>\n"),
+    ):
         (folder / f"train.tags.de-en.{language}").write_text(
             f"{url}<title>t</title>\n {language} 1 \n{language} 2\n<url>v</url>\n{language} 3\n"
         )
-        for talks, name in (("TED", "tst2010"), ("TED", "tst2012"), ("TED", "tst2013"), ("TEDX", "tst2013")):
+        for talks, name in (
+            ("TED", "tst2010"),
+            ("TED", "tst2012"),
+            ("TED", "tst2013"),
+            ("TEDX", "tst2013"),
+        ):
             path = folder / f"IWSLT16.{talks}.{name}.de-en.{language}.xml"
             path.write_text(SEGMENTS.format(f"{talks} {name} {language}"))
     return folder
@@ -216,7 +333,11 @@ def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
     corpus = load_corpus(f"local-allow-leaks:{folder}", "de", "en")
     assert corpus.pairs("train", "de", "en") == (["de 1", "de 2", "de 3"], ["en 1", "en 2", "en 3"])
     assert list(corpus.splits) == ["train", "dev", "test", "tst2010", "tedx_tst2013"]
-    assert corpus.pairs("test", "de", "en")[0] == corpus.pairs("tst2013", "de", "en")[0] == ["TED tst2013 de & co", "b &lt;"]
+    assert (
+        corpus.pairs("test", "de", "en")[0]
+        == corpus.pairs("tst2013", "de", "en")[0]
+        == ["TED tst2013 de & co", "b &lt;"]
+    )
     assert corpus["train"].place(2, "de") == "train.tags.de-en.de:7"
     assert corpus["train"].place(2, "en") == "train.tags.de-en.en:6"
 
@@ -224,16 +345,25 @@ def test_wit3_archives_are_read(tmp_path, monkeypatch) -> None:
 def test_two_editions_of_a_set_of_talks_are_not_mixed(tmp_path) -> None:
     folder = write_wit3(tmp_path)
     (folder / "IWSLT17.TED.tst2013.de-en.en.xml").write_text(SEGMENTS.format("another edition"))
-    with pytest.raises(InputError, match=r"has both IWSLT1.*tst2013\.de-en\.en\.xml and IWSLT1.*tst2013\.de-en\.en\.xml. Fix: take one"):
+    with pytest.raises(
+        InputError,
+        match=r"has both IWSLT1.*tst2013\.de-en\.en\.xml and IWSLT1.*tst2013\.de-en\.en\.xml. Fix: take one",
+    ):
         load_corpus(f"local-allow-leaks:{folder}", "de", "en")
 
 
 def test_facts_about_a_talk_may_be_longer_than_a_sentence(tmp_path) -> None:
     folder = write_wit3(tmp_path)
     for path in folder.iterdir():
-        path.write_text(path.read_text().replace("<url>", f"<description>{'x' * 300}</description>\n<url>"))
-    (folder / "IWSLT16.TED.tst2012.de-en.de.xml").write_text(SEGMENTS.format("Hund") + f"<description>{'y' * 300}</description>\n")
-    (folder / "train.tags.de-en.de").write_text((folder / "train.tags.de-en.de").read_text().replace("de 2", "Wort " * 60))
+        path.write_text(
+            path.read_text().replace("<url>", f"<description>{'x' * 300}</description>\n<url>")
+        )
+    (folder / "IWSLT16.TED.tst2012.de-en.de.xml").write_text(
+        SEGMENTS.format("Hund") + f"<description>{'y' * 300}</description>\n"
+    )
+    (folder / "train.tags.de-en.de").write_text(
+        (folder / "train.tags.de-en.de").read_text().replace("de 2", "Wort " * 60)
+    )
     corpus = load_corpus(f"local-allow-leaks:{folder}", "de", "en", max_chars=200)
     assert corpus.pairs("train", "de", "en") == (["de 1", "de 3"], ["en 1", "en 3"])
     assert corpus.dropped == {"too long": 1} and len(corpus.pairs("tst2012", "de", "en")[0]) == 2
@@ -244,7 +374,10 @@ def test_the_languages_of_a_wit3_archive_may_have_regions(tmp_path, pair) -> Non
     for language in ("en", "pt-br"):
         (tmp_path / f"train.tags.{pair}.{language}").write_text(f"<url>u</url>\n{language} 1\n")
     corpus = load_corpus(f"local:{tmp_path}")
-    assert corpus.languages == ("en", "pt-br") and corpus.pairs("train", "pt-br", "en") == (["pt-br 1"], ["en 1"])
+    assert corpus.languages == ("en", "pt-br") and corpus.pairs("train", "pt-br", "en") == (
+        ["pt-br 1"],
+        ["en 1"],
+    )
 
 
 def test_a_missing_train_split_says_where_to_put_it(tmp_path, monkeypatch) -> None:

@@ -30,10 +30,16 @@ def test_each_score_has_a_row_with_what_it_was_made_of(results):
     assert len(frame) == sum(len(record["scores"]) for record in records)
     for record in records:
         rows = frame[frame["run"] == record["run"]].set_index("metric")
-        texts, refs = record["tables"]["sentences"]["hypothesis"], load_pairs("minigerman", "en", "de", "test")[1]
+        texts, refs = (
+            record["tables"]["sentences"]["hypothesis"],
+            load_pairs("minigerman", "en", "de", "test")[1],
+        )
         score = sacrebleu.corpus_bleu(texts, [refs])
         found = rows.loc["BLEU"]
-        assert (found["value"], found["bp"]) == (pytest.approx(score.score, abs=1e-4), pytest.approx(score.bp))
+        assert (found["value"], found["bp"]) == (
+            pytest.approx(score.score, abs=1e-4),
+            pytest.approx(score.bp),
+        )
         assert (found["hyp_length"], found["ref_length"]) == (score.sys_len, score.ref_len)
         assert (found["system"], found["seed"], found["parameters"]) == (
             record["system"],
@@ -72,7 +78,9 @@ def test_the_stored_verdicts_are_one_frame():
 
 
 def test_what_is_not_there_is_named(tmp_path):
-    with pytest.raises(InputError, match="what: unknown results 'score'. Fix: did you mean 'scores'"):
+    with pytest.raises(
+        InputError, match="what: unknown results 'score'. Fix: did you mean 'scores'"
+    ):
         repro.results("score", tmp_path)
     for what in ("records", "scores", "verdicts"):
         with pytest.raises(InputError, match="is no folder of results"):

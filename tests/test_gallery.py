@@ -26,7 +26,9 @@ NAMES = gallery.names()
 
 def record_of(run: Run) -> dict:
     data = run.config.data
-    return load_record(RESULTS / f"{data.corpus}.{data.source}-{data.target}" / f"{run_name(run.config)}.test.json")
+    return load_record(
+        RESULTS / f"{data.corpus}.{data.source}-{data.target}" / f"{run_name(run.config)}.test.json"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +40,17 @@ def sentences() -> list[str]:
 def test_a_model_translates_as_its_record_says(name, sentences):
     run = gallery.load(name)
     found = load_translator(run).translate(sentences)
-    same = sum(hyp == stored for hyp, stored in zip(found, hypotheses_of(record_of(run)), strict=False))
+    same = sum(
+        hyp == stored for hyp, stored in zip(found, hypotheses_of(record_of(run)), strict=False)
+    )
     assert same == 12 if "half_precision" not in load_state(run.path / "final") else same >= 11
 
 
 def test_the_real_model_translates_a_sentence():
     run = gallery.load("multi30k-base")
-    assert load_translator(run).translate(["A man is riding a red bicycle."]) == ["Ein Mann fährt auf einem roten Fahrrad."]
+    assert load_translator(run).translate(["A man is riding a red bicycle."]) == [
+        "Ein Mann fährt auf einem roten Fahrrad."
+    ]
     assert record_of(run)["system"] == "base"
 
 
@@ -52,13 +58,25 @@ def test_a_loaded_model_is_the_one_that_translates():
     run = gallery.load("gated")
     model, translating = load_model(run), load_translator(run, "cpu").model
     assert not model.training
-    torch.testing.assert_close(dict(model.named_parameters()), dict(translating.named_parameters()), rtol=0, atol=0)
+    torch.testing.assert_close(
+        dict(model.named_parameters()), dict(translating.named_parameters()), rtol=0, atol=0
+    )
     with pytest.raises(InputError, match="run: wants Run, found 'gated'. Fix: find it by its name"):
         load_model("gated")
 
 
 def test_the_models_are_small_and_have_their_training_record():
-    assert {"base", "hc-sa", "sh-x", "7Ftoken+1L", "mma", "ran-all", "syn-r", "gated", "multi30k-base"} <= set(NAMES)
+    assert {
+        "base",
+        "hc-sa",
+        "sh-x",
+        "7Ftoken+1L",
+        "mma",
+        "ran-all",
+        "syn-r",
+        "gated",
+        "multi30k-base",
+    } <= set(NAMES)
     for name in NAMES:
         run = Run(gallery.FOLDER / name)
         assert sum(file.stat().st_size for file in gallery.files(run.path)) < 4_500_000, name
@@ -84,26 +102,45 @@ def copy(tmp_path) -> Path:
 
 def test_a_model_that_was_evaluated_is_described_as_before(copy):
     before = gallery.readme(copy)
-    write_json(copy / "small" / "evaluations" / "test-12345678.json", {"scores": ["Er sieht sie."] * 10_000})
+    write_json(
+        copy / "small" / "evaluations" / "test-12345678.json",
+        {"scores": ["Er sieht sie."] * 10_000},
+    )
     assert gallery.readme(copy) == before
 
 
 def test_adding_a_run_keeps_its_parameters(copy):
-    before, after = (load_tensors(run.path / "final", "model") for run in (gallery.load("base"), gallery.load("small", copy)))
-    assert before.keys() == after.keys() and all(torch.equal(before[key], after[key]) for key in before)
+    before, after = (
+        load_tensors(run.path / "final", "model")
+        for run in (gallery.load("base"), gallery.load("small", copy))
+    )
+    assert before.keys() == after.keys() and all(
+        torch.equal(before[key], after[key]) for key in before
+    )
     gallery.add(gallery.load("hc-sa"), "other", copy)
     assert gallery.names(copy) == ["other", "small"]
 
 
 @pytest.mark.parametrize(
-    "file", ["config.json", "subwords.model", "provenance.json", "metrics.jsonl", "final/model.safetensors", "final/state.json"]
+    "file",
+    [
+        "config.json",
+        "subwords.model",
+        "provenance.json",
+        "metrics.jsonl",
+        "final/model.safetensors",
+        "final/state.json",
+    ],
 )
 def test_a_changed_file_is_refused(copy, file):
     path = copy / "small" / file
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(bytes(data))
-    with pytest.raises(DamagedFileError, match=rf"{Path(file).name}: differs from its hash in the .* Fix: get the gallery folder again"):
+    with pytest.raises(
+        DamagedFileError,
+        match=rf"{Path(file).name}: differs from its hash in the .* Fix: get the gallery folder again",
+    ):
         gallery.load("small", copy)
 
 
@@ -111,22 +148,32 @@ def test_a_changed_file_is_refused_also_by_who_names_the_folder(copy, monkeypatc
     """So does the command line: half of the heads would translate, and nobody would see why it is worse."""
     config = copy / "small" / "config.json"
     config.write_text(config.read_text().replace('"num_heads": 4', '"num_heads": 2'))
-    with pytest.raises(DamagedFileError, match="config.json: differs from its hash in the gallery's MANIFEST.json. Fix: get the gallery"):
+    with pytest.raises(
+        DamagedFileError,
+        match="config.json: differs from its hash in the gallery's MANIFEST.json. Fix: get the gallery",
+    ):
         load_translator(Run.find(str(copy / "small")))
     gallery.add(gallery.load("base"), "small", copy)
     (copy / "small" / "final" / "model.safetensors").write_bytes(b"no parameters")
     with pytest.raises(
-        DamagedFileError, match="model.safetensors: differs from its hash in the MANIFEST.json. Fix: get the gallery folder"
+        DamagedFileError,
+        match="model.safetensors: differs from its hash in the MANIFEST.json. Fix: get the gallery folder",
     ):
         load_translator(Run.find(str(copy / "small")))
-    monkeypatch.setattr("repro.runs.gallery._same_translations", lambda _, rounded: rounded.check_files() or {"same": 1, "sentences": 1})
-    gallery.add(gallery.load("hc-sa"), "small", copy, half=True)  # which reads the new files before it lists their hashes
+    monkeypatch.setattr(
+        "repro.runs.gallery._same_translations",
+        lambda _, rounded: rounded.check_files() or {"same": 1, "sentences": 1},
+    )
+    # which reads the new files before it lists their hashes
+    gallery.add(gallery.load("hc-sa"), "small", copy, half=True)
     assert load_translator(Run.find(str(copy / "small"))).model.config.encoder_self == "gaussian"
 
 
 def test_a_missing_file_is_refused(copy):
     (copy / "small" / "subwords.model").unlink()
-    with pytest.raises(DamagedFileError, match="subwords.model: is missing. Fix: get the gallery folder again"):
+    with pytest.raises(
+        DamagedFileError, match="subwords.model: is missing. Fix: get the gallery folder again"
+    ):
         gallery.load("small", copy)
 
 
@@ -139,7 +186,9 @@ def test_parameters_and_manifest_cannot_be_exchanged_together(copy):
 
 
 def test_mistakes_meet_one_line(copy, tmp_path):
-    with pytest.raises(InputError, match="gallery: there is no model 'smal'. Fix: did you mean 'small'?"):
+    with pytest.raises(
+        InputError, match="gallery: there is no model 'smal'. Fix: did you mean 'small'?"
+    ):
         gallery.load("smal", copy)
     with pytest.raises(InputError, match="there are no trained models here"):
         gallery.load("base", tmp_path / "nowhere")
@@ -155,7 +204,10 @@ def test_mistakes_meet_one_line(copy, tmp_path):
 
 def test_a_model_is_named_by_its_folder_from_elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=f"gallery/base: no such run in .* Fix: from here it is {gallery.FOLDER / 'base'}"):
+    with pytest.raises(
+        InputError,
+        match=f"gallery/base: no such run in .* Fix: from here it is {gallery.FOLDER / 'base'}",
+    ):
         Run.find("gallery/base")
 
 

@@ -25,10 +25,16 @@ def sigmoid(x: float) -> float:
 @pytest.mark.parametrize("log_alpha", [-3.0, -0.5, 0.0, 1.0, 4.0])
 def test_probabilities_are_those_of_the_closed_form(log_alpha):
     """P(g != 0) = sigmoid(a + 0.791), P(g = 1) = sigmoid(a - 0.791): counted over 200,000 draws, and the first from the module."""
-    assert gate_of([log_alpha]).open_probability().item() == pytest.approx(sigmoid(log_alpha + 0.33 * math.log(11)), abs=1e-12)
+    assert gate_of([log_alpha]).open_probability().item() == pytest.approx(
+        sigmoid(log_alpha + 0.33 * math.log(11)), abs=1e-12
+    )
     draws = gate_of([log_alpha] * 200_000).train()()
-    assert float((draws != 0).double().mean()) == pytest.approx(sigmoid(log_alpha + 0.791), abs=4e-3)
-    assert float((draws == 1).double().mean()) == pytest.approx(sigmoid(log_alpha - 0.791), abs=4e-3)
+    assert float((draws != 0).double().mean()) == pytest.approx(
+        sigmoid(log_alpha + 0.791), abs=4e-3
+    )
+    assert float((draws == 1).double().mean()) == pytest.approx(
+        sigmoid(log_alpha - 0.791), abs=4e-3
+    )
     assert draws.min() >= 0 and draws.max() <= 1
 
 
@@ -38,7 +44,9 @@ def test_the_penalty_is_the_expected_number_of_open_gates_and_has_its_gradient()
     penalty = gate.penalty()
     assert penalty.item() == pytest.approx(sum(probabilities), abs=1e-12)
     penalty.backward()
-    torch.testing.assert_close(gate.log_alpha.grad, torch.tensor([p * (1 - p) for p in probabilities], dtype=torch.float64))
+    torch.testing.assert_close(
+        gate.log_alpha.grad, torch.tensor([p * (1 - p) for p in probabilities], dtype=torch.float64)
+    )
 
 
 def test_the_sign_rule_takes_the_likelier_end_and_the_soft_rule_the_stretched_sigmoid():
@@ -62,16 +70,22 @@ def test_the_first_values_are_the_codes_or_a_number():
 
 def test_the_first_values_fill_the_interval_of_the_code():
     first = torch.cat([HardConcrete(8).log_alpha.detach() for _ in range(500)])
-    assert (first.min().item(), first.max().item()) == pytest.approx((-math.sqrt(3 / 8), math.sqrt(3 / 8)), rel=0.01)
+    assert (first.min().item(), first.max().item()) == pytest.approx(
+        (-math.sqrt(3 / 8), math.sqrt(3 / 8)), rel=0.01
+    )
 
 
 @pytest.mark.parametrize("sites", [("encoder_self",), SITES])
 def test_a_gated_model_has_a_gate_per_head_at_its_sites_and_one_penalty(sites):
     model = small(gated_sites=sites)
     layers = {"encoder_self": 2, "decoder_self": 3, "cross": 3}
-    assert count_parameters(model) - count_parameters(small()) == 4 * sum(layers[site] for site in sites)
+    assert count_parameters(model) - count_parameters(small()) == 4 * sum(
+        layers[site] for site in sites
+    )
     modules = [a.gate for site in sites for a in model.attentions()[site]]
-    assert model.gate_penalty().item() == pytest.approx(sum(gate.penalty() for gate in modules).item())
+    assert model.gate_penalty().item() == pytest.approx(
+        sum(gate.penalty() for gate in modules).item()
+    )
     assert small().gate_penalty() == 0
 
 

@@ -14,16 +14,22 @@ LENGTH = 5
 
 def row_sums(site: str, blocked: torch.Tensor) -> torch.Tensor:
     (weights,) = build_weights("gaussian", site, 1, 8, 2)
-    return weights(torch.zeros(1, LENGTH, 8), None, blocked, Positions(torch.arange(LENGTH)))[0].sum(dim=-1)
+    return weights(torch.zeros(1, LENGTH, 8), None, blocked, Positions(torch.arange(LENGTH)))[
+        0
+    ].sum(dim=-1)
 
 
 def test_densities_by_distance():
     density = gaussian_density(torch.arange(4.0), std=1.0)[None]
-    torch.testing.assert_close(density, torch.tensor([[0.3989, 0.2420, 0.0540, 0.0044]]), rtol=0, atol=5e-5)
+    torch.testing.assert_close(
+        density, torch.tensor([[0.3989, 0.2420, 0.0540, 0.0044]]), rtol=0, atol=5e-5
+    )
 
 
 def test_encoder_rows_are_never_renormalised():
-    previous, following = row_sums("encoder_self", torch.zeros(1, 1, LENGTH, LENGTH, dtype=torch.bool))
+    previous, following = row_sums(
+        "encoder_self", torch.zeros(1, 1, LENGTH, LENGTH, dtype=torch.bool)
+    )
     expected = torch.tensor([0.3005, 0.6995, 0.9413, 0.9909, 0.9413])
     torch.testing.assert_close(previous, expected, rtol=0, atol=5e-5)
     torch.testing.assert_close(following, expected.flip(0), rtol=0, atol=5e-5)
@@ -31,14 +37,21 @@ def test_encoder_rows_are_never_renormalised():
 
 def test_the_causal_mask_comes_after_the_density():
     previous, current = row_sums("decoder_self", causal_mask(torch.arange(LENGTH), LENGTH))
-    torch.testing.assert_close(previous, torch.tensor([0.2420, 0.6409, 0.8829, 0.9369, 0.9413]), rtol=0, atol=5e-5)
-    torch.testing.assert_close(current, torch.tensor([0.3989, 0.6409, 0.6949, 0.6993, 0.6995]), rtol=0, atol=5e-5)
+    torch.testing.assert_close(
+        previous, torch.tensor([0.2420, 0.6409, 0.8829, 0.9369, 0.9413]), rtol=0, atol=5e-5
+    )
+    torch.testing.assert_close(
+        current, torch.tensor([0.3989, 0.6409, 0.6949, 0.6993, 0.6995]), rtol=0, atol=5e-5
+    )
 
 
 def test_the_head_before_looks_left_and_the_head_after_looks_right():
     (weights,) = build_weights("gaussian", "encoder_self", 1, 8, 2)
     before, after = weights(
-        torch.zeros(1, LENGTH, 8), None, torch.zeros(1, 1, LENGTH, LENGTH, dtype=torch.bool), Positions(torch.arange(LENGTH))
+        torch.zeros(1, LENGTH, 8),
+        None,
+        torch.zeros(1, 1, LENGTH, LENGTH, dtype=torch.bool),
+        Positions(torch.arange(LENGTH)),
     )[0]
     assert before.argmax(dim=-1).tolist() == [0, 0, 1, 2, 3]
     assert after.argmax(dim=-1).tolist() == [1, 2, 3, 4, 4]
@@ -52,17 +65,26 @@ def test_offsets_are_repeated_over_the_heads(site, centers):
 
 def test_nothing_is_learned():
     assert (
-        sum(parameter.numel() for weights in build_weights("gaussian", "encoder_self", 5, 16, 4) for parameter in weights.parameters()) == 0
+        sum(
+            parameter.numel()
+            for weights in build_weights("gaussian", "encoder_self", 5, 16, 4)
+            for parameter in weights.parameters()
+        )
+        == 0
     )
 
 
-def matrix(spec: str, site: str, query_len: int = LENGTH, key_len: int = LENGTH, length_ratio: float = 1.0) -> torch.Tensor:
+def matrix(
+    spec: str, site: str, query_len: int = LENGTH, key_len: int = LENGTH, length_ratio: float = 1.0
+) -> torch.Tensor:
     """Return the weights of every head, `(num_heads, query_len, key_len)`."""
     (weights,) = build_weights(spec, site, 1, 12, 3, length_ratio=length_ratio)
     blocked = torch.zeros(1, 1, 1, key_len, dtype=torch.bool)
     if site == "decoder_self":
         blocked = causal_mask(torch.arange(query_len), key_len)
-    return weights(torch.zeros(1, query_len, 12), None, blocked, Positions(torch.arange(query_len)))[0]
+    return weights(
+        torch.zeros(1, query_len, 12), None, blocked, Positions(torch.arange(query_len))
+    )[0]
 
 
 def test_options():
@@ -72,21 +94,33 @@ def test_options():
 
 def test_a_window_keeps_three_taps_and_drops_those_on_the_future():
     before, _, _ = matrix("gaussian(kernel='window', centers=[-1])", "encoder_self")
-    expected = [[0.242, 0, 0, 0, 0], [0.399, 0.242, 0, 0, 0], [0.242, 0.399, 0.242, 0, 0], [0, 0.242, 0.399, 0.242, 0]]
+    expected = [
+        [0.242, 0, 0, 0, 0],
+        [0.399, 0.242, 0, 0, 0],
+        [0.242, 0.399, 0.242, 0, 0],
+        [0, 0.242, 0.399, 0.242, 0],
+    ]
     torch.testing.assert_close(before[:4], torch.tensor(expected), rtol=0, atol=5e-4)
     torch.testing.assert_close(before[2].sum(), torch.tensor(0.883), rtol=0, atol=5e-4)
     before, here, _ = matrix("gaussian(kernel='window')", "decoder_self")
-    torch.testing.assert_close(before[3], torch.tensor([0, 0.242, 0.399, 0.242, 0]), rtol=0, atol=5e-4)
+    torch.testing.assert_close(
+        before[3], torch.tensor([0, 0.242, 0.399, 0.242, 0]), rtol=0, atol=5e-4
+    )
     torch.testing.assert_close(here[3], torch.tensor([0, 0, 0.242, 0.399, 0]), rtol=0, atol=5e-4)
 
 
 def test_indexing_copies_one_neighbour_and_nothing_beyond_the_sentence():
     before, after, _ = matrix("gaussian(kernel='index')", "encoder_self")
-    assert torch.equal(before, torch.diag(torch.ones(4), -1)) and torch.equal(after, torch.diag(torch.ones(4), 1))
+    assert torch.equal(before, torch.diag(torch.ones(4), -1)) and torch.equal(
+        after, torch.diag(torch.ones(4), 1)
+    )
 
 
 def test_renormalized_rows_are_the_same_density_divided_by_its_sum():
-    plain, renormalized = matrix("gaussian", "decoder_self"), matrix("gaussian(renormalize=True)", "decoder_self")
+    plain, renormalized = (
+        matrix("gaussian", "decoder_self"),
+        matrix("gaussian(renormalize=True)", "decoder_self"),
+    )
     torch.testing.assert_close(renormalized, plain / plain.sum(-1, keepdim=True))
 
 
@@ -104,7 +138,9 @@ def test_cross_attention_rounds_down_what_the_length_ratio_says():
 
 
 def test_cross_attention_as_in_the_released_code_never_uses_the_ratio():
-    before, after, _ = matrix("gaussian(centers=[-1, 1], gamma=1.0, floor=False)", "cross", 4, 7, length_ratio=2.0)
+    before, after, _ = matrix(
+        "gaussian(centers=[-1, 1], gamma=1.0, floor=False)", "cross", 4, 7, length_ratio=2.0
+    )
     assert before.argmax(-1).tolist() == [0, 0, 1, 2] and after.argmax(-1).tolist() == [1, 2, 3, 4]
 
 

@@ -15,42 +15,81 @@ ERRORS = [
     ("np_agreement", "Er liest die neue Zeitung.", "Er liest das neue Zeitung.", 2),
     ("subj_verb_agreement", "Ein Mann schläft.", "Ein Mann schlafen.", 1),
     ("subj_verb_agreement", "Der Hund mit den langen Ohren bellte nicht, er schlief.", None, None),
-    ("subj_verb_agreement", "Der Hund mit den langen Ohren schläft.", "Der Hund mit den langen Ohren schlafen.", 5),
+    (
+        "subj_verb_agreement",
+        "Der Hund mit den langen Ohren schläft.",
+        "Der Hund mit den langen Ohren schlafen.",
+        5,
+    ),
     (
         "subj_verb_agreement",
         "Die Frau des Lehrers, die in Bonn lebt, kam.",
         "Die Frau des Lehrers, die in Bonn lebt, kamen.",
         7,
     ),
-    ("subj_verb_agreement", "Drei alte Frauen sitzen im Park.", "Drei alte Frauen sitzt im Park.", 1),
+    (
+        "subj_verb_agreement",
+        "Drei alte Frauen sitzen im Park.",
+        "Drei alte Frauen sitzt im Park.",
+        1,
+    ),
     ("subj_verb_agreement", "Er hatte Hunger.", "Er hatten Hunger.", 1),
     ("subj_verb_agreement", "Kinder klettern auf den Baum.", "Kinder klettert auf den Baum.", 1),
     ("subj_adequacy", "Sie kann gut singen.", "Sie können gut singen.", 1),
     ("subj_adequacy", "Heute sind sie müde.", "Heute ist sie müde.", 1),
     ("polarity_particle_nicht_del", "Tom kommt heute nicht.", "Tom kommt heute.", None),
-    ("polarity_particle_nicht_ins", "Ein Mann steht auf einer Leiter.", "Ein Mann steht nicht auf einer Leiter.", None),
+    (
+        "polarity_particle_nicht_ins",
+        "Ein Mann steht auf einer Leiter.",
+        "Ein Mann steht nicht auf einer Leiter.",
+        None,
+    ),
     ("polarity_particle_nicht_ins", "Das Wasser ist kalt.", "Das Wasser ist nicht kalt.", None),
     ("polarity_particle_kein_del", "Er hat keinen roten Hut.", "Er hat einen roten Hut.", None),
     ("polarity_particle_kein_del", "Kein Vogel sang.", "Ein Vogel sang.", None),
     ("polarity_particle_kein_ins", "Eine junge Frau lacht.", "Keine junge Frau lacht.", None),
-    ("polarity_particle_kein_ins", "Mit einem Stock hat er einen Ball geworfen.", "Mit einem Stock hat er keinen Ball geworfen.", None),
-    ("polarity_affix_del", "Das war eine unfreundliche Antwort.", "Das war eine freundliche Antwort.", None),
+    (
+        "polarity_particle_kein_ins",
+        "Mit einem Stock hat er einen Ball geworfen.",
+        "Mit einem Stock hat er keinen Ball geworfen.",
+        None,
+    ),
+    (
+        "polarity_affix_del",
+        "Das war eine unfreundliche Antwort.",
+        "Das war eine freundliche Antwort.",
+        None,
+    ),
     ("polarity_affix_ins", "Das ist ein sicherer Ort.", "Das ist ein unsicherer Ort.", None),
     ("auxiliary", "Er hat gestern ein Buch gelesen.", "Er ist gestern ein Buch gelesen.", 4),
     ("auxiliary", "Hast du gegessen?", "Bist du gegessen?", 2),
-    ("auxiliary", "Ich weiß, dass er nach Hause gegangen ist.", "Ich weiß, dass er nach Hause gegangen hat.", 1),
+    (
+        "auxiliary",
+        "Ich weiß, dass er nach Hause gegangen ist.",
+        "Ich weiß, dass er nach Hause gegangen hat.",
+        1,
+    ),
     ("verb_particle", "Tom ruft seinen Bruder an.", "Tom ruft seinen Bruder preis.", 3),
-    ("transliteration", "Ich traf gestern Werner Ostheim.", "Ich traf gestern Werenr Ostheim.", None),
+    (
+        "transliteration",
+        "Ich traf gestern Werner Ostheim.",
+        "Ich traf gestern Werenr Ostheim.",
+        None,
+    ),
 ]
 SOURCES = {"Ich traf gestern Werner Ostheim.": "I met Werner Ostheim yesterday."}
 
 
 def made(kind, reference):
-    items = {item.type: item for item in errors_in(reference, SOURCES.get(reference, "A sentence."))}
+    items = {
+        item.type: item for item in errors_in(reference, SOURCES.get(reference, "A sentence."))
+    }
     return (*items[kind].contrastive, items[kind].distance) if kind in items else (None, None)
 
 
-@pytest.mark.parametrize("kind, reference, contrastive, distance", ERRORS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(
+    "kind, reference, contrastive, distance", ERRORS, ids=lambda value: str(value)[:40]
+)
 def test_errors_are_made(kind, reference, contrastive, distance):
     assert made(kind, reference) == (contrastive, distance)
 
@@ -111,7 +150,11 @@ def test_errors_are_not_made_where_the_rule_is_not_sure(kind, reference):
 
 def test_names_that_training_has_seen_are_no_test_of_spelling():
     reference = "Ich traf gestern Werner Ostheim."
-    items = [item for item in errors_in(reference, SOURCES[reference], {"Werner"}) if item.type == "transliteration"]
+    items = [
+        item
+        for item in errors_in(reference, SOURCES[reference], {"Werner"})
+        if item.type == "transliteration"
+    ]
     assert [item.contrastive for item in items] == [("Ich traf gestern Werner Ostehim.",)]
 
 
@@ -121,7 +164,9 @@ def test_a_generated_suite_is_the_same_each_time_and_in_the_order_of_the_lines()
     suite = generate_suite("own", sources, references)
     assert suite.fingerprint == generate_suite("own", sources, references).fingerprint
     assert set(suite.types) == {*RULES, "transliteration"}
-    assert [item.reference for item in suite.items] == sorted((item.reference for item in suite.items), key=references.index)
+    assert [item.reference for item in suite.items] == sorted(
+        (item.reference for item in suite.items), key=references.index
+    )
     assert all(item.contrastive[0] != item.reference for item in suite.items)
     with pytest.raises(InputError, match="own: has 2 sources and 1 references"):
         generate_suite("own", ["a", "b"], ["c"])
@@ -131,10 +176,17 @@ def test_a_generated_suite_is_the_same_each_time_and_in_the_order_of_the_lines()
 @pytest.mark.parametrize("kind", REACH)
 def test_how_far_the_rules_reach_on_published_pairs(real_data, kind):
     part, fires, agrees = REACH[kind]
-    suite = read_suite(real_data / "distil-lingeval-en-de" / f"distil-lingeval-clean.{part}.json", "en", "de")
+    suite = read_suite(
+        real_data / "distil-lingeval-en-de" / f"distil-lingeval-clean.{part}.json", "en", "de"
+    )
     published = [(item.reference, item.contrastive[0]) for item in suite.items if item.type == kind]
-    made = [([text for text, _ in RULES[kind](Sentence(reference))], wrong) for reference, wrong in published]
+    made = [
+        ([text for text, _ in RULES[kind](Sentence(reference))], wrong)
+        for reference, wrong in published
+    ]
     fired = [(texts, wrong) for texts, wrong in made if texts]
     assert len(fired) / len(made) * 100 == pytest.approx(fires, abs=0.05)
-    assert sum(wrong in texts for texts, wrong in fired) / len(fired) * 100 == pytest.approx(agrees, abs=0.05)
+    assert sum(wrong in texts for texts, wrong in fired) / len(fired) * 100 == pytest.approx(
+        agrees, abs=0.05
+    )
     assert agrees >= 96 or not kind.startswith("polarity"), "a rule that fires is sure"

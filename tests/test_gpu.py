@@ -32,9 +32,14 @@ def outputs_and_gradients(weights, query, key, value, blocked, positions) -> lis
     """Return the weights, their sums of values, and the gradients of what is learned, all on the processor."""
     query, value = query.detach().requires_grad_(), value.detach().requires_grad_()
     projected = weights.project_key(key)
-    outputs = [weights(query, projected, blocked, positions), weights.attend(query, projected, value, blocked, positions)]
+    outputs = [
+        weights(query, projected, blocked, positions),
+        weights.attend(query, projected, value, blocked, positions),
+    ]
     outputs[1].square().sum().backward()
-    learned = [tensor.grad for tensor in (query, value, *weights.parameters()) if tensor.grad is not None]
+    learned = [
+        tensor.grad for tensor in (query, value, *weights.parameters()) if tensor.grad is not None
+    ]
     return [tensor.detach().cpu() for tensor in (*outputs, *learned)]
 
 
@@ -42,12 +47,18 @@ def outputs_and_gradients(weights, query, key, value, blocked, positions) -> lis
 def test_attention_and_its_gradients_are_those_of_the_processor(variant, site):
     """In 64 bits: in 32, one gradient of RAN alone is off by more than 1e-4 of itself on the processor already."""
     weights, query, key, blocked, positions = make(variant, site, torch.float64)
-    value = torch.randn(len(key), weights.num_heads, key.shape[1], weights.head_dim, dtype=torch.float64)
+    value = torch.randn(
+        len(key), weights.num_heads, key.shape[1], weights.head_dim, dtype=torch.float64
+    )
     expected = outputs_and_gradients(weights, query, key, value, blocked, positions)
     there = copy.deepcopy(weights).to("cuda")
     there.zero_grad()
     inputs = [tensor.to("cuda") for tensor in (query, key, value, blocked)]
-    found = outputs_and_gradients(there, *inputs, Positions(*(part if part is None else part.to("cuda") for part in positions)))
+    found = outputs_and_gradients(
+        there,
+        *inputs,
+        Positions(*(part if part is None else part.to("cuda") for part in positions)),
+    )
     torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-10)
 
 
@@ -59,12 +70,20 @@ def test_training_takes_the_course_that_it_takes_on_the_processor(tmp_path, syst
         pytest.skip("draws random numbers")
     here = train(config, tmp_path / "cpu", "cpu", quiet=True)
     there = train(config, tmp_path / "cuda", "cuda", quiet=True)
-    assert there.provenance()["device"] == "cuda" and torch.cuda.get_device_name() in there.provenance()["processor"]
-    losses = [[line["dev_nll"] for line in run.metrics() if "dev_nll" in line] for run in (here, there)]
+    assert (
+        there.provenance()["device"] == "cuda"
+        and torch.cuda.get_device_name() in there.provenance()["processor"]
+    )
+    losses = [
+        [line["dev_nll"] for line in run.metrics() if "dev_nll" in line] for run in (here, there)
+    ]
     assert losses[1] == pytest.approx(losses[0], rel=1e-3)
 
 
-@pytest.mark.parametrize("options", [("model.attention_dropout=0.1",), ("train.precision=bf16",), ('model.gated_sites=["cross"]',)])
+@pytest.mark.parametrize(
+    "options",
+    [("model.attention_dropout=0.1",), ("train.precision=bf16",), ('model.gated_sites=["cross"]',)],
+)
 def test_what_the_processor_cannot_repeat_is_trained_as_well(tmp_path, options):
     run = train(tiny(*options), tmp_path, "cuda", quiet=True)
     found = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
@@ -80,7 +99,9 @@ def test_a_stopped_run_ends_with_the_same_bits(tmp_path, monkeypatch, on_gpu):
 def test_a_model_of_the_gpu_is_read_and_translates_without_one(on_gpu, refs):
     assert all(value.device.type == "cpu" for value in parameters_of(on_gpu).values())
     sources = refs[:40]
-    found, expected = (load_translator(on_gpu, device).translate(sources) for device in ("cuda", "cpu"))
+    found, expected = (
+        load_translator(on_gpu, device).translate(sources) for device in ("cuda", "cpu")
+    )
     assert found == expected
     rounded = load_translator(on_gpu, "cuda")
     rounded = rounded.with_model(quantized(rounded.model))
@@ -90,6 +111,11 @@ def test_a_model_of_the_gpu_is_read_and_translates_without_one(on_gpu, refs):
 @pytest.mark.parametrize("beam", [1, 5])
 def test_search_finds_the_same_translations(refs, beam):
     here, there = (load_translator(gallery.load("base"), device) for device in ("cpu", "cuda"))
-    found, expected = there.search(refs[:40], SearchConfig(beam)), here.search(refs[:40], SearchConfig(beam))
+    found, expected = (
+        there.search(refs[:40], SearchConfig(beam)),
+        here.search(refs[:40], SearchConfig(beam)),
+    )
     assert [hypothesis.ids for hypothesis in found] == [hypothesis.ids for hypothesis in expected]
-    assert [hypothesis.score for hypothesis in found] == pytest.approx([hypothesis.score for hypothesis in expected], rel=1e-4)
+    assert [hypothesis.score for hypothesis in found] == pytest.approx(
+        [hypothesis.score for hypothesis in expected], rel=1e-4
+    )

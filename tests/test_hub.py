@@ -19,7 +19,9 @@ def hub(monkeypatch, tmp_path):
         calls.append((name, options))
         rows = {"train": range(20), "validation": range(20, 23), "test": range(23, 27)}
         tables = {
-            split: datasets.Dataset.from_dict({"translation": [{"de": DE[i], "en": EN[i]} for i in numbers]})
+            split: datasets.Dataset.from_dict(
+                {"translation": [{"de": DE[i], "en": EN[i]} for i in numbers]}
+            )
             for split, numbers in rows.items()
         }
         return datasets.DatasetDict(tables)
@@ -32,7 +34,9 @@ def hub(monkeypatch, tmp_path):
 
 def test_the_hub_gives_what_files_give(hub, tmp_path) -> None:
     corpus = load_corpus("iwslt17", "en", "de")
-    files = {split: f"iwslt2017-en-de/{split}/*.parquet" for split in ("train", "validation", "test")}
+    files = {
+        split: f"iwslt2017-en-de/{split}/*.parquet" for split in ("train", "validation", "test")
+    }
     assert hub == [("IWSLT/iwslt2017", {"data_files": files, "revision": "refs/convert/parquet"})]
     assert corpus.pairs("dev", "en", "de") == (EN[20:23], DE[20:23])
     assert corpus.fingerprint == load_corpus("iwslt17", "de", "en").fingerprint
@@ -72,12 +76,17 @@ def test_what_the_hub_says_is_not_cut_within_a_word(monkeypatch) -> None:
     import huggingface_hub
 
     def refuse(*_, **__):
-        raise ConnectionError("Could not reach 'bentrevett/multi30k' on the Hub at this time (OfflineModeIsEnabled)")
+        raise ConnectionError(
+            "Could not reach 'bentrevett/multi30k' on the Hub at this time (OfflineModeIsEnabled)"
+        )
 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", refuse)
     monkeypatch.setattr("repro.data.hub._unanswered", {})
     monkeypatch.delenv("REPRO_DATA", raising=False)
-    assert "(ConnectionError: Could not reach 'bentrevett/multi30k' on the Hub at this ...). Fix: " in message(MachineError, "multi30k")
+    assert (
+        "(ConnectionError: Could not reach 'bentrevett/multi30k' on the Hub at this ...). Fix: "
+        in message(MachineError, "multi30k")
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,6 +131,13 @@ def test_a_hub_that_does_not_answer_is_not_asked_again_for_a_minute(monkeypatch)
 def test_what_is_on_no_hub_says_where_to_get_it(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("REPRO_DATA", raising=False)
     mend = "Fix: get it from https://www.manythings.org/anki and set REPRO_DATA to the parent of tatoeba-deu-eng/"
-    assert message(MachineError, "tatoeba") == f"tatoeba: needs REPRO_DATA, which is not set. {mend}"
-    assert message(MachineError, "tatoeba", root=tmp_path) == f"tatoeba: is not in REPRO_DATA ({tmp_path}). {mend}"
-    assert message(MachineError, "tatoeba", root=tmp_path / "no").startswith(f"REPRO_DATA: {tmp_path}/no is not a folder")
+    assert (
+        message(MachineError, "tatoeba") == f"tatoeba: needs REPRO_DATA, which is not set. {mend}"
+    )
+    assert (
+        message(MachineError, "tatoeba", root=tmp_path)
+        == f"tatoeba: is not in REPRO_DATA ({tmp_path}). {mend}"
+    )
+    assert message(MachineError, "tatoeba", root=tmp_path / "no").startswith(
+        f"REPRO_DATA: {tmp_path}/no is not a folder"
+    )

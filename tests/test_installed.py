@@ -18,10 +18,16 @@ def wheel(monkeypatch, tmp_path):
     return tmp_path / "site-packages" / "gallery"
 
 
-@pytest.mark.parametrize("command", [["translate"], ["evaluate"], ["heads"], ["prune", "--heads", "1"], ["report"]])
+@pytest.mark.parametrize(
+    "command", [["translate"], ["evaluate"], ["heads"], ["prune", "--heads", "1"], ["report"]]
+)
 def test_a_model_of_the_gallery_is_said_where_to_get(capsys, wheel, command):
     code, line = refused(capsys, command[0], "gallery/base", *command[1:])
-    assert code == 2 and line.startswith("error: gallery/base: no such run in ") and line.endswith(f"Fix: {GET_PROJECT}")
+    assert (
+        code == 2
+        and line.startswith("error: gallery/base: no such run in ")
+        and line.endswith(f"Fix: {GET_PROJECT}")
+    )
 
 
 def test_python_says_the_same(wheel):
@@ -36,4 +42,7 @@ def test_results_are_said_where_to_get(capsys, command):
 
 
 def test_figures_that_need_no_run_are_drawn_anywhere(capsys, wheel):
-    assert run(capsys, "run", "you2020.figure1")[-1] == "reports/run.html" or Path("reports/run.md").exists()
+    assert (
+        run(capsys, "run", "you2020.figure1")[-1] == "reports/run.html"
+        or Path("reports/run.md").exists()
+    )

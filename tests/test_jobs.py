@@ -46,7 +46,8 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
 
 def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
     """Records may lie here without their runs: each piece of work then trains the run first, or finds it finished."""
-    config, lines = tiny("data.source=de", "data.target=en"), []  # from German, heads need no parser
+    # from German, heads need no parser
+    config, lines = tiny("data.source=de", "data.target=en"), []
     found = Plan([], [(config, "dev"), (config, "test")], [(config, "heads"), (config, "maps")], [])
     assert carry_out(found, root / "results", 2, lines.append) == []
     name = run_name(config)
@@ -56,7 +57,12 @@ def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
         f"{name}.json",
         f"{name}.test.json",
     ]
-    assert [line.rpartition(": ")[2].split()[0] for line in lines] == ["BLEU", "BLEU", "heads", "maps"]
+    assert [line.rpartition(": ")[2].split()[0] for line in lines] == [
+        "BLEU",
+        "BLEU",
+        "heads",
+        "maps",
+    ]
     assert " on dev, " in lines[0] and " on " not in lines[1]
 
 
@@ -74,7 +80,9 @@ def test_a_record_that_cannot_be_kept_is_told_at_once_and_others_are_kept(root, 
             ended(number, len(pieces), {"run": config.model.encoder_self, "kind": "maps"})
 
     monkeypatch.setattr("repro.papers.runner.publish", publish)
-    errors = carry_out(Plan([tiny(), tiny(variant="hc-sa")], [], [], []), root, 1, lines.append, hand_out)
+    errors = carry_out(
+        Plan([tiny(), tiny(variant="hc-sa")], [], [], []), root, 1, lines.append, hand_out
+    )
     assert kept == ["refused", "gaussian"] and len(errors) == 1
     assert "results: cannot be written" in lines[0] and lines[1].startswith("[2/2] gaussian")
 
@@ -82,7 +90,9 @@ def test_a_record_that_cannot_be_kept_is_told_at_once_and_others_are_kept(root, 
 def test_a_round_has_every_run_once():
     one, other = tiny(), tiny("train.seed=2")
     measures, rounds = [(one, "heads"), (one, "maps"), (other, "maps")], []
-    carry_out(Plan([], [], measures, []), Path(), 2, print, lambda pieces, *_: rounds.append(pieces))
+    carry_out(
+        Plan([], [], measures, []), Path(), 2, print, lambda pieces, *_: rounds.append(pieces)
+    )
     assert rounds == [[(one, "heads"), (other, "maps")], [(one, "maps")]]
 
 
@@ -91,7 +101,11 @@ def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():
     with pytest.raises(LookupError, match="nobody expected this"):
         run_all([("bug",), ("memory",), ("good",)], trouble, 1, lambda *end: ends.append(end[2]))
     memory, good = ends
-    assert isinstance(memory, MachineError) and "not enough of it" in str(memory) and good == {"kind": "good"}
+    assert (
+        isinstance(memory, MachineError)
+        and "not enough of it" in str(memory)
+        and good == {"kind": "good"}
+    )
 
 
 def test_a_killed_worker_costs_its_piece_one_more_try_and_nothing_else(tmp_path, capfd):
@@ -99,15 +113,27 @@ def test_a_killed_worker_costs_its_piece_one_more_try_and_nothing_else(tmp_path,
     tasks = [(tmp_path, "twice", 2), (tmp_path, "once", 1), (tmp_path, "never", 0)]
     twice, once, never = run_all(tasks, killed, 2, lambda *end: ends.append(end[:2]))
     assert (once, never, ends) == ({"kind": "once"}, {"kind": "never"}, [(1, 3), (2, 3), (3, 3)])
-    assert isinstance(twice, MachineError) and "twice, 2: its worker process was killed 2 times. Fix: use fewer jobs" in str(twice)
+    assert isinstance(
+        twice, MachineError
+    ) and "twice, 2: its worker process was killed 2 times. Fix: use fewer jobs" in str(twice)
     assert (tmp_path / "twice").read_text() == "xx"
     said = capfd.readouterr().err.splitlines()
-    assert sorted(line.partition(": ")[2] for line in said) == ["its worker process was killed; it is tried once more"] * 2
+    assert (
+        sorted(line.partition(": ")[2] for line in said)
+        == ["its worker process was killed; it is tried once more"] * 2
+    )
 
 
 def test_a_worker_that_is_told_to_end_by_others_ends_nothing_else(capfd):
-    refused, threads = run_all([()], leave, 1, lambda *end: None)[0], run_all([()], threads_here, 1, lambda *end: None)[0]
-    assert isinstance(refused, MachineError) and "killed 2 times" in str(refused) and "threads" in threads
+    refused, threads = (
+        run_all([()], leave, 1, lambda *end: None)[0],
+        run_all([()], threads_here, 1, lambda *end: None)[0],
+    )
+    assert (
+        isinstance(refused, MachineError)
+        and "killed 2 times" in str(refused)
+        and "threads" in threads
+    )
 
 
 def test_an_error_that_no_process_can_make_again_is_told_in_its_words():
@@ -147,7 +173,10 @@ def test_a_second_request_ends_workers_that_heed_none(tmp_path, monkeypatch):
         with pytest.raises(Stopped) as stopped:
             run_all([(tmp_path,)] * 3, endless, 2, lambda *end: None)
         asked.result()
-    assert stopped.value.exit_code == 128 + signal.SIGTERM and signal.getsignal(signal.SIGTERM) == before
+    assert (
+        stopped.value.exit_code == 128 + signal.SIGTERM
+        and signal.getsignal(signal.SIGTERM) == before
+    )
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -170,20 +199,43 @@ def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expec
 
 def test_a_thread_that_hears_no_signals_may_run_them():
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(run_all, [()], threads_here, 1, lambda *end: None).result() == [{"threads": torch.get_num_threads()}]
+        assert pool.submit(run_all, [()], threads_here, 1, lambda *end: None).result() == [
+            {"threads": torch.get_num_threads()}
+        ]
 
 
 def test_no_jobs_are_refused():
-    with pytest.raises(InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"):
+    with pytest.raises(
+        InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"
+    ):
         run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 
-def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM, send=os.kill) -> str:
+def stop_three_runs(
+    root, results, *options: str, number: int = signal.SIGTERM, send=os.kill
+) -> str:
     """Stop `repro run` while the first of three runs trains, which must have saved, and the others not begun; return what it said."""
-    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "sh-x", "--jobs", "1", *options, "--results", str(results)]
+    command = [
+        sys.executable,
+        "-m",
+        "repro",
+        "run",
+        "base",
+        "hc-sa",
+        "sh-x",
+        "--jobs",
+        "1",
+        *options,
+        "--results",
+        str(results),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 240
-    while process.poll() is None and not any(root.glob("*/metrics.jsonl")) and time.monotonic() < deadline:
+    while (
+        process.poll() is None
+        and not any(root.glob("*/metrics.jsonl"))
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.2)
     time.sleep(1)
     send(process.pid, number)
@@ -194,10 +246,14 @@ def stop_three_runs(root, results, *options: str, number: int = signal.SIGTERM, 
     return message
 
 
-@pytest.mark.parametrize(("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)])
+@pytest.mark.parametrize(
+    ("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)]
+)
 def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, number, send):
     """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the first."""
-    said = stop_three_runs(root, tmp_path_factory.mktemp("results"), number=number, send=send).splitlines()
+    said = stop_three_runs(
+        root, tmp_path_factory.mktemp("results"), number=number, send=send
+    ).splitlines()
     assert said == [
         "3 runs to train, 0 to measure; time not known yet",
         "stopping after this batch; a second request ends at once",
@@ -206,8 +262,21 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, n
 
 
 def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
-    command = [sys.executable, "-m", "repro", "run", "base", "hc-sa", "--jobs", "2", "--results", str(tmp_path / "results")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "repro",
+        "run",
+        "base",
+        "hc-sa",
+        "--jobs",
+        "2",
+        "--results",
+        str(tmp_path / "results"),
+    ]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
+    )
     assert process.stderr.readline().startswith("2 runs to train")
     time.sleep(0.7)  # both workers import torch, which takes longer
     os.killpg(process.pid, signal.SIGINT)
@@ -221,7 +290,9 @@ def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
 
 def kill_once(begun: Callable[[], bool], command: list[str], root: Path) -> None:
     """Kill a command when something has begun; its workers, which have the same standard error, must end by themselves."""
-    process = subprocess.Popen([sys.executable, "-m", "repro", *command], stderr=subprocess.PIPE, cwd=root)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "repro", *command], stderr=subprocess.PIPE, cwd=root
+    )
     deadline = time.monotonic() + 240
     while process.poll() is None and not begun() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -231,8 +302,19 @@ def kill_once(begun: Callable[[], bool], command: list[str], root: Path) -> None
 
 
 def test_workers_of_a_killed_command_save_and_end(root, tmp_path_factory):
-    endless = [option for option in TINY if "max_updates" not in option] + ["train.max_updates=99999", "train.patience=99999"]
-    command = ["run", "base", "hc-sa", f"data.corpus={few_pairs()}", *endless, "--results", str(tmp_path_factory.mktemp("results"))]
+    endless = [option for option in TINY if "max_updates" not in option] + [
+        "train.max_updates=99999",
+        "train.patience=99999",
+    ]
+    command = [
+        "run",
+        "base",
+        "hc-sa",
+        f"data.corpus={few_pairs()}",
+        *endless,
+        "--results",
+        str(tmp_path_factory.mktemp("results")),
+    ]
     kill_once(lambda: len(list(root.glob("*/checkpoints/*"))) > 1, command, root)
     for run in map(Run, root.iterdir()):
         with run.lock():  # which nobody has
@@ -241,7 +323,9 @@ def test_workers_of_a_killed_command_save_and_end(root, tmp_path_factory):
 
 def test_workers_of_a_killed_pruning_end(root):
     base = train(tiny(), root, quiet=True)
-    kill_once(lambda: len(list(root.glob("*/.lock"))) > 1, ["prune", base.path.name, "--heads", "4"], root)
+    kill_once(
+        lambda: len(list(root.glob("*/.lock"))) > 1, ["prune", base.path.name, "--heads", "4"], root
+    )
     for run in map(Run, root.iterdir()):
         with run.lock():
             assert run.config
@@ -249,8 +333,12 @@ def test_workers_of_a_killed_pruning_end(root):
 
 def test_a_worker_that_does_not_heed_its_parents_death_is_ended(tmp_path):
     code = f"import stopped_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], stopped_work.endless, 1, print)"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, env=environment)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, env=environment
+    )
     while process.poll() is None and not list(tmp_path.iterdir()):
         time.sleep(0.1)
     process.kill()

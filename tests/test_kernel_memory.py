@@ -32,7 +32,9 @@ def run_notebook(folder: Path, *cells: str, options: tuple[str, ...] = ()) -> tu
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
 @pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["here", "in a worker"])
 def test_the_cell_that_takes_too_much_fails_even_if_it_gives_it_back(tmp_path, options):
-    greedy = "block = bytearray(1_300_000_000); block[::4096] = b'x' * len(block[::4096]); del block"
+    greedy = (
+        "block = bytearray(1_300_000_000); block[::4096] = b'x' * len(block[::4096]); del block"
+    )
     code, printed = run_notebook(tmp_path, *"123456789", greedy, "2", options=options)
     assert code == 1 and "1 failed, 10 passed" in printed
     (peak, rise) = re.findall(r"^one.ipynb +(\d+)   most added: (\d+) in cell 9$", printed, re.M)[0]

@@ -55,13 +55,21 @@ def imports_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module == "repro":
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
-            found |= {alias.name.removeprefix("repro.") for alias in node.names if alias.name.startswith("repro.")}
+            found |= {
+                alias.name.removeprefix("repro.")
+                for alias in node.names
+                if alias.name.startswith("repro.")
+            }
     return found
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_a_module_imports_only_from_below(path):
-    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+    name = (
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+    )
     for imported in imports_of(path):
         if path.stem == "__init__" and imported.startswith(f"{name}."):
             continue  # a package names what is inside it
@@ -69,14 +77,27 @@ def test_a_module_imports_only_from_below(path):
 
 
 def test_only_the_transformer_builds_variants_by_name():
-    users = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if "build_weights(" in path.read_text()}
-    assert users == {"core/attention/spec.py", "core/transformer.py", "cli/listing.py", "analysis/weights.py"}
+    users = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        if "build_weights(" in path.read_text()
+    }
+    assert users == {
+        "core/attention/spec.py",
+        "core/transformer.py",
+        "cli/listing.py",
+        "analysis/weights.py",
+    }
 
 
 def test_variants_import_no_other_variant():
     for path in (ROOT / "core" / "attention").glob("*.py"):
-        if path.stem not in ("__init__", "multihead", "spec", "variants"):  # a variant may build on the dot product
-            tools = {f"core.attention.{name}" for name in ("base", "masks", "patterns", "tables", "dot_product")}
+        # a variant may build on the dot product
+        if path.stem not in ("__init__", "multihead", "spec", "variants"):
+            tools = {
+                f"core.attention.{name}"
+                for name in ("base", "masks", "patterns", "tables", "dot_product")
+            }
             assert imports_of(path) <= tools | {"errors"}, path.name
 
 
@@ -87,7 +108,9 @@ def closure(path: Path) -> set[Path]:
     while waiting:
         path = waiting.pop()
         found.add(path)
-        files = {ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in imports_of(path)}
+        files = {
+            ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in imports_of(path)
+        }
         waiting |= {file for file in files - found if file.exists()}
     return found
 

@@ -21,9 +21,21 @@ def leaking(folder: Path, en: str, de: str) -> str:
 @pytest.mark.parametrize(
     ("en", "de", "expected"),
     [
-        (EN[4], DE[4], "this pair is also train.en:5 (exact); test in train: 1 exact, 0 normalised, one side 0."),
-        (EN[4].upper() + " !", DE[4], "this pair is also train.en:5 (normalised); test in train: 0 exact, 1 normalised, one side 0."),
-        ("New.", DE[4], "this sentence is also train.de:5; test in train: 0 exact, 0 normalised, one side 1 de."),
+        (
+            EN[4],
+            DE[4],
+            "this pair is also train.en:5 (exact); test in train: 1 exact, 0 normalised, one side 0.",
+        ),
+        (
+            EN[4].upper() + " !",
+            DE[4],
+            "this pair is also train.en:5 (normalised); test in train: 0 exact, 1 normalised, one side 0.",
+        ),
+        (
+            "New.",
+            DE[4],
+            "this sentence is also train.de:5; test in train: 0 exact, 0 normalised, one side 1 de.",
+        ),
         (
             "New.",
             DE[4].replace(" ", "\u202f"),
@@ -35,7 +47,10 @@ def leaking(folder: Path, en: str, de: str) -> str:
 def test_leaks_are_errors_with_both_lines(tmp_path, en, de, expected) -> None:  # case D7
     side = "de" if en == "New." else "en"
     fix = " Fix: leave the sentences of test out of train, or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
-    assert message(InputError, leaking(tmp_path, en, de), "en", "de") == f"test.{side}:2: {expected}{fix}"
+    assert (
+        message(InputError, leaking(tmp_path, en, de), "en", "de")
+        == f"test.{side}:2: {expected}{fix}"
+    )
 
 
 def test_the_first_of_several_leaks_is_named_with_its_first_place(tmp_path) -> None:
@@ -76,22 +91,31 @@ def test_what_is_dropped_from_dev_need_not_be_dropped_from_train(tmp_path) -> No
     dev = {"dev_en": EN[20:23], "dev_de": [DE[20], DE[4], DE[22]]}
     name = write_corpus(tmp_path, **dev, test_en=[EN[23], EN[21]], test_de=[DE[23], DE[24]])
     corpus = load_corpus(name.replace("local:", "local-drop-leaks:"), "en", "de")
-    assert (corpus.pairs("dev", "en", "de")[0], corpus.pairs("train", "en", "de")[0]) == ([EN[20], EN[22]], EN[:20])
+    assert (corpus.pairs("dev", "en", "de")[0], corpus.pairs("train", "en", "de")[0]) == (
+        [EN[20], EN[22]],
+        EN[:20],
+    )
 
 
 def test_leaks_can_be_allowed_and_are_recorded(tmp_path) -> None:  # case D7
-    (leak,) = load_corpus(leaking(tmp_path, EN[4], DE[4]).replace("local:", "local-allow-leaks:"), "en", "de").leaks
+    (leak,) = load_corpus(
+        leaking(tmp_path, EN[4], DE[4]).replace("local:", "local-allow-leaks:"), "en", "de"
+    ).leaks
     assert (leak.held_out, leak.other, leak.exact, leak.first) == ("test", "train", 1, (1, 4))
 
 
 def test_dev_in_test_is_a_leak_too(tmp_path) -> None:  # case D7
-    assert message(InputError, leaking(tmp_path, EN[21], DE[21])).startswith("test.de:2: this pair is also dev.de:2 (exact)")
+    assert message(InputError, leaking(tmp_path, EN[21], DE[21])).startswith(
+        "test.de:2: this pair is also dev.de:2 (exact)"
+    )
 
 
 def test_normalising_keeps_what_differs() -> None:
     assert normalise("“Run!” he said .") == normalise("run he said")
     assert normalise("?") != normalise("!")
-    assert {normalise(f"so gibt{mark}s das") for mark in "'`\u2019\xb4\xa8\xb8\xaf"} == {"so gibt s das"}
+    assert {normalise(f"so gibt{mark}s das") for mark in "'`\u2019\xb4\xa8\xb8\xaf"} == {
+        "so gibt s das"
+    }
     assert normalise("schon") != normalise("schön")
 
 
@@ -107,9 +131,17 @@ def test_leak_free_split_keeps_connected_pairs_together() -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=40), st.integers(0, 10), st.integers(0, 10))
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=40),
+    st.integers(0, 10),
+    st.integers(0, 10),
+)
 def test_no_sentence_is_in_two_splits(pairs, num_dev, num_test) -> None:
-    split = leak_free_split({"en": [f"e {en}" for en, _ in pairs], "de": [f"d {de}" for _, de in pairs]}, num_dev, num_test)
+    split = leak_free_split(
+        {"en": [f"e {en}" for en, _ in pairs], "de": [f"d {de}" for _, de in pairs]},
+        num_dev,
+        num_test,
+    )
     assert sorted(place for places in split.values() for place in places) == list(range(len(pairs)))
     for side in (0, 1):
         held = [{pairs[place][side] for place in places} for places in split.values()]
@@ -124,13 +156,19 @@ def test_a_stock_phrase_stays_in_train() -> None:
 
 @pytest.mark.parametrize(("size", "held_out"), [(4, True), (5, False)])
 def test_a_group_of_four_may_be_held_out_and_one_of_five_may_not(size, held_out) -> None:
-    split = leak_free_split({"en": ["Come on!"] * size, "de": [f"d {i}" for i in range(size)]}, 0, 1)
+    split = leak_free_split(
+        {"en": ["Come on!"] * size, "de": [f"d {i}" for i in range(size)]}, 0, 1
+    )
     assert (len(split["test"]), len(split["train"])) == ((size, 0) if held_out else (0, size))
 
 
-def test_each_direction_is_cut_by_itself() -> None:  # `repro data tatoeba` says so: records of both directions rest on it
+# `repro data tatoeba` says so: records of both directions rest on it
+def test_each_direction_is_cut_by_itself() -> None:
     en, de = [f"e {i}" for i in range(60)], [f"d {i}" for i in range(60)]
-    assert leak_free_split({"en": en, "de": de}, 7, 11)["test"] != leak_free_split({"de": de, "en": en}, 7, 11)["test"]
+    assert (
+        leak_free_split({"en": en, "de": de}, 7, 11)["test"]
+        != leak_free_split({"de": de, "en": en}, 7, 11)["test"]
+    )
     assert "Each direction is cut by itself" in CORPORA["tatoeba"].about
 
 

@@ -55,7 +55,9 @@ def test_every_system_learns_to_copy_unless_it_cannot_know_the_order(system):
 
 
 def _loss(model, tgt: torch.Tensor) -> torch.Tensor:
-    return F.cross_entropy(model(tgt, _shifted(tgt)).flatten(0, 1), tgt.flatten(), ignore_index=PAD_ID)
+    return F.cross_entropy(
+        model(tgt, _shifted(tgt)).flatten(0, 1), tgt.flatten(), ignore_index=PAD_ID
+    )
 
 
 def _shifted(tgt: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,12 @@ from repro.runs.models import load_translator
 from repro.runs.run import Run
 from repro.runs.train import evaluate_nll
 
-SMALL = ["data.vocab_size=300", "train.batch_tokens=400", "train.eval_every=2", f"data.corpus={few_pairs()}"]
+SMALL = [
+    "data.vocab_size=300",
+    "train.batch_tokens=400",
+    "train.eval_every=2",
+    f"data.corpus={few_pairs()}",
+]
 LINE = {"update": 250, "loss": 4.1234, "seconds": 100.0, "tokens_per_second": 23456}
 
 
@@ -30,7 +35,13 @@ def test_evaluations_are_told_and_others_once_a_minute(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     log = LogLines(resolve("smoke"))
-    for seconds, line in ((1, LINE), (2, LINE | {"dev_nll": 1.0}), (61, LINE), (63, LINE), (64, LINE)):
+    for seconds, line in (
+        (1, LINE),
+        (2, LINE | {"dev_nll": 1.0}),
+        (61, LINE),
+        (63, LINE),
+        (64, LINE),
+    ):
         now[0] = seconds
         log(line)
     told = capsys.readouterr().err.splitlines()
@@ -41,16 +52,27 @@ def test_evaluations_are_told_and_others_once_a_minute(capsys, monkeypatch):
 @pytest.mark.parametrize("average", [1, 2])
 def test_the_dev_loss_is_that_of_the_final_parameters(capsys, runs, average):
     """With a rate that is far too high the best evaluation is the first one."""
-    options = [*SMALL, "train.max_updates=8", "train.learning_rate=0.9", "train.warmup=4", f"train.average={average}"]
+    options = [
+        *SMALL,
+        "train.max_updates=8",
+        "train.learning_rate=0.9",
+        "train.warmup=4",
+        f"train.average={average}",
+    ]
     code, out, err = ended(capsys, "train", *options)
     assert code == 0
     (run,) = [Run(path) for path in runs.iterdir()]
     model = load_translator(run)
-    ids = (model.subwords.encode(side) for side in load_pairs(run.config.data.corpus, "en", "de", "dev"))
+    ids = (
+        model.subwords.encode(side)
+        for side in load_pairs(run.config.data.corpus, "en", "de", "dev")
+    )
     final = evaluate_nll(model.model, EncodedPairs(*ids, True), run.config.train)
     best = min(line["dev_nll"] for line in run.metrics() if "dev_nll" in line)
     assert final > best + 0.01
-    told = rf"8 updates, \d+\.\d minutes, dev loss {final:.3f} nats per token, {best:.3f} at its best"
+    told = (
+        rf"8 updates, \d+\.\d minutes, dev loss {final:.3f} nats per token, {best:.3f} at its best"
+    )
     assert re.fullmatch(told, out.splitlines()[0])
     lines = [line for line in err.splitlines() if line.startswith(run.path.name)]
     assert [re.search(r"update (\d) of 8", line)[1] for line in lines] == ["2", "4", "6", "8"]

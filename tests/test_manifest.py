@@ -41,7 +41,9 @@ def mutations(data: bytes, random: random.Random) -> Iterator[bytes]:
         place = random.choice(digits)
         yield (
             data[:place]
-            + random.choice([b"%d" % digit for digit in range(10) if b"%d" % digit != data[place : place + 1]])
+            + random.choice(
+                [b"%d" % digit for digit in range(10) if b"%d" % digit != data[place : place + 1]]
+            )
             + data[place + 1 :]
         )
     place = random.randrange(len(data))
@@ -51,7 +53,10 @@ def mutations(data: bytes, random: random.Random) -> Iterator[bytes]:
 
 
 def test_no_mutation_of_a_file_is_accepted(folder):
-    chance, paths = random.Random(1), sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    chance, paths = (
+        random.Random(1),
+        sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST),
+    )
     tried = 0
     while tried < MUTATIONS:
         path = chance.choice(paths)
@@ -59,7 +64,9 @@ def test_no_mutation_of_a_file_is_accepted(folder):
         for mutated in mutations(whole, chance):
             path.write_bytes(mutated)
             (fault,) = manifest_faults(folder)
-            assert fault.startswith(f"{path}: is not what {MANIFEST} lists. Fix: restore it; or, if it is meant to be so, ")
+            assert fault.startswith(
+                f"{path}: is not what {MANIFEST} lists. Fix: restore it; or, if it is meant to be so, "
+            )
             tried += 1
         path.write_bytes(whole)
     assert list(manifest_faults(folder)) == []
@@ -71,7 +78,9 @@ def test_what_is_gone_and_what_was_added_is_named(folder, tmp_path):
     gone.rename(gone.with_name("another.test.json"))
     first, second = manifest_faults(copy)
     assert first.startswith(f"{gone}: is missing. Fix: ")
-    assert second.startswith(f"{gone.with_name('another.test.json')}: is not listed in {MANIFEST}. Fix: delete it, or list it: ")
+    assert second.startswith(
+        f"{gone.with_name('another.test.json')}: is not listed in {MANIFEST}. Fix: delete it, or list it: "
+    )
     (copy / ".cache.json").touch()
     (copy / "README.md").write_text("a page")
     write_manifest(copy)
@@ -79,17 +88,29 @@ def test_what_is_gone_and_what_was_added_is_named(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"format": 9, "files": {}}', '{"format": 1, "files": [1]}', '{"format": 1, "files": {"a": 1}}']
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"format": 9, "files": {}}',
+        '{"format": 1, "files": [1]}',
+        '{"format": 1, "files": {"a": 1}}',
+    ],
 )
 def test_what_is_no_manifest_is_named_and_records_are_read_without_it(folder, tmp_path, content):
     copy = shutil.copytree(folder, tmp_path / "results")
     (copy / MANIFEST).write_text(content)
-    with pytest.raises(DamagedFileError, match=f"{MANIFEST}: is no manifest of results. Fix: restore it; or"):
+    with pytest.raises(
+        DamagedFileError, match=f"{MANIFEST}: is no manifest of results. Fix: restore it; or"
+    ):
         list(manifest_faults(copy))
     assert len(load_records(copy, None)) == len(load_records(folder, None))
 
 
-def test_a_record_that_is_as_listed_is_not_checked_again_and_an_edited_one_is(folder, tmp_path, monkeypatch):
+def test_a_record_that_is_as_listed_is_not_checked_again_and_an_edited_one_is(
+    folder, tmp_path, monkeypatch
+):
     copy = shutil.copytree(folder, tmp_path / "results")
     checked = []
     monkeypatch.setattr("repro.records.stored._check", lambda path, record: checked.append(path))
@@ -112,7 +133,9 @@ def test_what_cannot_be_opened_is_said_and_not_taken_for_damage(folder, monkeypa
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    message = r"heads: cannot be read \(Permission denied\)\. Fix: check its permissions and its disk"
+    message = (
+        r"heads: cannot be read \(Permission denied\)\. Fix: check its permissions and its disk"
+    )
     with pytest.raises(MachineError, match=message):
         load_records(folder, None)
     with pytest.raises(MachineError, match=message):

@@ -28,7 +28,11 @@ HOSTILE = [
 
 def shown(text: str) -> str:
     """Return the text that a browser shows of a heading that holds the text."""
-    page = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(f"# x{escape(text)}x")
+    page = (
+        MarkdownIt("commonmark", {"html": True})
+        .enable(["table", "strikethrough"])
+        .render(f"# x{escape(text)}x")
+    )
     assert re.fullmatch(r"<h1>[^<]*</h1>\n", page), page
     return html.unescape(page[len("<h1>x") : -len("x</h1>\n")])
 
@@ -79,7 +83,10 @@ def hostile(results):
 
 
 def test_a_page_of_hostile_records_asks_nobody_and_is_nobody_elses(hostile, monkeypatch):
-    monkeypatch.setattr("repro.records.report.pairs_of", lambda record: (["a\n\n# Forged"] * 1000, ["b\x1b[2J"] * 1000))
+    monkeypatch.setattr(
+        "repro.records.report.pairs_of",
+        lambda record: (["a\n\n# Forged"] * 1000, ["b\x1b[2J"] * 1000),
+    )
     monkeypatch.setattr("repro.records.report.differences_table", lambda *_: "")
     for page in (render(hostile), render_results(hostile)):
         assert "\x1b" not in page and "\n# Forged" not in page and "\n| BLEU | 99.9 |" not in page
@@ -89,7 +96,9 @@ def test_a_page_of_hostile_records_asks_nobody_and_is_nobody_elses(hostile, monk
 
 
 def test_no_picture_is_fetched_even_where_something_was_not_escaped():
-    assert "<img" not in as_html([Section("# t\n\n![p](http://evil.example/p.png)", {}, "top")], "x")
+    assert "<img" not in as_html(
+        [Section("# t\n\n![p](http://evil.example/p.png)", {}, "top")], "x"
+    )
 
 
 def test_a_bar_in_a_cell_makes_no_column():

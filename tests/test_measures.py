@@ -23,8 +23,18 @@ from repro.runs.models import load_translator
 from repro.runs.run import Run
 from repro.statistics.resampling import bleu_of_sums
 
-SOURCES = ["The old man with the hat sees a dog in the garden.", "She sleeps.", "The child buys a small red table.", "We wait here."]
-REFS = ["Der alte Mann mit dem Hut sieht einen Hund im Garten.", "Sie schläft.", "Das Kind kauft einen kleinen roten Tisch.", "Wir warten."]
+SOURCES = [
+    "The old man with the hat sees a dog in the garden.",
+    "She sleeps.",
+    "The child buys a small red table.",
+    "We wait here.",
+]
+REFS = [
+    "Der alte Mann mit dem Hut sieht einen Hund im Garten.",
+    "Sie schläft.",
+    "Das Kind kauft einen kleinen roten Tisch.",
+    "Wir warten.",
+]
 LAYERS, HEADS = 2, 4
 
 
@@ -41,9 +51,17 @@ def translator(run) -> Translator:
 @pytest.fixture(autouse=True)
 def few_sentences(monkeypatch, translator):
     """Let every test set be the sentences above."""
-    monkeypatch.setattr(measures, "load_corpus", lambda *_: SimpleNamespace(pairs=lambda *_: (SOURCES, REFS)))
     monkeypatch.setattr(
-        measures, "evaluate_run", lambda *_: {"tables": score_tables(translator.translate(SOURCES), SOURCES, REFS, "de", "translation")}
+        measures, "load_corpus", lambda *_: SimpleNamespace(pairs=lambda *_: (SOURCES, REFS))
+    )
+    monkeypatch.setattr(
+        measures,
+        "evaluate_run",
+        lambda *_: {
+            "tables": score_tables(
+                translator.translate(SOURCES), SOURCES, REFS, "de", "translation"
+            )
+        },
     )
 
 
@@ -56,19 +74,31 @@ def weights_of(translator: Translator, source: str, target: str):
 
 def masked(translator: Translator, head: int):
     factors = [0.0 if other == head else 1.0 for other in range(HEADS)]
-    return scaled_heads(translator.model, {("encoder_self", layer): factors for layer in range(LAYERS)})
+    return scaled_heads(
+        translator.model, {("encoder_self", layer): factors for layer in range(LAYERS)}
+    )
 
 
-def test_a_mask_takes_one_head_out_of_all_encoder_layers_and_only_what_it_changes_is_kept(run, translator):
+def test_a_mask_takes_one_head_out_of_all_encoder_layers_and_only_what_it_changes_is_kept(
+    run, translator
+):
     found, whole = measure_masks(run), translator.translate(SOURCES)
-    assert found["split"] == "test" and hypotheses_of(found | {"kind": "masks"}) == whole and list(found["masks"]) == ["1", "2", "3", "4"]
+    assert (
+        found["split"] == "test"
+        and hypotheses_of(found | {"kind": "masks"}) == whole
+        and list(found["masks"]) == ["1", "2", "3", "4"]
+    )
     for head, mask in enumerate(found["masks"].values()):
         assert mask["heads"] == [["encoder_self", layer, head] for layer in range(LAYERS)]
         with masked(translator, head):
             hyps = translator.translate(SOURCES)
-        assert changed_by(found, head + 1) == {i: hyps[i] for i in range(len(SOURCES)) if hyps[i] != whole[i]}
+        assert changed_by(found, head + 1) == {
+            i: hyps[i] for i in range(len(SOURCES)) if hyps[i] != whole[i]
+        }
         expected = sacrebleu.corpus_bleu(hyps, [REFS]).score
-        assert bleu_of_sums(statistics_of(found | {"kind": "masks"}, "BLEU", head + 1).sum(axis=0)[None])[0] == pytest.approx(expected)
+        assert bleu_of_sums(
+            statistics_of(found | {"kind": "masks"}, "BLEU", head + 1).sum(axis=0)[None]
+        )[0] == pytest.approx(expected)
     assert any(changed_by(found, head) for head in range(1, HEADS + 1))
     assert translator.translate(SOURCES) == whole
 
@@ -86,7 +116,11 @@ def test_maps_are_of_our_sentence_and_the_models_own_translation(run, translator
 
 
 def test_maps_of_a_lower_case_corpus_are_of_the_sentence_in_lower_case(run, monkeypatch):
-    monkeypatch.setattr(measures, "prepare_lines", lambda name, lines: [line.lower() for line in lines if name == "minigerman"])
+    monkeypatch.setattr(
+        measures,
+        "prepare_lines",
+        lambda name, lines: [line.lower() for line in lines if name == "minigerman"],
+    )
     assert measure_maps(run)["source"][0] == "▁the"
 
 
@@ -104,8 +138,13 @@ def test_a_share_off_the_diagonal_is_that_of_the_sentence_by_itself(run, transla
     assert all(0 < np.mean(values) < 1 for values in shares.values())
 
 
-def test_contrastive_pairs_are_scored_whole_and_without_the_last_encoder_head(run, translator, monkeypatch):
-    items = [ContrastiveItem(source, ref, (ref.replace(" ", " nicht ", 1),), "t") for source, ref in zip(SOURCES, REFS, strict=True)]
+def test_contrastive_pairs_are_scored_whole_and_without_the_last_encoder_head(
+    run, translator, monkeypatch
+):
+    items = [
+        ContrastiveItem(source, ref, (ref.replace(" ", " nicht ", 1),), "t")
+        for source, ref in zip(SOURCES, REFS, strict=True)
+    ]
     suite = ContrastiveSuite("own", "en", "de", tuple(items))
     monkeypatch.setattr(suites, "suite_of", lambda _: suite)
     whole, without = results_of(measure_contrastive(run))

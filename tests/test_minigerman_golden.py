@@ -23,12 +23,16 @@ from repro.generated.minigerman.meaning import Clause, NounPhrase, Prepositional
 
 def phrase(english_word, determiner="the", adjective="", **parts):
     nouns = [noun for table in NOUNS.values() for noun in table if noun.english == english_word]
-    adjectives = [word for table in ADJECTIVES.values() for word in table if word.english == adjective]
+    adjectives = [
+        word for table in ADJECTIVES.values() for word in table if word.english == adjective
+    ]
     return NounPhrase(nouns[0], determiner, adjective=adjectives[0] if adjective else None, **parts)
 
 
 def verb(infinitive, particle=""):
-    return next(verb for verb in VERBS if verb.german[0] == infinitive and verb.german_particle == particle)
+    return next(
+        verb for verb in VERBS if verb.german[0] == infinitive and verb.german_particle == particle
+    )
 
 
 def adverb(english_word):
@@ -46,17 +50,31 @@ def pronoun(english_word):
 
 GOLDEN = [
     (
-        Clause(phrase("woman", adjective="old"), verb("lesen"), object=phrase("book", "a", "new"), time=adverb("today"), front="time"),
+        Clause(
+            phrase("woman", adjective="old"),
+            verb("lesen"),
+            object=phrase("book", "a", "new"),
+            time=adverb("today"),
+            front="time",
+        ),
         "Today the old woman reads a new book.",
         "Heute liest die alte Frau ein neues Buch.",
     ),
     (
-        Clause(phrase("man"), verb("machen", "auf"), negated=True, object=phrase("door"), tense="past"),
+        Clause(
+            phrase("man"), verb("machen", "auf"), negated=True, object=phrase("door"), tense="past"
+        ),
         "The man did not open the door.",
         "Der Mann machte die Tür nicht auf.",
     ),
     (
-        Clause(pronoun("she"), verb("rufen", "an"), object=phrase("boy"), tense="perfect", time=adverb("today")),
+        Clause(
+            pronoun("she"),
+            verb("rufen", "an"),
+            object=phrase("boy"),
+            tense="perfect",
+            time=adverb("today"),
+        ),
         "She has called the boy today.",
         "Sie hat heute den Jungen angerufen.",
     ),
@@ -65,24 +83,42 @@ GOLDEN = [
             phrase("man"),
             verb("lachen"),
             subordinator="because",
-            subordinate=Clause(phrase("child", plural=True), verb("machen", "zu"), object=phrase("window")),
+            subordinate=Clause(
+                phrase("child", plural=True), verb("machen", "zu"), object=phrase("window")
+            ),
             front="subordinate",
         ),
         "Because the children close the window, the man laughs.",
         "Weil die Kinder das Fenster zumachen, lacht der Mann.",
     ),
     (
-        Clause(phrase("guest", modifier=place("with", phrase("dog", plural=True))), verb("helfen"), object=phrase("neighbour", "my")),
+        Clause(
+            phrase("guest", modifier=place("with", phrase("dog", plural=True))),
+            verb("helfen"),
+            object=phrase("neighbour", "my"),
+        ),
         "The guest with the dogs helps my neighbour.",
         "Der Gast mit den Hunden hilft meinem Nachbarn.",
     ),
     (
-        Clause(phrase("girl"), verb("gehen"), tense="perfect", place=place("into", phrase("garden", adjective="small"))),
+        Clause(
+            phrase("girl"),
+            verb("gehen"),
+            tense="perfect",
+            place=place("into", phrase("garden", adjective="small")),
+        ),
         "The girl has gone into the small garden.",
         "Das Mädchen ist in den kleinen Garten gegangen.",
     ),
     (
-        Clause(phrase("aunt"), verb("geben"), tense="modal", modal="can", recipient=phrase("student", "this"), object=phrase("gift", "no")),
+        Clause(
+            phrase("aunt"),
+            verb("geben"),
+            tense="modal",
+            modal="can",
+            recipient=phrase("student", "this"),
+            object=phrase("gift", "no"),
+        ),
         "The aunt can give this student no gift.",
         "Die Tante kann diesem Studenten kein Geschenk geben.",
     ),
@@ -101,24 +137,44 @@ GOLDEN = [
             phrase("teacher"),
             verb("sagen"),
             tense="past",
-            complement=Clause(pronoun("they"), verb("warten"), object=pronoun("he"), tense="past", place=adverb("here")),
+            complement=Clause(
+                pronoun("they"),
+                verb("warten"),
+                object=pronoun("he"),
+                tense="past",
+                place=adverb("here"),
+            ),
         ),
         "The teacher said that they waited for him here.",
         "Der Lehrer sagte, dass sie hier auf ihn warteten.",
     ),
     (
-        Clause(phrase("man", conjunct=phrase("child", "a")), verb("schlafen"), place=place("in", phrase("city")), front="place"),
+        Clause(
+            phrase("man", conjunct=phrase("child", "a")),
+            verb("schlafen"),
+            place=place("in", phrase("city")),
+            front="place",
+        ),
         "In the city the man and a child sleep.",
         "In der Stadt schlafen der Mann und ein Kind.",
     ),
     (
-        Clause(NounPhrase(name("Kalmann", "m"), "Mr"), verb("trinken"), object=phrase("water", "", "cold"), is_question=True),
+        Clause(
+            NounPhrase(name("Kalmann", "m"), "Mr"),
+            verb("trinken"),
+            object=phrase("water", "", "cold"),
+            is_question=True,
+        ),
         "Does Mr Kalmann drink cold water?",
         "Trinkt Herr Kalmann kaltes Wasser?",
     ),
     (
         Clause(
-            pronoun("they"), verb("hören", "zu"), tense="past", object=NounPhrase(name("Berski", "m"), "Mr"), manner=adverb("patiently")
+            pronoun("they"),
+            verb("hören", "zu"),
+            tense="past",
+            object=NounPhrase(name("Berski", "m"), "Mr"),
+            manner=adverb("patiently"),
         ),
         "They listened to Mr Berski patiently.",
         "Sie hörten Herrn Berski geduldig zu.",
@@ -130,7 +186,10 @@ GOLDEN = [
     ),
     (
         Clause(
-            phrase("dog", "two", "big", plural=True), verb("beißen"), tense="past", object=phrase("friend", "many", "nice", plural=True)
+            phrase("dog", "two", "big", plural=True),
+            verb("beißen"),
+            tense="past",
+            object=phrase("friend", "many", "nice", plural=True),
         ),
         "Two big dogs bit many nice friends.",
         "Zwei große Hunde bissen viele nette Freunde.",
@@ -138,8 +197,12 @@ GOLDEN = [
 ]
 
 
-@pytest.mark.parametrize(("clause", "expected_english", "expected_german"), GOLDEN, ids=[golden[2] for golden in GOLDEN])
-def test_golden_sentences_are_as_a_teacher_would_write_them(clause, expected_english, expected_german):
+@pytest.mark.parametrize(
+    ("clause", "expected_english", "expected_german"), GOLDEN, ids=[golden[2] for golden in GOLDEN]
+)
+def test_golden_sentences_are_as_a_teacher_would_write_them(
+    clause, expected_english, expected_german
+):
     example = example_of(Sentence(clause))
     assert (example.english, example.german) == (expected_english, expected_german)
 
@@ -154,11 +217,26 @@ def test_golden_tree_and_alignment():
         ("Der", 1, "det"), ("Mann", 2, "nsubj"), ("machte", -1, "root"), ("die", 4, "det"), ("Tür", 2, "dobj"),
         ("nicht", 2, "neg"), ("auf", 2, "prt"), (".", 2, "punct"),
     )  # fmt: skip
-    assert example.alignment == ((0, 0), (1, 1), (2, 2), (2, 6), (3, 5), (4, 2), (4, 6), (5, 3), (6, 4), (7, 7))
+    assert example.alignment == (
+        (0, 0),
+        (1, 1),
+        (2, 2),
+        (2, 6),
+        (3, 5),
+        (4, 2),
+        (4, 6),
+        (5, 3),
+        (6, 4),
+        (7, 7),
+    )
 
 
 def test_the_distance_of_a_contracted_article_is_that_of_its_noun():
     city = PrepositionalPhrase(PREPOSITIONS["to"], phrase("station", adjective="old"))
     node = Clause(NounPhrase(PRONOUNS["he"]), verb("gehen"), place=city)
     (pair,) = errors_in(example_of(Sentence(node)), "de", ["np_agreement"])
-    assert (pair.reference, pair.contrastive, pair.distance) == ("Er geht zum alten Bahnhof.", "Er geht zur alten Bahnhof.", 2)
+    assert (pair.reference, pair.contrastive, pair.distance) == (
+        "Er geht zum alten Bahnhof.",
+        "Er geht zur alten Bahnhof.",
+        2,
+    )

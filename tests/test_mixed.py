@@ -24,14 +24,26 @@ def allowed(letter: str, window: int) -> list[list[bool]]:
 @pytest.mark.parametrize("scale, width", [("head", WIDTH / 4), ("model", WIDTH)])
 @pytest.mark.parametrize("window", [0, 1, 2])
 def test_each_head_is_a_softmax_within_its_neighbourhood(window, scale, width):
-    (weights,) = build_weights(f"mixed(window={window}, scale='{scale}')", "encoder_self", 1, WIDTH, 4)
+    (weights,) = build_weights(
+        f"mixed(window={window}, scale='{scale}')", "encoder_self", 1, WIDTH, 4
+    )
     x = torch.randn(1, LENGTH, WIDTH)
-    found = weights(x, weights.project_key(x), torch.zeros(1, 1, 1, LENGTH, dtype=torch.bool), Positions(torch.arange(LENGTH)))[0]
-    q, k = (x[0] @ p.weight.T.detach() for p in (weights.scorer.query_proj, weights.scorer.key_proj))
+    found = weights(
+        x,
+        weights.project_key(x),
+        torch.zeros(1, 1, 1, LENGTH, dtype=torch.bool),
+        Positions(torch.arange(LENGTH)),
+    )[0]
+    q, k = (
+        x[0] @ p.weight.T.detach() for p in (weights.scorer.query_proj, weights.scorer.key_proj)
+    )
     for head, letter in enumerate("GLFB"):
         part = slice(3 * head, 3 * head + 3)
         for i, row in enumerate(allowed(letter, window)):
-            scores = [math.exp(float(q[i, part] @ k[j, part]) / math.sqrt(width)) if may else 0.0 for j, may in enumerate(row)]
+            scores = [
+                math.exp(float(q[i, part] @ k[j, part]) / math.sqrt(width)) if may else 0.0
+                for j, may in enumerate(row)
+            ]
             expected = torch.tensor([score / sum(scores) for score in scores])
             torch.testing.assert_close(found[head, i], expected, rtol=1e-4, atol=1e-6)
 
@@ -53,7 +65,10 @@ def test_types_are_repeated_over_the_heads(options, num_heads, letters):
 
 
 def test_a_local_head_looks_at_the_nearest_neighbours_unless_told_otherwise():
-    assert [weights.window for weights in build_weights("mixed", "encoder_self", 2, 16, 4)] == [1, 1]
+    assert [weights.window for weights in build_weights("mixed", "encoder_self", 2, 16, 4)] == [
+        1,
+        1,
+    ]
 
 
 def test_a_padded_query_that_sees_only_padding_gets_no_weights_instead_of_nan():
@@ -67,7 +82,14 @@ def test_a_padded_query_that_sees_only_padding_gets_no_weights_instead_of_nan():
 
 def test_the_parameters_are_those_of_the_baseline():
     """Tables 1 and 4: no parameter is added."""
-    counts = {name: sum(p.numel() for w in build_weights(name, "encoder_self", 6, 512, 8) for p in w.parameters()) for name in NAMES}
+    counts = {
+        name: sum(
+            p.numel()
+            for w in build_weights(name, "encoder_self", 6, 512, 8)
+            for p in w.parameters()
+        )
+        for name in NAMES
+    }
     assert counts["mixed"] == counts["dot-product"] == 2 * 512**2 * 6
 
 

@@ -26,20 +26,40 @@ from repro.papers.figures import (
 from repro.plots.scores import Measured
 from repro.records.sentences import REFERENCE_WORDS
 
-STATISTICS = ("confidence", "offset", "distance", "rarest", "two_rarest", "entropy", "relevance", "relevance_alphabeta", "gradient")
+STATISTICS = (
+    "confidence",
+    "offset",
+    "distance",
+    "rarest",
+    "two_rarest",
+    "entropy",
+    "relevance",
+    "relevance_alphabeta",
+    "gradient",
+)
 BINS = (REFERENCE_WORDS, [0, 8, 1000])
 PERCENT = {"encoder_self": 10, "decoder_self": 20, "cross": 30}
 
 
 def every_statistic(first: int) -> dict:
     """Return what is measured of two layers of three heads: all numbers differ."""
-    numbers = {name: (first + 6 * place + np.arange(6).reshape(2, 3)) / 1000 for place, name in enumerate(STATISTICS)}
-    numbers |= {"divergence": np.array([[0, first], [first, 0]]) / 1000, "histogram": first + np.arange(24).reshape(2, 3, 4)}
-    return {name: values.tolist() for name, values in numbers.items()} | {"roles": [[["unknown"]] * 3] * 2}
+    numbers = {
+        name: (first + 6 * place + np.arange(6).reshape(2, 3)) / 1000
+        for place, name in enumerate(STATISTICS)
+    }
+    numbers |= {
+        "divergence": np.array([[0, first], [first, 0]]) / 1000,
+        "histogram": first + np.arange(24).reshape(2, 3, 4),
+    }
+    return {name: values.tolist() for name, values in numbers.items()} | {
+        "roles": [[["unknown"]] * 3] * 2
+    }
 
 
 HEADS = {
-    arm: heads_about(arm, **{site: every_statistic(start + 100 * i) for i, site in enumerate(SITES)})
+    arm: heads_about(
+        arm, **{site: every_statistic(start + 100 * i) for i, site in enumerate(SITES)}
+    )
     for arm, start in ((BASE, 100), (HARD, 500))
 }
 EVIDENCE = Evidence("smoke", HEADS.values())
@@ -57,10 +77,18 @@ def ends(figure: Figure, name: str) -> Measured:
 
 
 def test_bars_are_the_distances_of_each_site():
-    of_all, of_two = distance_figure(EVIDENCE, BASE).popitem()[1], head_figures(HEADS[BASE])["Distance"]
+    of_all, of_two = (
+        distance_figure(EVIDENCE, BASE).popitem()[1],
+        head_figures(HEADS[BASE])["Distance"],
+    )
     for figure, sites in ((of_all, SITES), (of_two, ("encoder_self", "decoder_self"))):
-        drawn = {note.text: bars.y for note, bars in zip(figure.layout.annotations, figure.data, strict=True)}
-        assert {site: y.tolist() for site, y in drawn.items()} == {site: measured("distance", site).ravel().tolist() for site in sites}
+        drawn = {
+            note.text: bars.y
+            for note, bars in zip(figure.layout.annotations, figure.data, strict=True)
+        }
+        assert {site: y.tolist() for site, y in drawn.items()} == {
+            site: measured("distance", site).ravel().tolist() for site in sites
+        }
 
 
 def test_rare_words_are_the_two_rarest():
@@ -71,16 +99,25 @@ def test_rare_words_are_the_two_rarest():
 def test_confidence_goes_to_the_right_and_relevance_upwards():
     figures = relevance_figures(EVIDENCE, BASE)
     (cloud,) = figures["Confidence against relevance"].data
-    assert (cloud.x.tolist(), cloud.y.tolist()) == tuple(measured(name).ravel().tolist() for name in ("confidence", "relevance"))
+    assert (cloud.x.tolist(), cloud.y.tolist()) == tuple(
+        measured(name).ravel().tolist() for name in ("confidence", "relevance")
+    )
     for title in ("Confidence", "Relevance"):
         assert figures[title].data[0].z == pytest.approx(measured(title.lower()))
 
 
 def test_histograms_are_of_the_layers_that_the_paper_draws():
     site = {"histogram": np.ones((6, 2, 4)).tolist()}
-    figures = histogram_figure(Evidence("smoke", [heads_about(BASE, encoder_self=site, decoder_self=site)]), (BASE,))
+    figures = histogram_figure(
+        Evidence("smoke", [heads_about(BASE, encoder_self=site, decoder_self=site)]), (BASE,)
+    )
     for figure in figures.values():
-        assert [note.text for note in figure.layout.annotations][:3] == ["layer 0", "layer 2", "layer 5"]  # their 1, 3 and 6
+        # their 1, 3 and 6
+        assert [note.text for note in figure.layout.annotations][:3] == [
+            "layer 0",
+            "layer 2",
+            "layer 5",
+        ]
 
 
 @pytest.mark.parametrize("site", ["encoder_self", "decoder_self"])
@@ -107,9 +144,22 @@ def test_entropies_divergences_and_histograms_are_those_of_the_site_and_the_mode
 def test_maps_have_a_row_a_query_and_a_column_a_key():
     """In cross-attention the translation asks, and the source is looked at."""
     source, target = ("the", "dog", "sleeps", "."), ("der", "Hund", "schläft")
-    sides = {"encoder_self": (source, source), "decoder_self": (target, target), "cross": (target, source)}
-    weights = {site: [np.full((1, len(queries), len(keys)), PERCENT[site] / 100).tolist()] for site, (queries, keys) in sides.items()}
-    record = {"kind": "maps", "config_digest": BASE.config("smoke").digest(), "source": source, "target": target, "weights": weights}
+    sides = {
+        "encoder_self": (source, source),
+        "decoder_self": (target, target),
+        "cross": (target, source),
+    }
+    weights = {
+        site: [np.full((1, len(queries), len(keys)), PERCENT[site] / 100).tolist()]
+        for site, (queries, keys) in sides.items()
+    }
+    record = {
+        "kind": "maps",
+        "config_digest": BASE.config("smoke").digest(),
+        "source": source,
+        "target": target,
+        "weights": weights,
+    }
     for site, (queries, keys) in sides.items():
         (figure,) = maps_of(Evidence("smoke", [record]), BASE, site).values()
         assert (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext) == (queries, keys)
@@ -117,7 +167,9 @@ def test_maps_have_a_row_a_query_and_a_column_a_key():
 
 
 def test_intervals_of_gaps_end_where_those_of_the_evidence_do(refs):
-    evidence = Evidence("smoke", [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))])
+    evidence = Evidence(
+        "smoke", [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
+    )
     (figure,) = gap_figure(evidence, (BASE, HARD), *BINS, "reference words").values()
     gaps = [gap for _, _, gap in evidence.gap_by([(1, HARD), (-1, BASE)], *BINS)]
     expected = Measured(*([getattr(gap, end) for gap in gaps] for end in ("mean", "low", "high")))
@@ -129,17 +181,25 @@ def test_what_a_mask_costs_is_drawn_downwards_with_its_interval(refs):
     evidence = Evidence("smoke", masked_records(TOKEN, refs, range(0, len(refs), 5)))
     (figure,) = masked_length_figure(evidence, TOKEN, "8", *BINS, "reference words").values()
     losses = [evidence.masked(TOKEN, "8", inside) for _, _, inside in evidence.bins(TOKEN, *BINS)]
-    expected = Measured(*([-getattr(loss, end) for loss in losses] for end in ("mean", "high", "low")))
+    expected = Measured(
+        *([-getattr(loss, end) for loss in losses] for end in ("mean", "high", "low"))
+    )
     assert np.array(ends(figure, str(TOKEN))) == pytest.approx(np.array(expected), abs=1e-4)
     assert max(expected.values) < 0
 
 
 def test_accuracies_are_drawn_in_percent_with_their_intervals():
     """Ninety of a hundred pairs, and sixty with a head masked: the ends of Wilson's intervals, which are not symmetric."""
-    evidence = Evidence("smoke", [contrastive_record(TOKEN, "smoke", "agreement", 90, 60, distance=2)])
+    evidence = Evidence(
+        "smoke", [contrastive_record(TOKEN, "smoke", "agreement", 90, 60, distance=2)]
+    )
     (figure,) = accuracy_figure(evidence, "agreement", (TOKEN,), masked="8").values()
-    assert [end[0] for end in ends(figure, str(TOKEN))] == pytest.approx([90, 82.56, 94.48], abs=0.01)
-    assert [end[0] for end in ends(figure, f"{TOKEN}, head 8 masked")] == pytest.approx([60, 50.20, 69.06], abs=0.01)
+    assert [end[0] for end in ends(figure, str(TOKEN))] == pytest.approx(
+        [90, 82.56, 94.48], abs=0.01
+    )
+    assert [end[0] for end in ends(figure, f"{TOKEN}, head 8 masked")] == pytest.approx(
+        [60, 50.20, 69.06], abs=0.01
+    )
     assert figure.layout.xaxis.ticktext == ("2",)
 
 

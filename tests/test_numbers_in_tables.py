@@ -23,13 +23,19 @@ def rows_of(text: str) -> list[list[str]]:
 
 
 def test_what_a_masked_head_costs_is_shown_as_a_loss(refs):
-    evidence = Evidence("smoke", [*masked_records(TOKEN, refs, range(100)), score_record(LEARNED, damaged(refs, 4))])
+    evidence = Evidence(
+        "smoke", [*masked_records(TOKEN, refs, range(100)), score_record(LEARNED, damaged(refs, 4))]
+    )
     (_, change), _ = rows_of(mask_table(evidence, (TOKEN,), ["8"]))
     assert change.startswith("-") and change == evidence.masked(TOKEN, "8").cell(sign=-1)
     rows = rows_of(masked_length_table(evidence, TOKEN, "8", LEARNED, *BINS))
     assert len(rows) == 2
-    for (*_, change, minus), (_, _, inside) in zip(rows, evidence.bins(TOKEN, *BINS[:2]), strict=True):
-        assert change.startswith("-") and change == evidence.masked(TOKEN, "8", inside).cell(sign=-1)
+    for (*_, change, minus), (_, _, inside) in zip(
+        rows, evidence.bins(TOKEN, *BINS[:2]), strict=True
+    ):
+        assert change.startswith("-") and change == evidence.masked(TOKEN, "8", inside).cell(
+            sign=-1
+        )
         assert minus == evidence.contrast([(1, TOKEN), (-1, LEARNED)], inside).cell()
 
 
@@ -37,18 +43,23 @@ def test_a_difference_by_length_is_the_arm_minus_the_first(evidence):
     rows = rows_of(length_table(evidence, (BASE, HARD), *BINS))
     expected = evidence.gap_by([(1, HARD), (-1, BASE)], *BINS[:2])
     assert rows == [[name, str(count), gap.cell()] for name, count, gap in expected]
-    assert len(rows) == 2 and all(difference.startswith("+") for *_, difference in rows)  # fewer of its sentences are damaged
+    # fewer of its sentences are damaged
+    assert len(rows) == 2 and all(difference.startswith("+") for *_, difference in rows)
 
 
 def test_lengths_of_our_corpus_stand_under_their_language(evidence):
     *_, ours = rows_of(corpus_table(evidence, "you2020", "Table 1", BASE))
     found = load_corpus("minigerman", "en", "de").statistics("en", "de")
-    assert ours[-2:] == [f"{found.source_length:.1f}", f"{found.target_length:.1f}"] and ours[-2] != ours[-1]
+    assert (
+        ours[-2:] == [f"{found.source_length:.1f}", f"{found.target_length:.1f}"]
+        and ours[-2] != ours[-1]
+    )
 
 
 # Pruning
 
-SEVEN = {"encoder_self": [[0], []], "decoder_self": [[0, 1], []], "cross": [[0], [0, 1, 2]]}  # heads kept, of 22
+# heads kept, of 22
+SEVEN = {"encoder_self": [[0], []], "decoder_self": [[0, 1], []], "cross": [[0], [0, 1, 2]]}
 FOUR = {"encoder_self": [[], []], "decoder_self": [[], [0]], "cross": [[0, 1], [0]]}
 
 
@@ -56,29 +67,53 @@ FOUR = {"encoder_self": [[], []], "decoder_self": [[], [0]], "cross": [[0, 1], [
 def pruned(refs):
     """Return evidence of a sweep in which pruning costs something and training on gains more; its smallest model was cut.
 
-    As near to a quarter of 22 heads is the model with 7; the sweep came near whole numbers, that is to 5.
+    As near to a quarter of 22 heads is the model with 7; the sweep came near whole numbers, that is
+    to 5.
     """
-    points = [{"heads": heads, "config_digest": str(heads), "penalty": 0.1, "kept_heads": kept} for heads, kept in ((7, SEVEN), (4, FOUR))]
+    points = [
+        {"heads": heads, "config_digest": str(heads), "penalty": 0.1, "kept_heads": kept}
+        for heads, kept in ((7, SEVEN), (4, FOUR))
+    ]
     series = {
         "encoder": {"heads": 8, "points": [points[0] | {"heads": 1}], "continued": "control"},
         "all": {"heads": 22, "points": points, "continued": "control"},
         "scratch": {"pruned": "cut", "scratch": "scratch"},
     }
-    hyps = {"control": refs, "7": damaged(refs, 6), "4": damaged(refs, 4), "cut": damaged(refs, 4), "scratch": damaged(refs, 8)}
+    hyps = {
+        "control": refs,
+        "7": damaged(refs, 6),
+        "4": damaged(refs, 4),
+        "cut": damaged(refs, 4),
+        "scratch": damaged(refs, 8),
+    }
     whole = score_record(PRUNED, damaged(refs, 2))
-    records = {digest: score_record(PRUNED, made) | {"config_digest": digest} for digest, made in hyps.items()}
+    records = {
+        digest: score_record(PRUNED, made) | {"config_digest": digest}
+        for digest, made in hyps.items()
+    }
     for site, kept in FOUR.items():
         first, last = (f"dot-product(heads={len(heads)})" if heads else "none" for heads in kept)
         records["cut"]["config"]["model"][site] = f"{first}; last: {last}"
-    return Evidence("smoke", [whole, *records.values(), of_one_training("pruning") | {"series": series}])
+    return Evidence(
+        "smoke", [whole, *records.values(), of_one_training("pruning") | {"series": series}]
+    )
 
 
 def test_pruning_costs_against_its_control_and_gains_on_the_run_before(pruned):
     whole = PRUNED.config("smoke").digest()
     control, model = rows_of(pruning_tables.encoder_table(pruned))
-    assert control == ["1", "all 8, trained on", "", "", pruned.difference([("control", whole)], PRUNED).cell()]
+    assert control == [
+        "1",
+        "all 8, trained on",
+        "",
+        "",
+        pruned.difference([("control", whole)], PRUNED).cell(),
+    ]
     changes = [pruned.difference([("7", other)], PRUNED).cell() for other in ("control", whole)]
-    assert model == ["1", "1 of 8", "0.1", *changes] and [change[0] for change in changes] == ["-", "+"]
+    assert model == ["1", "1 of 8", "0.1", *changes] and [change[0] for change in changes] == [
+        "-",
+        "+",
+    ]
 
 
 def test_the_shape_that_was_trained_from_scratch_is_that_of_the_model_that_was_cut(pruned):
@@ -90,7 +125,10 @@ def test_the_shape_that_was_trained_from_scratch_is_that_of_the_model_that_was_c
 
 
 def test_heads_are_counted_as_pruned_and_as_kept_where_the_heading_says_so(pruned):
-    assert rows_of(pruning_tables.sites_table(pruned)) == [["1", "15 of 22", "1", "2", "4"], ["1", "18 of 22", "0", "1", "3"]]
+    assert rows_of(pruning_tables.sites_table(pruned)) == [
+        ["1", "15 of 22", "1", "2", "4"],
+        ["1", "18 of 22", "0", "1", "3"],
+    ]
     assert rows_of(pruning_tables.layers_table(pruned)) == [
         ["1", "7 kept, decoder_self", "2", "0"],
         ["1", "7 kept, cross", "1", "3"],

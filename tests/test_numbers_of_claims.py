@@ -1,7 +1,17 @@
 """Numbers that claims ask for at their edges: chosen among several, of nothing, or of one training run."""
 
 import pytest
-from paper_records import ALL_OF_DEV, BASE, HARD, damaged, heads_record, mask_record, of_one_training, score_record, verdict_on
+from paper_records import (
+    ALL_OF_DEV,
+    BASE,
+    HARD,
+    damaged,
+    heads_record,
+    mask_record,
+    of_one_training,
+    score_record,
+    verdict_on,
+)
 
 from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
@@ -24,10 +34,15 @@ def test_the_worst_of_three_against_the_best_of_three_was_chosen_on_the_same_sen
     lost = {head: range(20 * int(head), 20 * int(head) + 60) for head in "234567"}
     evidence = Evidence("smoke", masked_for_each(refs, lost))
     (condition,) = (line for line in verdict_on("R-05", masked_for_each(refs, lost)).evidence)
-    pairs = [evidence.masked_difference((TOKEN, near), (TOKEN, far)) for near in "234" for far in "567"]
+    pairs = [
+        evidence.masked_difference((TOKEN, near), (TOKEN, far)) for near in "234" for far in "567"
+    ]
     low, high = (float(end) for end in condition.split("95 % ")[1].split(",")[0].split(" to "))
     assert low < min(pair.low for pair in pairs) and high > min(pair.high for pair in pairs)
-    assert condition.startswith("open: ") and f": {min(pair.value for pair in pairs):+.2f}, " in condition
+    assert (
+        condition.startswith("open: ")
+        and f": {min(pair.value for pair in pairs):+.2f}, " in condition
+    )
 
 
 def test_a_clear_order_of_masks_is_seen_all_the_same(refs):
@@ -37,13 +52,17 @@ def test_a_clear_order_of_masks_is_seen_all_the_same(refs):
     assert verdict_on("R-05", masked_for_each(refs, swapped)).status == "not reproduced"
 
 
-@pytest.mark.parametrize(("num_heads", "wanted"), [(48, [14, 12, 4]), (16, [4, 4, 1]), (8, [2, 2, 1])])
+@pytest.mark.parametrize(
+    ("num_heads", "wanted"), [(48, [14, 12, 4]), (16, [4, 4, 1]), (8, [2, 2, 1])]
+)
 def test_pruning_aims_at_no_more_heads_than_claims_allow_and_at_one_at_least(num_heads, wanted):
     assert wanted_heads("encoder", num_heads) == wanted
 
 
 def test_of_models_equally_near_a_share_the_larger_one_is_taken():
-    assert point_near({"heads": 24, "points": [{"heads": heads} for heads in (10, 14, 15)]}, 0.5) == {"heads": 14}
+    assert point_near(
+        {"heads": 24, "points": [{"heads": heads} for heads in (10, 14, 15)]}, 0.5
+    ) == {"heads": 14}
 
 
 def test_a_model_without_any_head_is_none_with_very_few():
@@ -55,14 +74,20 @@ def test_a_model_without_any_head_is_none_with_very_few():
 
 
 def test_a_relation_that_does_not_occur_decides_nothing():
-    accuracy = {direction: [[None, None]] for direction in ("head to dependent", "dependent to head")}
+    accuracy = {
+        direction: [[None, None]] for direction in ("head to dependent", "dependent to head")
+    }
     of_relation = {"positions": {}, "accuracy": accuracy, "baseline": None}
     syntax = {name: dict.fromkeys(("nsubj", "dobj"), value) for name, value in of_relation.items()}
     verdict = verdict_on("V-11", [heads_record() | {"syntax": syntax}])
-    assert verdict.status == "undecided" and verdict.evidence[0].endswith(": nsubj does not occur in the parsed sentences")
+    assert verdict.status == "undecided" and verdict.evidence[0].endswith(
+        ": nsubj does not occur in the parsed sentences"
+    )
 
 
-@pytest.mark.parametrize("change", [{"relevance": [[None] * 8] * 2}, {"two_rarest": [[None] * 8] * 2}])
+@pytest.mark.parametrize(
+    "change", [{"relevance": [[None] * 8] * 2}, {"two_rarest": [[None] * 8] * 2}]
+)
 def test_a_layer_without_heads_or_rare_tokens_has_no_rare_head(change):
     record = heads_record()
     record["sites"]["encoder_self"] |= change
@@ -71,7 +96,9 @@ def test_a_layer_without_heads_or_rare_tokens_has_no_rare_head(change):
 
 
 @pytest.mark.parametrize(("shares", "points"), [([0.6, 0.5], -10), ([0.3, 0.6], 20)])
-def test_the_most_relevant_head_must_look_at_rare_tokens_often_and_more_than_any_other(shares, points):
+def test_the_most_relevant_head_must_look_at_rare_tokens_often_and_more_than_any_other(
+    shares, points
+):
     record = heads_record()
     record["sites"]["encoder_self"] |= {"relevance": [[0.1, 0.9]], "two_rarest": [shares]}
     assert rare_head(Evidence("smoke", [record])).value == pytest.approx(points)
@@ -80,7 +107,15 @@ def test_the_most_relevant_head_must_look_at_rare_tokens_often_and_more_than_any
 def test_a_figure_says_where_its_intervals_know_nothing_of_seeds(refs):
     records = [score_record(BASE, refs), score_record(HARD, damaged(refs, 8))]
     of_one, of_two = (
-        list(gap_figure(Evidence("smoke", found), (BASE, HARD), REFERENCE_WORDS, [0, 8, 1000], "reference words"))
+        list(
+            gap_figure(
+                Evidence("smoke", found),
+                (BASE, HARD),
+                REFERENCE_WORDS,
+                [0, 8, 1000],
+                "reference words",
+            )
+        )
         for found in (records, [*records, score_record(BASE, damaged(refs, 90), 2)])
     )
     assert of_one == ["BLEU against base by reference words, intervals over test sentences alone"]
@@ -89,9 +124,16 @@ def test_a_figure_says_where_its_intervals_know_nothing_of_seeds(refs):
 
 @pytest.mark.parametrize(
     ("base", "random", "status"),
-    [(0.1, 0.02, "reproduced"), (0.1, 0.005, "partly"), (0.005, 0.02, "partly"), (0.002, 0.005, "not reproduced")],
+    [
+        (0.1, 0.02, "reproduced"),
+        (0.1, 0.005, "partly"),
+        (0.005, 0.02, "partly"),
+        (0.002, 0.005, "not reproduced"),
+    ],
 )
-def test_layers_of_recurrent_attention_must_be_more_alike_than_those_of_random_attention_too(refs, base, random, status):
+def test_layers_of_recurrent_attention_must_be_more_alike_than_those_of_random_attention_too(
+    refs, base, random, status
+):
     """Layers that look at no tokens are alike already, beside those of the baseline."""
     records = []
     for system, divergence in {"ran-all": 0.01, "base": base, "syn-r": random}.items():

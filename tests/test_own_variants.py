@@ -80,7 +80,9 @@ def test_an_option_needs_no_annotation_if_it_has_a_default(write):
         built("nearness(slope='a')")
     write(
         "from __future__ import annotations\n"
-        + NEARNESS.replace('"""Attention that fades with distance."""\n', "").replace("slope=1.0", "slope: float = 1.0")
+        + NEARNESS.replace('"""Attention that fades with distance."""\n', "").replace(
+            "slope=1.0", "slope: float = 1.0"
+        )
     )
     assert built("nearness(slope=3)")[0].slope == 3.0
     write(NEARNESS.replace("slope=1.0", "slope: list[float] = (1.0,)"))
@@ -95,22 +97,60 @@ def test_an_option_may_be_one_of_some_numbers(write):
     assert [built(f"nearness(slope={value})")[0].slope for value in (1, 2, None)] == [1, 2, None]
     write(own.replace("slope=1.0", "slope: Literal[1, 2] = 1"))
     for value in ("3", "'1'", "1.0", "True"):
-        with pytest.raises(InputError, match=rf"nearness\(slope\): unknown value {value}\. Fix: use one of 1, 2"):
+        with pytest.raises(
+            InputError, match=rf"nearness\(slope\): unknown value {value}\. Fix: use one of 1, 2"
+        ):
             built(f"nearness(slope={value})")
 
 
 @pytest.mark.parametrize(
     ("edit", "spec", "message"),
     [
-        (("stack, slope=1.0", "stack, slope: dict[str, float]"), "nearness(slope={'a': 1.0})", r"as dict\[str, float\], which is not"),
-        (("stack, slope=1.0", "stack, slope: tuple[int, float]"), "nearness(slope=[1, 2.5])", "which is not checked. Fix: use bool, int, "),
-        (("stack, slope=1.0", "stack, **options"), "nearness", r"build takes '\*\*options', which cannot be given by name"),
-        (("stack, slope=1.0", "stack, slope=1.0, /"), "nearness", "build takes 'slope=1.0', which cannot be given by name"),
-        (("stack, slope=1.0", ""), "nearness", r"nearness_of_my_own: build takes no argument. Fix: write build\(stack\)"),
-        (("stack, slope=1.0", "stack: 'Stack', slope=1.0"), "nearness", "names is not there .*'Stack' is not defined.*import it"),
-        (("def build", "def make"), "nearness", "nearness_of_my_own: has no function build. Fix: write build"),
-        (("slope=1.0", "slope=None"), "nearness(slope=2.0)", "build does not say what its option 'slope' is. Fix: write its type"),
-        (("slope=1.0", "slope"), "nearness", r"nearness needs the option 'slope'. Fix: write nearness\(slope=...\)"),
+        (
+            ("stack, slope=1.0", "stack, slope: dict[str, float]"),
+            "nearness(slope={'a': 1.0})",
+            r"as dict\[str, float\], which is not",
+        ),
+        (
+            ("stack, slope=1.0", "stack, slope: tuple[int, float]"),
+            "nearness(slope=[1, 2.5])",
+            "which is not checked. Fix: use bool, int, ",
+        ),
+        (
+            ("stack, slope=1.0", "stack, **options"),
+            "nearness",
+            r"build takes '\*\*options', which cannot be given by name",
+        ),
+        (
+            ("stack, slope=1.0", "stack, slope=1.0, /"),
+            "nearness",
+            "build takes 'slope=1.0', which cannot be given by name",
+        ),
+        (
+            ("stack, slope=1.0", ""),
+            "nearness",
+            r"nearness_of_my_own: build takes no argument. Fix: write build\(stack\)",
+        ),
+        (
+            ("stack, slope=1.0", "stack: 'Stack', slope=1.0"),
+            "nearness",
+            "names is not there .*'Stack' is not defined.*import it",
+        ),
+        (
+            ("def build", "def make"),
+            "nearness",
+            "nearness_of_my_own: has no function build. Fix: write build",
+        ),
+        (
+            ("slope=1.0", "slope=None"),
+            "nearness(slope=2.0)",
+            "build does not say what its option 'slope' is. Fix: write its type",
+        ),
+        (
+            ("slope=1.0", "slope"),
+            "nearness",
+            r"nearness needs the option 'slope'. Fix: write nearness\(slope=...\)",
+        ),
         (
             ("range(stack.num_layers)", "range(1)"),
             "nearness",
@@ -121,7 +161,11 @@ def test_an_option_may_be_one_of_some_numbers(write):
             "nearness",
             "build returned Nearness for 2",
         ),
-        (("[Nearness(stack, slope) for", "[slope for"), "nearness", "build returned 2 of them for 2 layers"),
+        (
+            ("[Nearness(stack, slope) for", "[slope for"),
+            "nearness",
+            "build returned 2 of them for 2 layers",
+        ),
     ],
 )
 def test_a_mistake_in_its_file_has_a_line(write, edit, spec, message):
@@ -134,36 +178,59 @@ def test_a_mistake_in_its_file_has_a_line(write, edit, spec, message):
 @pytest.mark.parametrize(
     ("returned", "found"),
     [
-        ("return masked_softmax(scores, blocked[:, 0])", "(2, 5, 5)"),  # no heads: with as many heads as sentences it would be stretched
-        ("return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)[:, :1]", "(2, 1, 5, 5)"),
-        ("return masked_softmax(scores.expand(3, self.num_heads, -1, -1), blocked[:1])", "(3, 4, 5, 5)"),
+        # no heads: with as many heads as sentences it would be stretched
+        ("return masked_softmax(scores, blocked[:, 0])", "(2, 5, 5)"),
+        (
+            "return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)[:, :1]",
+            "(2, 1, 5, 5)",
+        ),
+        (
+            "return masked_softmax(scores.expand(3, self.num_heads, -1, -1), blocked[:1])",
+            "(3, 4, 5, 5)",
+        ),
         ("masked_softmax(scores, blocked)", "NoneType"),
     ],
 )
 def test_weights_of_a_wrong_shape_are_named(write, returned, found):
-    write(NEARNESS.replace("return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)", returned))
+    write(
+        NEARNESS.replace(
+            "return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)", returned
+        )
+    )
     (first, *_), query = built(), torch.randn(2, 5, 64)
     with pytest.raises(InputError) as error:
         blocked = torch.zeros(2, 1, 1, 5, dtype=torch.bool)
         first.attend(query, None, torch.randn(2, 4, 5, 16), blocked, Positions(torch.arange(5)))
     where = f"nearness_of_my_own: forward of Nearness returned {found}. Fix: "
-    assert str(error.value) == where + "return (batch or 1, num_heads, query_len, key_len), here (2 or 1, 4, 5, 5)"
+    assert (
+        str(error.value)
+        == where + "return (batch or 1, num_heads, query_len, key_len), here (2 or 1, 4, 5, 5)"
+    )
 
 
 def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch):
     monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.core.attention.nearnes")
-    with pytest.raises(InputError, match="'nearness' stands for repro.core.attention.nearnes, which is not there. Fix: write its file"):
+    with pytest.raises(
+        InputError,
+        match="'nearness' stands for repro.core.attention.nearnes, which is not there. Fix: write its file",
+    ):
         built()
-    with pytest.raises(InputError, match=r"site: unknown site 'encoder'. Fix: did you mean 'encoder_self'\?"):
+    with pytest.raises(
+        InputError, match=r"site: unknown site 'encoder'. Fix: did you mean 'encoder_self'\?"
+    ):
         build_weights("dot-product", "encoder", 2, 64, 4)
 
 
 def test_a_file_that_is_no_python_and_a_folder_that_is_not_there_are_named(write, monkeypatch):
     write(NEARNESS.replace("return [Nearness", "return [[Nearness"))
-    with pytest.raises(InputError, match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: mend that line"):
+    with pytest.raises(
+        InputError, match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: mend that line"
+    ):
         built()
     monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.attentoin.nearness")
-    with pytest.raises(InputError, match="'nearness' stands for repro.attentoin.nearness, which is not there"):
+    with pytest.raises(
+        InputError, match="'nearness' stands for repro.attentoin.nearness, which is not there"
+    ):
         built()
 
 
@@ -173,21 +240,26 @@ def test_only_what_a_variant_computes_counts(write):
     before = of_model(model)
     write(
         "# a comment\n"
-        + NEARNESS.replace("A softmax of minus", "Another docstring").replace("scores", "numbers").replace("Nearness", "Near")
+        + NEARNESS.replace("A softmax of minus", "Another docstring")
+        .replace("scores", "numbers")
+        .replace("Nearness", "Near")
     )
     assert changes(before, of_model(model)) == []
     write(NEARNESS.replace("-self.slope", "self.slope"))
     assert changes(before, of_model(model)) == [WORDS["output"], WORDS["loss"], WORDS["gradient"]]
 
 
-def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_out_for_it(write, tmp_path, monkeypatch, capsys):
+def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_out_for_it(
+    write, tmp_path, monkeypatch, capsys
+):
     write(NEARNESS)
     option = f"model.{SITE}=nearness"
     runs = tmp_path / "runs"
     cut_short(runs, monkeypatch, 14, option)
     write(NEARNESS.replace("-self.slope", "0.5 * self.slope"))
     what = (
-        "cannot resume exactly: this code computes other scores of the next token, another loss, another gradient than when the run began"
+        "cannot resume exactly: this code computes other scores of the next token, "
+        "another loss, another gradient than when the run began"
     )
     with pytest.raises(InputError, match=what):
         train(tiny(option), runs, quiet=True)
@@ -197,7 +269,10 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     assert evaluate_run(run, "dev") == first and capsys.readouterr().err == ""
     write(NEARNESS.replace("-self.slope", "5 * self.slope"))
     second = evaluate_run(run, "dev")
-    assert "this code computes other scores of the next token than when the run began: old parameters, new code" in capsys.readouterr().err
+    assert (
+        "this code computes other scores of the next token than when the run began: old parameters, new code"
+        in capsys.readouterr().err
+    )
     assert second["decoding"] != first["decoding"] or hypotheses_of(second) != hypotheses_of(first)
     assert len(list((run.path / "evaluations").glob("*.json"))) == 2
     note = "this code computes other scores of the next token than when the run began: old parameters, new code"
@@ -205,7 +280,8 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
     assert train(tiny(option), runs, quiet=True).path == run.path
     assert (
-        "this code computes other scores of the next token than when the run began: old parameters, new code" in capsys.readouterr().err
+        "this code computes other scores of the next token than when the run began: old parameters, new code"
+        in capsys.readouterr().err
     ), "its dev loss is that of the old code"
 
 
@@ -215,7 +291,9 @@ def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, 
         self.register_buffer("used", torch.zeros((), dtype=torch.long))
         self.register_buffer("derived", torch.ones(3), persistent=False)"""
     first_line = "def forward(self, query, key, blocked, positions):\n"
-    text = NEARNESS.replace("super().__init__(stack.num_heads, stack.head_dim)", drawn).replace("-self.slope", "-self.drawn")
+    text = NEARNESS.replace("super().__init__(stack.num_heads, stack.head_dim)", drawn).replace(
+        "-self.slope", "-self.drawn"
+    )
     write(text.replace(first_line, first_line + "        self.used += self.training\n"))
     option = f"model.{SITE}=nearness"
     cut_short(tmp_path, monkeypatch, 14, option)
@@ -223,7 +301,9 @@ def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, 
     assert_same(run, whole(option))
     saved = parameters_of(run)
     places = [f"encoder.{layer}.self_attention.sublayer.weights" for layer in (0, 1)]
-    assert [int(saved[f"{place}.used"]) for place in places] == [24, 24] and not any(name.endswith("derived") for name in saved)
+    assert [int(saved[f"{place}.used"]) for place in places] == [24, 24] and not any(
+        name.endswith("derived") for name in saved
+    )
     for _ in range(2):  # each draws other numbers, before it loads those of the run
         model = load_model(run)
         for layer, place in zip(model.attentions()[SITE], places, strict=True):
@@ -232,24 +312,54 @@ def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, 
 
 def test_a_pruned_model_keeps_what_a_variant_at_another_site_has_drawn(write, tmp_path):
     known = "super().__init__(stack.num_heads, stack.head_dim)"
-    write(NEARNESS.replace(known, f'{known}\n        self.register_buffer("drawn", torch.rand(()))'))
-    whole = train(tiny(f"model.{SITE}=nearness", 'model.gated_sites=["cross"]', "train.max_updates=2"), tmp_path, quiet=True)
-    drawn = [[layer.weights.drawn for layer in load_model(run).attentions()[SITE]] for run in (whole, save_pruned(whole))]
+    write(
+        NEARNESS.replace(known, f'{known}\n        self.register_buffer("drawn", torch.rand(()))')
+    )
+    whole = train(
+        tiny(f"model.{SITE}=nearness", 'model.gated_sites=["cross"]', "train.max_updates=2"),
+        tmp_path,
+        quiet=True,
+    )
+    drawn = [
+        [layer.weights.drawn for layer in load_model(run).attentions()[SITE]]
+        for run in (whole, save_pruned(whole))
+    ]
     assert drawn[0] == drawn[1]
 
 
-def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(write, tmp_path, monkeypatch, capsys):
+def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(
+    write, tmp_path, monkeypatch, capsys
+):
     write(NEARNESS.replace("return masked_softmax(", "return 1 / 0 * masked_softmax("))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
-    code, line = refused(capsys, "train", "train.max_updates=2", "data.train_pairs=300", "data.vocab_size=300", f"model.{SITE}=nearness")
-    number = NEARNESS.split("\n").index("        return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)") + 1
-    assert code == 70 and re.match(rf"error: nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: mend that file if it is", line)
+    code, line = refused(
+        capsys,
+        "train",
+        "train.max_updates=2",
+        "data.train_pairs=300",
+        "data.vocab_size=300",
+        f"model.{SITE}=nearness",
+    )
+    number = (
+        NEARNESS.split("\n").index(
+            "        return masked_softmax(scores.expand(1, self.num_heads, -1, -1), blocked)"
+        )
+        + 1
+    )
+    assert code == 70 and re.match(
+        rf"error: nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: mend that file if it is",
+        line,
+    )
 
 
 def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):
     (tmp_path / "own").mkdir()
     name = write_corpus(tmp_path / "own", train_en=[*EN[:20], "c"], train_de=[*DE[:20], ""])
-    run = train(tiny(f"data.corpus={name}", "data.source=en", "data.target=de", "data.vocab_size=60"), tmp_path / "runs", quiet=True)
+    run = train(
+        tiny(f"data.corpus={name}", "data.source=en", "data.target=de", "data.vocab_size=60"),
+        tmp_path / "runs",
+        quiet=True,
+    )
     expected = f"{run.path}: training pairs left out: 1 (blank); repro data {name} names them\n"
     assert capsys.readouterr().err == expected

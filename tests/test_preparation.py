@@ -24,7 +24,12 @@ from repro.runs.run import Run
 from repro.runs.train import train
 from test_transformer import small
 
-WORDS = [f"{a} {b} {c} dog{n}" for n, (a, b, c) in enumerate([("the", "big", "red"), ("a", "small", "old"), ("one", "sad", "new")] * 40)]
+WORDS = [
+    f"{a} {b} {c} dog{n}"
+    for n, (a, b, c) in enumerate(
+        [("the", "big", "red"), ("a", "small", "old"), ("one", "sad", "new")] * 40
+    )
+]
 
 
 @pytest.fixture
@@ -35,12 +40,20 @@ def corpus(tmp_path):
     parts = {"train": slice(0, 100), "dev": slice(100, 110), "test": slice(110, 120)}
     for split, part in parts.items():
         for language, mark in (("en", ""), ("de", "x")):
-            (folder / f"{split}.{language}").write_text("".join(f"{mark}{sentence}\n" for sentence in WORDS[part]))
+            (folder / f"{split}.{language}").write_text(
+                "".join(f"{mark}{sentence}\n" for sentence in WORDS[part])
+            )
     return folder
 
 
 def own(corpus, *overrides: str):
-    options = ("data.train_pairs=100", "data.vocab_size=60", "train.max_updates=4", "train.eval_every=2", "train.batch_tokens=100")
+    options = (
+        "data.train_pairs=100",
+        "data.vocab_size=60",
+        "train.max_updates=4",
+        "train.eval_every=2",
+        "train.batch_tokens=100",
+    )
     return resolve("smoke", "base", overrides=(f"data.corpus=local:{corpus}", *options, *overrides))
 
 
@@ -76,7 +89,9 @@ def test_what_a_start_without_a_checkpoint_noted_bars_no_other_text(tmp_path, co
     run.subwords_path.write_bytes(Subwords.fit(WORDS[:3] * 40, 50).model)
     train(own(corpus), tmp_path / "runs", quiet=True)
     assert run.provenance()["data_fingerprint"] == whole.provenance()["data_fingerprint"]
-    assert all(torch.equal(parameters_of(run)[name], value) for name, value in parameters_of(whole).items())
+    assert all(
+        torch.equal(parameters_of(run)[name], value) for name, value in parameters_of(whole).items()
+    )
 
 
 @pytest.mark.parametrize("split", ["dev", "train"])
@@ -92,30 +107,45 @@ def test_a_finished_run_of_a_text_that_has_changed_is_refused(tmp_path, corpus):
     assert train(own(corpus), tmp_path / "runs", quiet=True).path == run.path
     for path in corpus.glob("train.*"):
         path.write_text("\n".join(path.read_text().split("\n")[:-10]) + "\n")
-    with pytest.raises(InputError, match="was trained on another version of local:.* Fix: restore the text, or delete the run's folder"):
+    with pytest.raises(
+        InputError,
+        match="was trained on another version of local:.* Fix: restore the text, or delete the run's folder",
+    ):
         train(own(corpus), tmp_path / "runs", quiet=True)
     assert train(own(corpus), tmp_path / "runs", quiet=True, allow_inexact=True).path == run.path
 
 
 def test_a_finished_run_of_a_published_corpus_that_has_changed_is_refused(tmp_path, monkeypatch):
     """Tatoeba grows: what is test text today may have been training text when the run was made."""
-    few = ("data.train_pairs=300", "data.vocab_size=300", "train.max_updates=2", "train.eval_every=2", "train.batch_tokens=400")
+    few = (
+        "data.train_pairs=300",
+        "data.vocab_size=300",
+        "train.max_updates=2",
+        "train.eval_every=2",
+        "train.batch_tokens=400",
+    )
     config = resolve("smoke", "base", overrides=few)
     run = train(config, tmp_path, quiet=True)
     assert train(config, tmp_path, quiet=True).path == run.path
     forget_hashes(run)
     write_json(run.provenance_path, run.provenance() | {"data_fingerprint": "0" * 64})
-    with pytest.raises(InputError, match="was trained on another version of minigerman. Fix: restore the text, or delete the run's folder"):
+    with pytest.raises(
+        InputError,
+        match="was trained on another version of minigerman. Fix: restore the text, or delete the run's folder",
+    ):
         train(config, tmp_path, quiet=True)
     for split in ("dev", "minidialogue:test"):
         with pytest.raises(
-            InputError, match="was trained on another version of minigerman, whose training text .* Fix: restore the corpus"
+            InputError,
+            match="was trained on another version of minigerman, whose training text .* Fix: restore the corpus",
         ):
             evaluate_run(run, split)
     assert not may_change("multi30k"), "its checksums hold the text"
     monkeypatch.delenv("REPRO_DATA", raising=False)
     monkeypatch.setattr("repro.runs.prepare.load_once", lambda *_: load_corpus("tatoeba"))
-    assert train(config, tmp_path, quiet=True).path == run.path, "what is trained already needs no corpus"
+    assert train(config, tmp_path, quiet=True).path == run.path, (
+        "what is trained already needs no corpus"
+    )
 
 
 def test_a_run_that_goes_on_with_another_text_keeps_its_lengths(tmp_path, corpus, monkeypatch):
@@ -129,18 +159,22 @@ def test_a_run_that_goes_on_with_another_text_keeps_its_lengths(tmp_path, corpus
     source = corpus / "train.de"
     source.write_text(source.read_text().replace("xthe", "xthe xvery xmuch"))
     assert train(config, tmp_path / "runs", quiet=True, allow_inexact=True).is_finished
-    assert run.lengths_path.read_bytes() == before and new_model(run)  # they are gamma of the cross attention
+    # they are gamma of the cross attention
+    assert run.lengths_path.read_bytes() == before and new_model(run)
 
 
 @pytest.mark.parametrize("language, side", [("en", "source"), ("de", "target")])
-def test_a_test_set_that_no_model_of_this_shape_can_read_is_refused_before_training(tmp_path, corpus, language, side):
+def test_a_test_set_that_no_model_of_this_shape_can_read_is_refused_before_training(
+    tmp_path, corpus, language, side
+):
     with (corpus / f"test.{language}").open("a") as file:
         file.write("dog " * 90 + "\n")
     with (corpus / f"test.{'de' if language == 'en' else 'en'}").open("a") as file:
         file.write("a cat\n")
     site = "encoder_self" if side == "source" else "decoder_self"
     with pytest.raises(
-        InputError, match=f"test: a {side} sentence of test has .* but an attention is defined for 40. Fix: raise its max_len"
+        InputError,
+        match=f"test: a {side} sentence of test has .* but an attention is defined for 40. Fix: raise its max_len",
     ):
         train(own(corpus, f"model.{site}=recurrent(max_len=40)"), tmp_path / "runs", quiet=True)
 
@@ -160,7 +194,10 @@ def test_a_book_on_one_line_is_refused_before_training(tmp_path, corpus, split):
 def test_a_sentence_may_fill_an_attention_with_its_mark_and_no_more(site, length):
     splits = {"train": EncodedPairs([[5] * 6], [[5] * 4], True)}
     check_lengths(small({site: f"recurrent(max_len={length})"}), splits)
-    with pytest.raises(InputError, match=f"has {length} tokens with its mark, but an attention is defined for {length - 1}. Fix: raise"):
+    with pytest.raises(
+        InputError,
+        match=f"has {length} tokens with its mark, but an attention is defined for {length - 1}. Fix: raise",
+    ):
         check_lengths(small({site: f"recurrent(max_len={length - 1})"}), splits)
 
 
@@ -170,11 +207,17 @@ def test_only_held_out_sentences_may_not_be_books():
     check_lengths(model, {"test": EncodedPairs([longest], [longest], True)})
     for side in ([[*longest, 5]], [longest]), ([longest], [[*longest, 5]]):
         check_lengths(model, {"train": EncodedPairs(*side, True)})
-        with pytest.raises(InputError, match="sentence of test has 2,001 tokens with its mark, and attention takes memory"):
+        with pytest.raises(
+            InputError,
+            match="sentence of test has 2,001 tokens with its mark, and attention takes memory",
+        ):
             check_lengths(model, {"test": EncodedPairs(*side, True)})
 
 
-@pytest.mark.parametrize("mistake", ["model.encoder_self=dot-product(heads=7)", "model.encoder_self=recurrent(max_len=3)"])
+@pytest.mark.parametrize(
+    "mistake",
+    ["model.encoder_self=dot-product(heads=7)", "model.encoder_self=recurrent(max_len=3)"],
+)
 def test_a_mistake_leaves_no_run_behind(tmp_path, mistake):
     config = tiny(mistake)  # what is refused here could leave nothing
     with pytest.raises(InputError):
@@ -188,7 +231,9 @@ def test_a_run_whose_folder_vanishes_ends_with_what_could_not_be_written(tmp_pat
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     config = tiny()
-    monkeypatch.setattr("repro.runs.prepare.write_json", lambda path, value: monkeypatch.setattr("os.fsync", vanish))
+    monkeypatch.setattr(
+        "repro.runs.prepare.write_json", lambda path, value: monkeypatch.setattr("os.fsync", vanish)
+    )
     with pytest.raises(MachineError, match=r"subwords.model: cannot be written"):
         train(config, tmp_path / "runs", quiet=True)
 
@@ -208,14 +253,22 @@ def test_a_mistake_keeps_what_was_trained(tmp_path, stopped):
         ("cuda:99", MachineError, "--device: 'cuda:99' does not work here ("),
         ("meta", MachineError, "--device: 'meta' does not work here ("),
         ("", InputError, "--device: unknown device ''. Fix: use cpu, cuda, or leave it out"),
-        (0, InputError, "device: wants str or device, found 0. Fix: use 'cpu', 'cuda', or leave it out"),
+        (
+            0,
+            InputError,
+            "device: wants str or device, found 0. Fix: use 'cpu', 'cuda', or leave it out",
+        ),
     ],
 )
-def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_path, monkeypatch, device, error, line, is_finished):
+def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(
+    tmp_path, monkeypatch, device, error, line, is_finished
+):
     config = tiny("train.max_updates=1")
     if is_finished:
         train(config, tmp_path, quiet=True)
-    monkeypatch.setattr("repro.runs.train.load_corpus", lambda *arguments: pytest.fail("the corpus was read"))
+    monkeypatch.setattr(
+        "repro.runs.train.load_corpus", lambda *arguments: pytest.fail("the corpus was read")
+    )
     with pytest.raises(error, match=re.escape(line)):
         train(config, tmp_path, device=device, quiet=True)
     with pytest.raises(error, match=re.escape(line)):
@@ -225,20 +278,30 @@ def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(tmp_pat
 def test_pairs_that_are_too_long_are_counted(tmp_path, capfd):
     run = train(tiny("data.max_tokens=12", "train.max_updates=1"), tmp_path, quiet=True)
     (count,) = re.findall(
-        r"(\d+) of 400 training pairs have more than data.max_tokens=12 subwords; they are left out", capfd.readouterr().err
+        r"(\d+) of 400 training pairs have more than data.max_tokens=12 subwords; they are left out",
+        capfd.readouterr().err,
     )
     data, subwords = run.config.data, load_subwords(run.subwords_path)
-    sides = [subwords.encode(side[:400]) for side in load_pairs(data.corpus, data.source, data.target, "train")]
+    sides = [
+        subwords.encode(side[:400])
+        for side in load_pairs(data.corpus, data.source, data.target, "train")
+    ]
     assert int(count) == sum(max(len(s), len(t)) > 12 for s, t in zip(*sides, strict=True)) > 0
 
 
-@pytest.mark.parametrize("capability, precision, warns", [("AVX2", "bf16", True), ("AVX2", "fp32", False), ("AVX512", "bf16", False)])
-def test_a_precision_that_the_processor_only_emulates_is_told(tmp_path, capfd, monkeypatch, capability, precision, warns):
+@pytest.mark.parametrize(
+    "capability, precision, warns",
+    [("AVX2", "bf16", True), ("AVX2", "fp32", False), ("AVX512", "bf16", False)],
+)
+def test_a_precision_that_the_processor_only_emulates_is_told(
+    tmp_path, capfd, monkeypatch, capability, precision, warns
+):
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     run = train(tiny(f"train.precision={precision}", "train.max_updates=1"), tmp_path, quiet=True)
     line = f"{run.path}: this processor (AVX2) has no instructions for bf16 and emulates it; train.precision=fp32 is many times faster here"
     assert (line in capfd.readouterr().err) == warns
-    assert run.provenance()["processor"].endswith(f", {capability}")  # two processors of one name need not have the same instructions
+    # two processors of one name need not have the same instructions
+    assert run.provenance()["processor"].endswith(f", {capability}")
 
 
 def flip(path, place: int = 700) -> None:
@@ -252,7 +315,10 @@ def test_changed_subwords_and_lengths_are_found(tmp_path, stopped, file):
     for change in (flip, lambda path: path.write_bytes(b""), lambda path: path.unlink()):
         good = (stopped.path / file).read_bytes()
         change(stopped.path / file)
-        with pytest.raises(DamagedFileError, match=rf"{file}: (differs from its hash in provenance.json|is missing). Fix: restore it, or"):
+        with pytest.raises(
+            DamagedFileError,
+            match=rf"{file}: (differs from its hash in provenance.json|is missing). Fix: restore it, or",
+        ):
             new_model(stopped)
         with pytest.raises(DamagedFileError, match=file):
             train(tiny(), tmp_path / "runs", quiet=True)
@@ -264,7 +330,9 @@ def test_a_start_with_changed_subwords_is_refused(tmp_path):
     start = train(tiny("train.max_updates=1"), tmp_path, quiet=True)
     flip(start.subwords_path)
     with pytest.raises(DamagedFileError, match=f"{start.path.name}.*subwords.model: differs"):
-        train(tiny("train.max_updates=1", f"train.start_from={start.path.name}"), tmp_path, quiet=True)
+        train(
+            tiny("train.max_updates=1", f"train.start_from={start.path.name}"), tmp_path, quiet=True
+        )
 
 
 def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_one_line(tmp_path):
@@ -277,14 +345,22 @@ def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_o
     good = run.subwords_path.read_bytes()
     for damaged in (b"", b"nonsense", good[:3000], good.replace("▁".encode(), b"\xff\xff\xff")):
         run.subwords_path.write_bytes(damaged)
-        with pytest.raises(DamagedFileError, match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it, or"):
+        with pytest.raises(
+            DamagedFileError,
+            match="subwords.model: is missing or is not a sentencepiece model. Fix: restore it, or",
+        ):
             new_model(run)
     run.subwords_path.write_bytes(good)
     counts = [("3", "0"), ("NaN", "2"), ("Infinity", "2"), ("1" + "0" * 400, "2")]
-    pairs = [f'{{"source_tokens": {source}, "target_tokens": {target}}}' for source, target in counts]
+    pairs = [
+        f'{{"source_tokens": {source}, "target_tokens": {target}}}' for source, target in counts
+    ]
     for damaged in ("", '{"source_tokens": 3', '{"source_tokens": 3}', *pairs, "[]", "[" * 100_000):
         run.lengths_path.write_text(damaged)
-        with pytest.raises(DamagedFileError, match="lengths.json: holds no two numbers of tokens. Fix: restore it, or"):
+        with pytest.raises(
+            DamagedFileError,
+            match="lengths.json: holds no two numbers of tokens. Fix: restore it, or",
+        ):
             new_model(run)
 
 
@@ -306,9 +382,18 @@ def test_a_run_made_before_hashes_were_noted_is_loaded_and_its_damage_is_still_o
 )
 def test_a_damaged_provenance_is_named(tmp_path, stopped, content):
     if not isinstance(content, str):  # None takes the entry out
-        content = json.dumps({key: value for key, value in (stopped.provenance() | content).items() if value is not None})
+        content = json.dumps(
+            {
+                key: value
+                for key, value in (stopped.provenance() | content).items()
+                if value is not None
+            }
+        )
     stopped.provenance_path.write_text(content)
-    with pytest.raises(DamagedFileError, match="provenance.json: does not say from what the run was made. Fix: restore it, or"):
+    with pytest.raises(
+        DamagedFileError,
+        match="provenance.json: does not say from what the run was made. Fix: restore it, or",
+    ):
         train(tiny(), tmp_path / "runs", quiet=True)
 
 
@@ -318,9 +403,15 @@ def test_an_edited_configuration_is_not_believed(tmp_path, monkeypatch):
     values = json.loads((run.path / "config.json").read_text())
     values["train"]["learning_rate"] = 0.5
     write_json(run.path / "config.json", values)
-    with pytest.raises(DamagedFileError, match=r"config.json: was changed: train.learning_rate is 0.5, was 0.014. Fix: restore it, or"):
+    with pytest.raises(
+        DamagedFileError,
+        match=r"config.json: was changed: train.learning_rate is 0.5, was 0.014. Fix: restore it, or",
+    ):
         train(tiny(), quiet=True)
-    with pytest.raises(DamagedFileError, match=r"config.json: was changed: the folder is named by a configuration of digest [0-9a-f]{12}"):
+    with pytest.raises(
+        DamagedFileError,
+        match=r"config.json: was changed: the folder is named by a configuration of digest [0-9a-f]{12}",
+    ):
         Run.find("base")
     run.path.rename(tmp_path / "of my own")
     assert Run.find("of my own").config.train.learning_rate == 0.5
@@ -332,4 +423,7 @@ def test_only_the_first_train_pairs_are_trained_on_and_cut_into_subwords(corpus)
     sides = [side[:40] for side in load_pairs(f"local:{corpus}", "en", "de", "train")]
     assert subwords.model == Subwords.fit([*sides[0], *sides[1]], 60).model
     counts = [sum(map(len, subwords.encode(side))) for side in sides]
-    assert json.loads(run.lengths_path.read_bytes()) == {"source_tokens": counts[0], "target_tokens": counts[1]}
+    assert json.loads(run.lengths_path.read_bytes()) == {
+        "source_tokens": counts[0],
+        "target_tokens": counts[1],
+    }

@@ -51,4 +51,6 @@ def test_of_a_run_on_a_gpu_its_name_is_kept_before_that_of_the_processor(monkeyp
     assert (found["device"], found["processor"]) == ("cuda", f"Card 3, {beside}")
     other = found | {"processor": f"Card 4, {beside}"}
     assert identity_changes(found, other) == ["GPU was Card 3, is Card 4"]
-    assert identity_changes(found, found | {"processor": "Card 3, 1 x Another, SVE"}) == [], "the card rounds, whatever lies beside it"
+    assert identity_changes(found, found | {"processor": "Card 3, 1 x Another, SVE"}) == [], (
+        "the card rounds, whatever lies beside it"
+    )

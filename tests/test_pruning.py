@@ -52,7 +52,12 @@ def base(tmp_path_factory) -> Run:
 
 
 def test_older_runs_keep_their_names():
-    overrides = ("train.max_updates=600", "train.batch_tokens=2048", "train.learning_rate=0.01", "train.warmup=100")
+    overrides = (
+        "train.max_updates=600",
+        "train.batch_tokens=2048",
+        "train.learning_rate=0.01",
+        "train.warmup=100",
+    )
     base, gated = (resolve("smoke", system, overrides=overrides) for system in ("base", "gated"))
     assert (base.digest(), gated.digest()) == ("f38e999b361d", "b96a52ee47dd")
     assert replace(base, train=replace(base.train, start_from="x")).digest() != "f38e999b361d"
@@ -68,15 +73,21 @@ def test_a_frozen_decoder_does_not_move_by_a_bit(base):
     first, last = parameters_of(base), parameters_of(run)
     moved = {name for name, value in first.items() if not torch.equal(value, last[name])}
     assert moved == {name for name in first if name.startswith("encoder")}
-    assert set(last) - set(first) == {f"encoder.{i}.self_attention.sublayer.gate.log_alpha" for i in range(2)}
-    assert load_state(run.path / "final")["parameters"] == sum(value.numel() for value in last.values())
+    assert set(last) - set(first) == {
+        f"encoder.{i}.self_attention.sublayer.gate.log_alpha" for i in range(2)
+    }
+    assert load_state(run.path / "final")["parameters"] == sum(
+        value.numel() for value in last.values()
+    )
 
 
 def test_without_freezing_the_decoder_moves(base):
     """The control: the comparison above can fail."""
     config = pruning_config(base, 0.05, ("encoder_self",), freeze_decoder=False, **SHORT)
     first, last = parameters_of(base), parameters_of(train(config, base.path.parent, quiet=True))
-    assert not any(torch.equal(value, last[name]) for name, value in first.items() if value.dim() > 1)
+    assert not any(
+        torch.equal(value, last[name]) for name, value in first.items() if value.dim() > 1
+    )
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
@@ -84,13 +95,18 @@ def test_with_separate_embeddings_the_source_moves_and_the_target_does_not(norm)
     """With layer normalisation before each sublayer, there is one more behind the last, in the decoder too."""
     model = small(tie_embeddings=False, norm=norm, gated_sites=("encoder_self",))
     freeze_decoder(model)
-    config, pairs = TrainConfig(freeze_decoder=True, gate_rate=2.0), EncodedPairs([[5, 6, 7], [8, 9]], [[9, 8], [7, 6, 5]], True)
+    config, pairs = (
+        TrainConfig(freeze_decoder=True, gate_rate=2.0),
+        EncodedPairs([[5, 6, 7], [8, 9]], [[9, 8], [7, 6, 5]], True),
+    )
     optimizer = make_optimizer(model, config)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     for _ in range(3):
         apply_update(model, optimizer, pairs.batch([0, 1]), 1e-2, config)
     same = {name for name, value in model.state_dict().items() if torch.equal(value, before[name])}
-    assert same == {name for name in before if name.startswith(("decoder", "target_embedding", "output"))}
+    assert same == {
+        name for name in before if name.startswith(("decoder", "target_embedding", "output"))
+    }
 
 
 def test_gates_learn_at_their_own_rate():
@@ -98,17 +114,23 @@ def test_gates_learn_at_their_own_rate():
     for rate in (1.0, 10.0):
         torch.manual_seed(1)
         model = small(gated_sites=("cross",), gate_init=1.0)
-        config, pairs = TrainConfig(gate_rate=rate, gate_penalty=1.0), EncodedPairs([[5, 6, 7]], [[9, 8]], True)
+        config, pairs = (
+            TrainConfig(gate_rate=rate, gate_penalty=1.0),
+            EncodedPairs([[5, 6, 7]], [[9, 8]], True),
+        )
         weight = model.decoder[0].cross_attention.sublayer.out_proj.weight
         before = weight.detach().clone()
         apply_update(model, make_optimizer(model, config), pairs.batch([0]), 1e-3, config)
         gate = model.decoder[0].cross_attention.sublayer.gate.log_alpha
         moves.append((1 - gate.mean().item(), (weight - before).abs().max().item()))
-    assert moves[0] == pytest.approx((1e-3, 1e-3), rel=1e-2) and moves[1] == pytest.approx((1e-2, 1e-3), rel=1e-2)
+    assert moves[0] == pytest.approx((1e-3, 1e-3), rel=1e-2) and moves[1] == pytest.approx(
+        (1e-2, 1e-3), rel=1e-2
+    )
 
 
 def test_a_pruning_run_starts_where_its_base_ended(base, monkeypatch):
-    monkeypatch.setattr("repro.core.subwords.Subwords.fit", None)  # the subwords are the base's, not fitted again
+    # the subwords are the base's, not fitted again
+    monkeypatch.setattr("repro.core.subwords.Subwords.fit", None)
     config = pruning_config(base, 0.0, max_updates=1, learning_rate=1e-9)
     last = parameters_of(run := train(config, base.path.parent, quiet=True))
     for name, value in parameters_of(base).items():
@@ -137,9 +159,15 @@ def test_the_control_is_trained_on_as_the_pruned_ones_are_without_gates(base, si
     assert moved == {name for name in first if sites == SITES or name.startswith("encoder")}
 
 
-def test_the_control_of_a_model_that_was_cut_out_says_nothing_of_the_gates_that_it_had(base, tmp_path):
+def test_the_control_of_a_model_that_was_cut_out_says_nothing_of_the_gates_that_it_had(
+    base, tmp_path
+):
     kept = replace(base.config.model, gate_init=2.0, gate_rule="soft")
-    cut_out = replace(base.config, model=kept, train=replace(base.config.train, cut_from="gated-seed1", gate_penalty=0.1, gate_rate=5.0))
+    cut_out = replace(
+        base.config,
+        model=kept,
+        train=replace(base.config.train, cut_from="gated-seed1", gate_penalty=0.1, gate_rate=5.0),
+    )
     assert continued_config(Run.create(cut_out, tmp_path)).model == base.config.model
 
 
@@ -165,10 +193,19 @@ def test_a_stopped_pruning_run_resumes_to_the_same_bits(base, tmp_path, monkeypa
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"train": {"start_from": "base-seed9"}}, "train.start_from: there is no run 'base-seed9' in .*whole folder name"),
-        ({"data": {"max_tokens": 64}}, "does not fit: data.max_tokens is 128 there, 64 here. Fix: start from a run of the same data"),
+        (
+            {"train": {"start_from": "base-seed9"}},
+            "train.start_from: there is no run 'base-seed9' in .*whole folder name",
+        ),
+        (
+            {"data": {"max_tokens": 64}},
+            "does not fit: data.max_tokens is 128 there, 64 here. Fix: start from a run of the same data",
+        ),
         ({"model": {"num_heads": 8}}, "does not fit: model.num_heads is 4 there, 8 here"),
-        ({"train": {"cut_from": "gated-seed1"}}, "is not trained, but cut out of another run. Fix: prune gated-seed1 again"),
+        (
+            {"train": {"cut_from": "gated-seed1"}},
+            "is not trained, but cut out of another run. Fix: prune gated-seed1 again",
+        ),
     ],
 )
 def test_a_start_that_does_not_fit_is_refused(base, change, message):
@@ -181,8 +218,14 @@ def test_a_start_that_does_not_fit_is_refused(base, change, message):
 def test_a_start_outside_the_folder_of_runs_is_refused(base):
     name = f"../{base.path.parent.name}/{base.path.name}"
     config = pruning_config(base, 0.1, **SHORT)
-    with pytest.raises(InputError, match=f"train.start_from: there is no run '{name}' in .*whole folder name"):
-        train(replace(config, train=replace(config.train, start_from=name)), base.path.parent, quiet=True)
+    with pytest.raises(
+        InputError, match=f"train.start_from: there is no run '{name}' in .*whole folder name"
+    ):
+        train(
+            replace(config, train=replace(config.train, start_from=name)),
+            base.path.parent,
+            quiet=True,
+        )
 
 
 def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_path):
@@ -200,24 +243,36 @@ def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_pa
 def test_a_run_may_drop_more_or_less_than_its_start(base):
     config = continued_config(base)
     other = replace(config, model=replace(config.model, dropout=0.3, attention_dropout=0.2))
-    assert find_start(Run.create(other, base.path.parent), base.provenance()["data_fingerprint"]).path == base.path
+    assert (
+        find_start(Run.create(other, base.path.parent), base.provenance()["data_fingerprint"]).path
+        == base.path
+    )
 
 
 def test_gates_in_a_frozen_decoder_are_refused(base):
-    with pytest.raises(InputError, match="train.freeze_decoder: is on, but gates at encoder_self, decoder_self, cross would have to move"):
+    with pytest.raises(
+        InputError,
+        match="train.freeze_decoder: is on, but gates at encoder_self, decoder_self, cross would have to move",
+    ):
         pruning_config(base, 0.1, freeze_decoder=True)
 
 
 def test_the_default_schedule_is_half_the_base_with_faster_gates_and_can_be_changed(base):
     train_config = pruning_config(base, 0.1).train
-    assert (train_config.max_updates, train_config.warmup, train_config.freeze_decoder) == (8, 1, False)
+    assert (train_config.max_updates, train_config.warmup, train_config.freeze_decoder) == (
+        8,
+        1,
+        False,
+    )
     assert (train_config.gate_penalty, train_config.gate_rate) == (0.1, 10.0)
     assert pruning_config(base, 0.1, max_updates=40).train.warmup == 4
     assert pruning_config(base, 0.1, max_updates=40, warmup=7, seed=3).train.warmup == 7
 
 
 def test_the_rule_of_the_gates_is_the_one_that_was_asked_for(base):
-    assert [pruning_config(base, 0.1, gate_rule=rule).model.gate_rule for rule in ("sign", "soft")] == ["sign", "soft"]
+    assert [
+        pruning_config(base, 0.1, gate_rule=rule).model.gate_rule for rule in ("sign", "soft")
+    ] == ["sign", "soft"]
 
 
 # The pruned run
@@ -226,7 +281,11 @@ def test_the_rule_of_the_gates_is_the_one_that_was_asked_for(base):
 @pytest.fixture(scope="module")
 def pruning(base) -> Run:
     """Return a pruning run whose gates went both ways."""
-    run = train(pruning_config(base, 0.3, max_updates=12, gate_rate=5.0, gate_init=None), base.path.parent, quiet=True)
+    run = train(
+        pruning_config(base, 0.3, max_updates=12, gate_rate=5.0, gate_init=None),
+        base.path.parent,
+        quiet=True,
+    )
     counts = [len(heads) for layers in kept_heads(load_model(run)).values() for heads in layers]
     assert 0 < sum(counts) < 24
     return run
@@ -235,7 +294,9 @@ def pruning(base) -> Run:
 def test_a_start_hands_on_its_gates_as_they_ended(pruning):
     model, _ = new_model(pruning)
     load_start(model, pruning)
-    assert all(torch.equal(parameters_of(pruning)[name], value) for name, value in model.named_parameters())
+    assert all(
+        torch.equal(parameters_of(pruning)[name], value) for name, value in model.named_parameters()
+    )
 
 
 @pytest.mark.parametrize("rule", ["sign", "soft"])
@@ -251,34 +312,50 @@ def test_a_pruned_run_translates_as_the_gated_one_under_the_rule(pruning, rule):
     assert smaller.translate(sources, search) == whole.translate(sources, search)
     assert count_parameters(smaller.model) < count_parameters(whole.model)
     assert load_state(pruned.path / "final")["parameters"] == count_parameters(smaller.model)
-    assert pruned.config.train.cut_from == pruning.path.name and pruned.config.model.gate_rule == rule
+    assert (
+        pruned.config.train.cut_from == pruning.path.name and pruned.config.model.gate_rule == rule
+    )
 
 
 def test_a_pruned_run_is_found_again_and_needs_no_other(pruning, tmp_path):
     pruned = save_pruned(pruning)
     before = (pruned.path / "final" / "model.safetensors").stat().st_mtime_ns
-    assert save_pruned(pruning).path == pruned.path == train(pruned.config, pruned.path.parent, quiet=True).path
+    assert (
+        save_pruned(pruning).path
+        == pruned.path
+        == train(pruned.config, pruned.path.parent, quiet=True).path
+    )
     assert (pruned.path / "final" / "model.safetensors").stat().st_mtime_ns == before
     assert save_pruned(pruning, "soft").path != pruned.path
     alone = Run(shutil.copytree(pruned.path, tmp_path / pruned.path.name))
     record = evaluate_run(alone, "dev", SearchConfig(beam=1, extra_tokens=2))
     assert alone.metrics() == pruning.metrics() != []
-    assert record["config"]["train"]["cut_from"] == pruning.path.name and record["sentences"] == SIZES["dev"]
+    assert (
+        record["config"]["train"]["cut_from"] == pruning.path.name
+        and record["sentences"] == SIZES["dev"]
+    )
     assert "inexact" not in record["provenance"]  # the code is the same, only the model is smaller
 
 
 def test_a_pruned_run_can_be_trained_on_and_pruned_again(pruning):
     again = pruning_config(save_pruned(pruning), 0.3, max_updates=1)
-    assert again.train.cut_from is None and train(again, pruning.path.parent, quiet=True).is_finished
+    assert (
+        again.train.cut_from is None and train(again, pruning.path.parent, quiet=True).is_finished
+    )
 
 
 def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, pruning):
     pruned = save_pruned(pruning)
     config = from_scratch_config(pruned)
-    assert isinstance(config, RunConfig) and config.train == replace(base.config.train, max_updates=16 + 12)
+    assert isinstance(config, RunConfig) and config.train == replace(
+        base.config.train, max_updates=16 + 12
+    )
     assert config.model == replace(pruned.config.model, gate_init=None, gate_rule="sign")
     vocab = load_model(base).output.out_features
-    assert count_parameters(Transformer(config.model, vocab, PAD_ID)) == load_state(pruned.path / "final")["parameters"]
+    assert (
+        count_parameters(Transformer(config.model, vocab, PAD_ID))
+        == load_state(pruned.path / "final")["parameters"]
+    )
     with pytest.raises(InputError, match="was not pruned from a trained run"):
         from_scratch_config(base)
 
@@ -286,21 +363,38 @@ def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, prun
 def test_a_model_that_is_pruned_again_has_its_controls(base, pruning):
     once = save_pruned(pruning, "soft")
     whole = load_state(once.path / "final")["parameters"]
-    twice = save_pruned(train(pruning_config(once, 0.3, max_updates=2, gate_rule="soft"), base.path.parent, quiet=True))
+    twice = save_pruned(
+        train(
+            pruning_config(once, 0.3, max_updates=2, gate_rule="soft"), base.path.parent, quiet=True
+        )
+    )
     assert load_state(twice.path / "final")["parameters"] <= whole
     scratch, control = from_scratch_config(twice), continued_config(once)
     assert scratch.train == replace(base.config.train, max_updates=16 + 12 + 2)
     assert train(control, base.path.parent, quiet=True).is_finished
-    assert (control.model.gate_rule, control.train.start_from, control.train.gate_rate) == ("sign", once.path.name, 1.0)
-    with pytest.raises(InputError, match=f"{pruning.path.name}: has gates, which would go on shutting heads. Fix: give the run that"):
+    assert (control.model.gate_rule, control.train.start_from, control.train.gate_rate) == (
+        "sign",
+        once.path.name,
+        1.0,
+    )
+    with pytest.raises(
+        InputError,
+        match=f"{pruning.path.name}: has gates, which would go on shutting heads. Fix: give the run that",
+    ):
         continued_config(pruning)
 
 
 def test_a_point_counts_heads_by_site_and_layer(pruning, monkeypatch):
     record = {"scores": [{"name": "chrF", "value": 3.0}, {"name": "BLEU", "value": 7.5}]}
-    monkeypatch.setattr(pruning_sweep, "evaluate_run", lambda run, split: record if (run, split) == (pruning, "dev") else None)
+    monkeypatch.setattr(
+        pruning_sweep,
+        "evaluate_run",
+        lambda run, split: record if (run, split) == (pruning, "dev") else None,
+    )
     point = pruning_sweep.point_of(pruning, "dev")
     model = load_model(pruning)
-    assert point.kept == {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}
+    assert point.kept == {
+        site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()
+    }
     assert point.heads == sum(map(sum, point.kept.values())) and point.penalty == 0.3
     assert point.undecided == undecided(gate_table(model)) and point.bleu == 7.5

@@ -15,15 +15,23 @@ def test_the_next_penalty_cuts_the_interval_in_which_the_count_passes_by():
     assert next_penalty(counts, 1) == pytest.approx(0.32)
     assert next_penalty({0.01: 20, 0.04: 18}, 24) == pytest.approx(0.005)
     assert next_penalty({0.1: 12, 0.104: 8}, 10) is None
-    assert next_penalty({0.01: 20, 0.02: 9, 0.04: 14, 0.08: 2}, 10) == pytest.approx(0.0141)  # counts need not fall
+    # counts need not fall
+    assert next_penalty({0.01: 20, 0.02: 9, 0.04: 14, 0.08: 2}, 10) == pytest.approx(0.0141)
 
 
 def test_a_search_asks_for_what_its_counts_do_not_answer_within_its_runs():
     assert penalties_to_try({}, [10], (0.1, 0.2, 0.1), max_runs=8) == [0.1, 0.2]
     counts = {0.1: 16, 0.2: 8}
-    assert penalties_to_try(counts, [12, 10, 4], (0.1, 0.2), max_runs=8) == pytest.approx([0.141, 0.4])  # 12 and 10 want the same
+    # 12 and 10 want the same
+    assert penalties_to_try(counts, [12, 10, 4], (0.1, 0.2), max_runs=8) == pytest.approx(
+        [0.141, 0.4]
+    )
     assert penalties_to_try(counts, [12, 4], (0.1, 0.2), max_runs=3) == pytest.approx([0.141])
-    assert penalties_to_try(counts, [16, 8], (0.1, 0.2), max_runs=8) == penalties_to_try(counts, [12], (0.1, 0.2), max_runs=2) == []
+    assert (
+        penalties_to_try(counts, [16, 8], (0.1, 0.2), max_runs=8)
+        == penalties_to_try(counts, [12], (0.1, 0.2), max_runs=2)
+        == []
+    )
 
 
 def test_a_sweep_comes_near_what_is_wanted_within_its_runs(whole, monkeypatch):
@@ -52,18 +60,28 @@ def test_a_sweep_comes_near_what_is_wanted_within_its_runs(whole, monkeypatch):
     points = sweep(base, wanted=[18, 6], penalties=(0.01, 1.0), max_runs=8, report=lines.append)
     assert len(points) == len(lines[1:]) == sum(map(len, tried)) <= 8 and tried[0] == [0.01, 1.0]
     assert lines[0].startswith("trains 2 to 8 gated models of ")
-    assert [point.heads for point in points] == sorted((point.heads for point in points), reverse=True)
+    assert [point.heads for point in points] == sorted(
+        (point.heads for point in points), reverse=True
+    )
     assert abs(nearest(points, 18).heads - 18) <= 1 and abs(nearest(points, 6).heads - 6) <= 1
-    assert len(sweep(base, wanted=[1], penalties=(0.01, 1.0, 2.0), max_runs=2, report=lines.append)) == 2
+    assert (
+        len(sweep(base, wanted=[1], penalties=(0.01, 1.0, 2.0), max_runs=2, report=lines.append))
+        == 2
+    )
     with pytest.raises(InputError, match="penalties: there is none to begin with"):
         sweep(base, [4], penalties=())
-    with pytest.raises(InputError, match="penalties: must be above 0, found 0: they are halved and doubled. Fix: leave it out"):
+    with pytest.raises(
+        InputError,
+        match="penalties: must be above 0, found 0: they are halved and doubled. Fix: leave it out",
+    ):
         sweep(base, [4], penalties=(0.0, 0.1))
     with monkeypatch.context() as patch, pytest.raises(InputError, match="is scored by ROUGE"):
         patch.setattr(pruning_sweep, "task_of", lambda _: "summarisation")
         sweep(base, [4])
     monkeypatch.setenv("REPRO_RUNS", "elsewhere")
-    with pytest.raises(InputError, match="is not in the folder of runs, elsewhere. Fix: set REPRO_RUNS"):
+    with pytest.raises(
+        InputError, match="is not in the folder of runs, elsewhere. Fix: set REPRO_RUNS"
+    ):
         sweep(base, [4])
 
 

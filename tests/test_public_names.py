@@ -15,9 +15,19 @@ from repro.lazy import attach
 ROOT = Path(__file__).resolve().parents[1]
 DOORS = ("repro", "repro.core", "repro.analysis", "repro.papers", "repro.plots", "repro.widgets")
 LISTED = DOORS[:4]  # their docstrings list every name
-PAGES = [ROOT / "README.md", *sorted((ROOT / "tutorials").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
-SCRIPTS = [*sorted((ROOT / "tutorials").glob("*/*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
-NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), *sorted((ROOT / "tutorials").glob("*/*.ipynb"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "tutorials").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+]
+SCRIPTS = [
+    *sorted((ROOT / "tutorials").glob("*/*.py")),
+    *sorted((ROOT / "benchmarks").glob("*.py")),
+]
+NOTEBOOKS = [
+    *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    *sorted((ROOT / "tutorials").glob("*/*.ipynb")),
+]
 READ = [*NOTEBOOKS, *SCRIPTS, *PAGES]
 
 
@@ -25,7 +35,11 @@ def code_of(path: Path) -> list[ast.Module]:
     """Return the code of a script, of the cells of a notebook, or of the Python blocks of a page."""
     text = path.read_text()
     if path.suffix == ".ipynb":
-        sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        sources = [
+            "".join(cell["source"])
+            for cell in json.loads(text)["cells"]
+            if cell["cell_type"] == "code"
+        ]
     elif path.suffix == ".md":
         sources = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     else:
@@ -42,13 +56,30 @@ def deep_imports(code: ast.Module) -> list[str]:
     """Return every import and attribute that reaches below the public surface."""
     found = []
     for node in ast.walk(code):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "repro":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] == "repro"
+        ):
             public = importlib.import_module(node.module).__all__ if node.module in DOORS else []
-            known = {*public, *(door.rpartition(".")[2] for door in DOORS if node.module == "repro")}
-            found += [f"from {node.module} import {alias.name}" for alias in node.names if alias.name not in known]
+            known = {
+                *public,
+                *(door.rpartition(".")[2] for door in DOORS if node.module == "repro"),
+            }
+            found += [
+                f"from {node.module} import {alias.name}"
+                for alias in node.names
+                if alias.name not in known
+            ]
         elif isinstance(node, ast.Import):
-            found += [f"import {alias.name}" for alias in node.names if alias.name.startswith("repro.")]
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "repro":
+            found += [
+                f"import {alias.name}" for alias in node.names if alias.name.startswith("repro.")
+            ]
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "repro"
+        ):
             if node.attr not in importlib.import_module("repro").__all__:
                 found.append(f"repro.{node.attr}")
     return found
@@ -56,7 +87,9 @@ def deep_imports(code: ast.Module) -> list[str]:
 
 @pytest.mark.parametrize("path", READ, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_people_read_imports_public_names_only(path):
-    codes = [code for code in code_of(path) if path.suffix != ".md" or not is_a_file_of_the_package(code)]
+    codes = [
+        code for code in code_of(path) if path.suffix != ".md" or not is_a_file_of_the_package(code)
+    ]
     assert [found for code in codes for found in deep_imports(code)] == []
 
 
@@ -107,7 +140,9 @@ def test_nothing_is_loaded_before_it_is_used():
 
 
 def test_a_package_has_the_names_that_type_checkers_read(tmp_path):
-    (tmp_path / "door.py").write_text("if TYPE_CHECKING:\n    from json import dumps as write, decoder\n")
+    (tmp_path / "door.py").write_text(
+        "if TYPE_CHECKING:\n    from json import dumps as write, decoder\n"
+    )
     find, names, listed = attach("door", str(tmp_path / "door.py"))
     assert names() == listed == ["decoder", "write"]
     assert find("write") is json.dumps and find("decoder") is json.decoder

@@ -5,7 +5,15 @@ from collections import Counter
 import pytest
 import torch
 
-from repro.analysis.reading import END_MARK, START_MARK, Word, _words, changed_words, read, weights_of
+from repro.analysis.reading import (
+    END_MARK,
+    START_MARK,
+    Word,
+    _words,
+    changed_words,
+    read,
+    weights_of,
+)
 from repro.core.decoding import SearchConfig, Translator
 from repro.data.corpora import prepare_lines
 from repro.errors import InputError
@@ -13,12 +21,18 @@ from repro.runs import gallery
 from repro.runs.models import load_translator
 from repro.widgets.parts import apart
 
-SENTENCES = ["The old man sees a dog.", "A woman buys the small table", "the children with the hats sleep ."]
+SENTENCES = [
+    "The old man sees a dog.",
+    "A woman buys the small table",
+    "the children with the hats sleep .",
+]
 SEARCH = SearchConfig(beam=2)
 
 
 def test_the_translation_is_the_translators(translator):
-    assert [read(translator, sentence, SEARCH).translation for sentence in SENTENCES] == translator.translate(SENTENCES, SEARCH)
+    assert [
+        read(translator, sentence, SEARCH).translation for sentence in SENTENCES
+    ] == translator.translate(SENTENCES, SEARCH)
 
 
 TYPED = "\ufeffThe old\u00ad man\u200b sees a dog.\u2028"
@@ -35,8 +49,13 @@ def test_typed_text_is_read_as_a_line_of_the_corpus_is(translator):
 def test_typed_text_is_in_lower_case_for_a_model_of_such_a_corpus(translator):
     lower = Translator(translator.model, translator.subwords, "multi30k-lc")
     for own in (lower, apart(lower)):
-        assert read(own, SENTENCES[0], SEARCH).source == read(translator, SENTENCES[0].lower(), SEARCH).source
-        assert own.translate(SENTENCES, SEARCH) == translator.translate([text.lower() for text in SENTENCES], SEARCH)
+        assert (
+            read(own, SENTENCES[0], SEARCH).source
+            == read(translator, SENTENCES[0].lower(), SEARCH).source
+        )
+        assert own.translate(SENTENCES, SEARCH) == translator.translate(
+            [text.lower() for text in SENTENCES], SEARCH
+        )
 
 
 def test_characters_that_a_model_has_never_seen_are_counted(translator):
@@ -48,7 +67,9 @@ def test_probabilities_are_those_of_the_models_next_tokens(translator):
     product = 1.0
     for step in range(1, reading.tgt_in.shape[1]):
         with torch.no_grad():
-            probabilities = translator.model(reading.src, reading.tgt_in[:, :step])[0, -1].softmax(dim=-1)
+            probabilities = translator.model(reading.src, reading.tgt_in[:, :step])[0, -1].softmax(
+                dim=-1
+            )
         product *= float(probabilities[reading.tgt_in[0, step]])
     found = 1.0
     for word in reading.words:
@@ -71,20 +92,30 @@ def test_a_translation_may_be_empty(translator):
     model = translator.model
     empty = gallery.load("sh-x")
     reading = read(load_translator(empty, "cpu"), "a")
-    assert (reading.words, reading.translation, reading.target) == ([], "", [START_MARK]) and model is translator.model
+    assert (reading.words, reading.translation, reading.target) == (
+        [],
+        "",
+        [START_MARK],
+    ) and model is translator.model
 
 
 def test_tokens_are_those_the_model_sees(translator):
     reading = read(translator, SENTENCES[0], SEARCH)
     assert reading.source == [*translator.subwords.pieces(SENTENCES[0]), END_MARK]
-    assert reading.target[0] == START_MARK and "".join(reading.target[1:]).replace("▁", " ").strip() == reading.translation
+    assert (
+        reading.target[0] == START_MARK
+        and "".join(reading.target[1:]).replace("▁", " ").strip() == reading.translation
+    )
     for layer in weights_of(translator, reading).cross:
         assert layer.shape == (1, 4, len(reading.target), len(reading.source))
 
 
 def test_a_typed_mark_is_text(translator):
     reading = read(translator, "a </s> <img src=x> dog", SEARCH)
-    assert "".join(reading.source[:-1]) == "▁a▁</s>▁<img▁src=x>▁dog" and int((reading.src == 3).sum()) == 1
+    assert (
+        "".join(reading.source[:-1]) == "▁a▁</s>▁<img▁src=x>▁dog"
+        and int((reading.src == 3).sum()) == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,12 +140,18 @@ def test_sentences_that_cannot_be_read_meet_one_line(translator):
     with pytest.raises(InputError, match="sentence: is empty. Fix: type some words"):
         read(translator, "\N{ZERO WIDTH SPACE}")  # no blank to Python, nothing to the subwords
     for found in (["a"], None):
-        with pytest.raises(InputError, match="sentence: wants str, found .*. Fix: give one sentence, as in read"):
+        with pytest.raises(
+            InputError, match="sentence: wants str, found .*. Fix: give one sentence, as in read"
+        ):
             read(translator, found)
     limited = load_translator(gallery.load("ran-all"))
     with pytest.raises(
-        InputError, match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence"
+        InputError,
+        match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence",
     ):
         read(limited, "dog " * 1000)
-    with pytest.raises(InputError, match=r"sentence: has \d,\d{3} tokens, .* the limit is 2,000. Fix: split the sentence"):
+    with pytest.raises(
+        InputError,
+        match=r"sentence: has \d,\d{3} tokens, .* the limit is 2,000. Fix: split the sentence",
+    ):
         read(translator, "dog " * 2500)

@@ -21,24 +21,41 @@ from repro.errors import InputError
 def load() -> Callable[..., ParallelCorpus]:
     """Return what loads a corpus in two languages, or in all that it has."""
     loaded = cache(load_corpus)
-    return lambda name, *languages: loaded(name, *(() if languages == CORPORA[name].languages else languages))
+    return lambda name, *languages: loaded(
+        name, *(() if languages == CORPORA[name].languages else languages)
+    )
 
 
 @pytest.mark.real_data
 def test_lower_case_is_the_same_sentences(real_data, load) -> None:
     mixed, lower = (load(name, "en", "de") for name in ("multi30k", "multi30k-lc"))
     for split in mixed.splits:
-        for ours, theirs in zip(mixed.pairs(split, "en", "de"), lower.pairs(split, "en", "de"), strict=True):
+        for ours, theirs in zip(
+            mixed.pairs(split, "en", "de"), lower.pairs(split, "en", "de"), strict=True
+        ):
             assert theirs == [line.lower() for line in ours] != ours
     assert mixed.fingerprint != lower.fingerprint
 
 
 REAL_SIZES = {
-    "multi30k": {"train": 29_000, "dev": 1_014, "test": 1_000, "test_2017_flickr": 1_000, "test_2017_mscoco": 461},
+    "multi30k": {
+        "train": 29_000,
+        "dev": 1_014,
+        "test": 1_000,
+        "test_2017_flickr": 1_000,
+        "test_2017_mscoco": 461,
+    },
     "tatoeba": {"train": 166_801, "dev": 1_001, "test": 2_000},
     "enja": {"train": 50_000, "dev": 500, "test": 500},
     "iwslt16": {
-        **{"dev": 1_700, "test": 993, "dev2010": 887, "tst2010": 1_565, "tst2011": 1_433, "tst2014": 1_305},
+        **{
+            "dev": 1_700,
+            "test": 993,
+            "dev2010": 887,
+            "tst2010": 1_565,
+            "tst2011": 1_433,
+            "tst2014": 1_305,
+        },
         **{"tedx_dev2012": 1_165, "tedx_tst2013": 1_363, "tedx_tst2014": 1_414},
     },
 }
@@ -49,21 +66,31 @@ REAL_SIZES = {
 def test_real_corpora(real_data, load, name) -> None:
     corpus = load(name)
     assert {split: len(corpus[split]) for split in corpus.splits} == REAL_SIZES[name]
-    assert sum(len(split) for split in corpus.splits.values()) + len(corpus.skipped) == sum(REAL_SIZES[name].values()) + 11 * (
-        name == "tatoeba"
-    )
+    assert sum(len(split) for split in corpus.splits.values()) + len(corpus.skipped) == sum(
+        REAL_SIZES[name].values()
+    ) + 11 * (name == "tatoeba")
 
 
 @pytest.mark.real_data
 def test_tatoeba_is_leak_free_and_not_trivial(real_data, load) -> None:
     corpus = load("tatoeba")
-    assert len(corpus["train"]) + len(corpus["dev"]) + len(corpus["test"]) + corpus.dropped["invisible character"] == 169_813
+    assert (
+        len(corpus["train"])
+        + len(corpus["dev"])
+        + len(corpus["test"])
+        + corpus.dropped["invisible character"]
+        == 169_813
+    )
     texts = {
-        name: [{normalise(text) for text in split.columns[language]} for language in ("en", "de")] for name, split in corpus.splits.items()
+        name: [{normalise(text) for text in split.columns[language]} for language in ("en", "de")]
+        for name, split in corpus.splits.items()
     }
     for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
         assert all(a.isdisjoint(b) for a, b in zip(texts[one], texts[other], strict=True))
-    lengths = {name: [len(text.split()) for text in split.columns["en"]] for name, split in corpus.splits.items()}
+    lengths = {
+        name: [len(text.split()) for text in split.columns["en"]]
+        for name, split in corpus.splits.items()
+    }
     means = {name: sum(numbers) / len(numbers) for name, numbers in lengths.items()}
     for name in ("dev", "test"):
         assert abs(means[name] - means["train"]) < 0.5
@@ -76,7 +103,9 @@ def test_tatoeba_is_leak_free_and_not_trivial(real_data, load) -> None:
 @pytest.mark.real_data
 def test_overlaps_of_published_splits_are_recorded(real_data, load) -> None:
     found = {leak.held_out: leak for leak in load("enja").leaks if leak.other == "train"}
-    assert {name: (leak.exact, leak.normalised, dict(leak.one_side)) for name, leak in found.items()} == {
+    assert {
+        name: (leak.exact, leak.normalised, dict(leak.one_side)) for name, leak in found.items()
+    } == {
         "dev": (0, 0, {"en": 78}),
         "test": (0, 0, {"en": 61}),
     }
@@ -87,13 +116,19 @@ def test_overlaps_of_published_splits_are_recorded(real_data, load) -> None:
 @pytest.mark.real_data
 def test_a_shift_in_an_official_set_is_noted(real_data, load) -> None:
     notes = load("iwslt16").notes
-    assert sum("lines fit" in note for note in notes) == sum("tedx_dev2012" in note or "TEDX.dev2012" in note for note in notes) - 1 == 1
+    assert (
+        sum("lines fit" in note for note in notes)
+        == sum("tedx_dev2012" in note or "TEDX.dev2012" in note for note in notes) - 1
+        == 1
+    )
 
 
 @pytest.mark.real_data
 def test_a_line_lost_from_a_real_corpus_is_found(real_data, load, tmp_path) -> None:
     english, german = load("multi30k").pairs("train", "en", "de")
-    name = write(tmp_path, train_en=english, train_de=german[:14_000] + german[14_001:] + ["Ein Hund ."])
+    name = write(
+        tmp_path, train_en=english, train_de=german[:14_000] + german[14_001:] + ["Ein Hund ."]
+    )
     assert abs(int(message(InputError, name).split(":")[1]) - 14_000) < 10
 
 
@@ -108,12 +143,24 @@ def test_published_test_sets_are_scored_as_published(real_data, tmp_path) -> Non
     corpus = load_corpus(name.replace("local:", "local-allow-leaks:"))
     sets = [split for split in corpus.splits if split not in ("train", "dev", "test")]
     assert len(sets) == len(list((real_data / "wmt-news-de-en").iterdir())) // 2 + 1
-    told = {note.partition(":")[0]: note.split(": ")[1] for note in corpus.notes if "no model should see" in note}
+    told = {
+        note.partition(":")[0]: note.split(": ")[1]
+        for note in corpus.notes
+        if "no model should see" in note
+    }
     assert told
     for split in sets:
         for source, target in (("de", "en"), ("en", "de")):
-            published = (tmp_path / f"{split}.{target}").read_bytes().decode().removesuffix("\n").split("\n")
-            assert corpus.pairs(split, source, target)[1] == [unicodedata.normalize("NFC", line).strip() for line in published]
+            published = (
+                (tmp_path / f"{split}.{target}")
+                .read_bytes()
+                .decode()
+                .removesuffix("\n")
+                .split("\n")
+            )
+            assert corpus.pairs(split, source, target)[1] == [
+                unicodedata.normalize("NFC", line).strip() for line in published
+            ]
             assert not any(map(find_faults, corpus.pairs(split, target, source)[0]))
             touched = sum(bool(find_faults(line)) for line in published)
             assert told.get(f"{split}.{target}", "0 lines").startswith(f"{touched:,} line")
@@ -134,4 +181,6 @@ def test_every_training_line_comes_back_from_subwords(real_data, load, name) -> 
     train = load(name)["train"].columns
     lines = [line for language in CORPORA[name].languages for line in train[language]]
     subwords = Subwords.fit(lines, 8000)
-    assert subwords.decode(subwords.encode(lines)) == [unicodedata.normalize("NFC", line) for line in lines]
+    assert subwords.decode(subwords.encode(lines)) == [
+        unicodedata.normalize("NFC", line) for line in lines
+    ]

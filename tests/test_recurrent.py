@@ -18,13 +18,29 @@ MAX_LEN, WIDTH, HEADS, LAYERS = 6, 8, 2, 3
 FREE = torch.zeros(1, 1, 1, 1, dtype=torch.bool)
 
 
-def stack(options: str = "", site: str = "encoder_self", max_len: int = MAX_LEN, variant: str = "recurrent"):
-    return build_weights(f"{variant}(max_len={max_len}{', ' if options else ''}{options})", site, LAYERS, WIDTH, HEADS)
+def stack(
+    options: str = "",
+    site: str = "encoder_self",
+    max_len: int = MAX_LEN,
+    variant: str = "recurrent",
+):
+    return build_weights(
+        f"{variant}(max_len={max_len}{', ' if options else ''}{options})",
+        site,
+        LAYERS,
+        WIDTH,
+        HEADS,
+    )
 
 
 def weigh(weights, length: int) -> torch.Tensor:
     """Return the weights of all heads over a sentence without padding, `(num_heads, length, length)`."""
-    return weights(torch.zeros(1, length, WIDTH), None, FREE.expand(1, 1, 1, length), Positions(torch.arange(length)))[0]
+    return weights(
+        torch.zeros(1, length, WIDTH),
+        None,
+        FREE.expand(1, 1, 1, length),
+        Positions(torch.arange(length)),
+    )[0]
 
 
 @pytest.mark.parametrize("axis", ["key", "query"])
@@ -54,9 +70,13 @@ def test_two_by_two_by_hand():
         layer.recurrence.first_scores.copy_(torch.tensor([[[0.0, 1.0], [-1.0, 0.5]]]))
         layer.recurrence.mix[0].weight.copy_(torch.eye(2))
         layer.recurrence.mix[0].bias.zero_()
-    found = layer(torch.zeros(1, 2, 4), None, FREE.expand(1, 1, 1, 2), Positions(torch.arange(2)))[0, 0]
+    found = layer(torch.zeros(1, 2, 4), None, FREE.expand(1, 1, 1, 2), Positions(torch.arange(2)))[
+        0, 0
+    ]
     # tanh(1) = 0.76159, tanh(0.5) = 0.46212: A_1 = [[0, 1.76159], [-1.76159, 0.96212]]
-    torch.testing.assert_close(found, torch.tensor([[0.1466, 0.8534], [0.0616, 0.9384]]), rtol=0, atol=5e-5)
+    torch.testing.assert_close(
+        found, torch.tensor([[0.1466, 0.8534], [0.0616, 0.9384]]), rtol=0, atol=5e-5
+    )
 
 
 def test_the_codes_transitions():
@@ -81,7 +101,10 @@ def test_without_residual_a_step_replaces_the_scores():
 
 def test_parameters_of_a_stack_are_those_of_the_papers_sizes():
     """h = 8, M = 256: A_0 524,288, linear 65,792, LN 512 (525,568 for the code's default), whatever the depth; the baseline has 2 L d^2."""
-    count = {name: count_parameters(torch.nn.ModuleList(build_weights(name, "encoder_self", 6, 512, 8))) for name in COUNTED}
+    count = {
+        name: count_parameters(torch.nn.ModuleList(build_weights(name, "encoder_self", 6, 512, 8)))
+        for name in COUNTED
+    }
     assert count["recurrent"] == 524_288 + 65_792 + 512
     assert count["recurrent(transition='code-0')"] == 524_288 + 525_568
     assert count["recurrent(trainable=False)"] == 65_792 + 512
@@ -135,13 +158,23 @@ def test_a_sentence_beyond_the_matrix_is_refused_or_clamped(variant, has_gradien
     torch.testing.assert_close(inside / inside.sum(dim=-1, keepdim=True), within)
     torch.testing.assert_close(clamped[:, MAX_LEN + 1], clamped[:, MAX_LEN - 1])
     torch.testing.assert_close(clamped[..., MAX_LEN + 1], clamped[..., MAX_LEN - 1])
-    assert (stack(variant=variant)[0].max_len, stack("beyond='clamp'", variant=variant)[0].max_len) == (MAX_LEN, None)
+    assert (
+        stack(variant=variant)[0].max_len,
+        stack("beyond='clamp'", variant=variant)[0].max_len,
+    ) == (MAX_LEN, None)
 
 
 @pytest.mark.parametrize("query_len, key_len", [(MAX_LEN + 1, 2), (2, MAX_LEN + 1)])
 def test_in_cross_attention_either_sentence_may_be_beyond_the_matrix(query_len, key_len):
-    arguments = (torch.zeros(1, query_len, WIDTH), None, FREE.expand(1, 1, 1, key_len), Positions(torch.arange(query_len)))
-    with pytest.raises(InputError, match="a sentence has 7 tokens, but synthesizer has learned scores for 6"):
+    arguments = (
+        torch.zeros(1, query_len, WIDTH),
+        None,
+        FREE.expand(1, 1, 1, key_len),
+        Positions(torch.arange(query_len)),
+    )
+    with pytest.raises(
+        InputError, match="a sentence has 7 tokens, but synthesizer has learned scores for 6"
+    ):
         stack(site="cross", variant="synthesizer")[0](*arguments)
     clamped = stack("beyond='clamp'", site="cross", variant="synthesizer")[0](*arguments)
     assert clamped.shape == (1, HEADS, query_len, key_len)
@@ -162,7 +195,9 @@ def test_initial_scores():
     """The code's Xavier of [8, 256, 256] is U(-0.0094, 0.0094); ones start exactly uniform; the others nearly so."""
     first = build_weights("recurrent", "encoder_self", 1, 16, 8)[0].recurrence.first_scores
     assert 0.0093 < first.abs().max() < 0.00945
-    torch.testing.assert_close(weigh(stack("init='ones'", variant="synthesizer")[0], 4), torch.full((HEADS, 4, 4), 0.25))
+    torch.testing.assert_close(
+        weigh(stack("init='ones'", variant="synthesizer")[0], 4), torch.full((HEADS, 4, 4), 0.25)
+    )
     for options in ("init='normal'", "init='normal', rank=8"):
         (layer,) = build_weights(f"synthesizer({options})", "encoder_self", 1, 16, 8)
         scores = layer.scores if layer.rank is None else layer.left @ layer.right.mT
@@ -191,9 +226,13 @@ def test_scores_are_made_anew_after_an_update_by_a_fused_optimiser():
 
 @pytest.mark.parametrize("options", ["", ", rank=2"])
 def test_random_synthesizer_is_the_softmax_of_its_scores(options):
-    (layer,) = build_weights(f"synthesizer(max_len={MAX_LEN}{options})", "encoder_self", 1, WIDTH, HEADS)
+    (layer,) = build_weights(
+        f"synthesizer(max_len={MAX_LEN}{options})", "encoder_self", 1, WIDTH, HEADS
+    )
     scores = layer.scores if layer.rank is None else layer.left @ layer.right.mT
-    found = layer(torch.zeros(1, 4, WIDTH), None, FREE.expand(1, 1, 1, 4), Positions(torch.arange(4)))
+    found = layer(
+        torch.zeros(1, 4, WIDTH), None, FREE.expand(1, 1, 1, 4), Positions(torch.arange(4))
+    )
     torch.testing.assert_close(found[0], scores[:, :4, :4].softmax(-1))
 
 

@@ -109,9 +109,13 @@ def test_a_step_shares_relevance_by_the_definition_and_keeps_it(step, rule):
     replayed, y, without_bias = step(bare_replay(rule), x)
     torch.testing.assert_close(replayed, y)
     received = torch.randn_like(y)  # relevance, which is value times gradient
-    contributions = torch.stack([torch.autograd.grad(v, x, retain_graph=True)[0] * x for v in without_bias])
+    contributions = torch.stack(
+        [torch.autograd.grad(v, x, retain_graph=True)[0] * x for v in without_bias]
+    )
     found = x * torch.autograd.grad(replayed, x, received / y.detach())[0]
-    torch.testing.assert_close(found, received @ shares_by_definition(contributions, y, rule), rtol=0, atol=1e-9)
+    torch.testing.assert_close(
+        found, received @ shares_by_definition(contributions, y, rule), rtol=0, atol=1e-9
+    )
     assert found.sum().item() == pytest.approx(received.sum().item(), abs=1e-9)
 
 
@@ -154,7 +158,10 @@ def test_alphabeta_makes_nothing_negative(norm):
 def test_on_a_linear_model_relevance_is_what_masking_takes_away(monkeypatch):
     """Uniform attention, no layer norm and no feed-forward leave a linear map from each head to the logits."""
     monkeypatch.setattr(relevance, "EPSILON", 1e-12)
-    model = small({"encoder_self": "uniform", "decoder_self": "uniform", "cross": "uniform"}, feed_forward=False).double()
+    model = small(
+        {"encoder_self": "uniform", "decoder_self": "uniform", "cross": "uniform"},
+        feed_forward=False,
+    ).double()
     for layer in [*model.encoder, *model.decoder]:
         for place in (layer.self_attention, getattr(layer, "cross_attention", None)):
             if place is not None:
@@ -202,8 +209,17 @@ def test_a_masked_or_gated_head_has_no_relevance_and_a_halved_one_some(rule):
 
 @every_rule
 def test_shares_sum_to_one_and_a_missing_sublayer_has_none(rule):
-    model = spread({"decoder_self": "none", "cross": "none; last: dot-product(heads=2)", "encoder_self": "gaussian"})
-    for found in (head_relevance(model, [batch_of(0, 2)], rule), gradient_importance(model, [batch_of(0, 2)])):
+    model = spread(
+        {
+            "decoder_self": "none",
+            "cross": "none; last: dot-product(heads=2)",
+            "encoder_self": "gaussian",
+        }
+    )
+    for found in (
+        head_relevance(model, [batch_of(0, 2)], rule),
+        gradient_importance(model, [batch_of(0, 2)]),
+    ):
         assert found["decoder_self"] == [None, None, None]
         assert found["cross"][:2] == [None, None]
         assert [len(layer) for layer in arrays(found)] == [4, 4, 2]
@@ -224,7 +240,11 @@ def test_the_mean_of_a_layer_is_over_the_predictions_that_have_relevance_there()
     totals = relevance._HeadMeans(small())
     totals.add(("cross", 0), torch.tensor([1.0, 0.5, 0.5, 0.0]), 2)
     totals.add(("cross", 1), torch.tensor([0.0, 0.0, 0.0, 1.0]), 1)
-    assert [layer.tolist() for layer in totals.means()["cross"]] == [[0.5, 0.25, 0.25, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert [layer.tolist() for layer in totals.means()["cross"]] == [
+        [0.5, 0.25, 0.25, 0],
+        [0, 0, 0, 1],
+        [0, 0, 0, 0],
+    ]
 
 
 @every_rule
@@ -238,7 +258,9 @@ def test_batches_are_a_stream_of_predictions_that_count_the_same(variant, rule):
     for number, layer in enumerate(together):
         assert streamed[number] == pytest.approx(layer)
         weights = [len(ids) + 1 for ids in TGT]
-        assert np.average([shares[number] for shares in alone], axis=0, weights=weights) == pytest.approx(layer)
+        assert np.average(
+            [shares[number] for shares in alone], axis=0, weights=weights
+        ) == pytest.approx(layer)
 
 
 def test_relevance_needs_no_gradients_around_it_and_leaves_none():
@@ -252,18 +274,27 @@ def test_relevance_needs_no_gradients_around_it_and_leaves_none():
 
 
 def loss_of(model, index: int) -> float:
-    src, tgt_in, tgt_out = pad([[*SRC[index], EOS_ID]]), pad([[BOS_ID, *TGT[index]]]), pad([[*TGT[index], EOS_ID]])
+    src, tgt_in, tgt_out = (
+        pad([[*SRC[index], EOS_ID]]),
+        pad([[BOS_ID, *TGT[index]]]),
+        pad([[*TGT[index], EOS_ID]]),
+    )
     return F.cross_entropy(model(src, tgt_in)[0], tgt_out[0], reduction="sum").item()
 
 
 @every_norm
 def test_gradient_importance_is_the_finite_difference_of_the_loss(norm):
     model, step = spread(norm=norm), 1e-5
-    model.attentions()["cross"][1].head_scale = torch.tensor([0.5, 1.0, 0.0, 2.0], dtype=torch.double)
+    model.attentions()["cross"][1].head_scale = torch.tensor(
+        [0.5, 1.0, 0.0, 2.0], dtype=torch.double
+    )
     found = gradient_importance(model, [batch_of(0, 1), batch_of(2)])
     for site, layers in model.attentions().items():
         for layer, attention in enumerate(layers):
-            before, expected = attention.head_scale, torch.zeros(SMALL["num_heads"], dtype=torch.double)
+            before, expected = (
+                attention.head_scale,
+                torch.zeros(SMALL["num_heads"], dtype=torch.double),
+            )
             for head in range(SMALL["num_heads"]):
                 for index in range(3):
                     losses = []
@@ -274,7 +305,9 @@ def test_gradient_importance_is_the_finite_difference_of_the_loss(norm):
                         losses.append(loss_of(model, index))
                     expected[head] += abs(losses[0] - losses[1]) / (2 * step)
             attention.head_scale = before
-            assert found[site][layer] == pytest.approx((expected / expected.norm()).numpy(), abs=1e-6)
+            assert found[site][layer] == pytest.approx(
+                (expected / expected.norm()).numpy(), abs=1e-6
+            )
     assert found["cross"][1][2] == 0
 
 
@@ -288,10 +321,15 @@ def test_gradient_importance_leaves_the_model_as_it_was():
 
 
 def test_an_unknown_rule_an_empty_stream_and_a_model_without_heads_are_refused():
-    with pytest.raises(InputError, match="rule: unknown rule 'ratio'. Fix: did you mean 'ratio_eps'?"):
+    with pytest.raises(
+        InputError, match="rule: unknown rule 'ratio'. Fix: did you mean 'ratio_eps'?"
+    ):
         head_relevance(spread(), [batch_of(0)], "ratio")
     for function in (head_relevance, gradient_importance):
         with pytest.raises(InputError, match="batches: there is nothing to read"):
             function(spread(), [])
         with pytest.raises(InputError, match="model: it has no attention at any site"):
-            function(spread({"encoder_self": "none", "decoder_self": "none", "cross": "none"}), [batch_of(0)])
+            function(
+                spread({"encoder_self": "none", "decoder_self": "none", "cross": "none"}),
+                [batch_of(0)],
+            )

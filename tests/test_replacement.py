@@ -41,10 +41,19 @@ def test_one_head_gets_the_weights_and_its_neighbours_keep_theirs(site, layer, h
         changed, after = collect_weights(model, *batch()), logits(model)
     found = getattr(changed, site)[layer]
     (src, tgt_in), key_len = batch(), found.shape[-1]
-    keys, queries = torch.arange(key_len, dtype=torch.double), torch.arange(found.shape[-2], dtype=torch.double)
-    density = torch.exp(-((keys - queries[:, None] - 0.5) ** 2) / (2 * 1.5**2)) / (1.5 * (2 * torch.pi) ** 0.5)
+    keys, queries = (
+        torch.arange(key_len, dtype=torch.double),
+        torch.arange(found.shape[-2], dtype=torch.double),
+    )
+    density = torch.exp(-((keys - queries[:, None] - 0.5) ** 2) / (2 * 1.5**2)) / (
+        1.5 * (2 * torch.pi) ** 0.5
+    )
     visible = (tgt_in if site == "decoder_self" else src)[:, None] != PAD_ID
-    expected = density * visible * (keys <= queries[:, None] if site == "decoder_self" else torch.ones_like(density))
+    expected = (
+        density
+        * visible
+        * (keys <= queries[:, None] if site == "decoder_self" else torch.ones_like(density))
+    )
     torch.testing.assert_close(found[:, head], expected)
     others = [i for i in range(found.shape[1]) if i != head]
     torch.testing.assert_close(found[:, others], getattr(whole, site)[layer][:, others])
@@ -64,7 +73,9 @@ def test_a_whole_layer_of_gaussians_is_the_hard_coded_variant():
     torch.testing.assert_close(found, expected.expand_as(found))
 
 
-@pytest.mark.parametrize("encoder", ["dot-product", "gaussian", "recurrent", "synthesizer", "mixed", "fixed", "uniform"])
+@pytest.mark.parametrize(
+    "encoder", ["dot-product", "gaussian", "recurrent", "synthesizer", "mixed", "fixed", "uniform"]
+)
 def test_the_same_weights_again_change_nothing(encoder):
     model = small(encoder_self=encoder)
     before = logits(model)
@@ -76,9 +87,25 @@ def test_the_same_weights_again_change_nothing(encoder):
 @pytest.mark.parametrize("kind", ["gaussian", "fixed", "painted"])
 def test_one_token_at_a_time_gives_what_all_at_once_give(site, layer, head, kind):
     model = small().double().eval()
-    fixed = Fixed(("left",), None, HEAD_DIM, unit="token", right_context="literal", empty="zero", spread="normalize")
-    other = {"gaussian": gaussian(-2), "fixed": fixed if site != "cross" else Uniform(1, HEAD_DIM), "painted": None}[kind]
-    painted = torch.rand(3, 4, generator=torch.Generator().manual_seed(2)) < 0.5 if kind == "painted" else None
+    fixed = Fixed(
+        ("left",),
+        None,
+        HEAD_DIM,
+        unit="token",
+        right_context="literal",
+        empty="zero",
+        spread="normalize",
+    )
+    other = {
+        "gaussian": gaussian(-2),
+        "fixed": fixed if site != "cross" else Uniform(1, HEAD_DIM),
+        "painted": None,
+    }[kind]
+    painted = (
+        torch.rand(3, 4, generator=torch.Generator().manual_seed(2)) < 0.5
+        if kind == "painted"
+        else None
+    )
     src, tgt_in = batch()
     with torch.no_grad(), replaced_head(model, site, layer, head, other, painted):
         whole = model(src, tgt_in)
@@ -110,7 +137,10 @@ def test_blocked_pairs_are_the_heads_own_mask():
 
 def test_a_replaced_head_leaves_the_longest_sentence_as_it_is():
     model = small(encoder_self="recurrent(max_len=9)", decoder_self="none", cross="uniform")
-    with replaced_head(model, "encoder_self", 0, 1, gaussian()), replaced_head(model, "encoder_self", 1, 1, gaussian()):
+    with (
+        replaced_head(model, "encoder_self", 0, 1, gaussian()),
+        replaced_head(model, "encoder_self", 1, 1, gaussian()),
+    ):
         assert model.max_len("encoder_self") == 9
 
 
@@ -119,7 +149,10 @@ def test_afterwards_nothing_has_changed(fails):
     model = small()
     names, before = [name for name, _ in model.named_parameters()], logits(model)
     try:
-        with replaced_head(model, "cross", 1, 0, gaussian()), replaced_head(model, "cross", 1, 2, gaussian()):
+        with (
+            replaced_head(model, "cross", 1, 0, gaussian()),
+            replaced_head(model, "cross", 1, 2, gaussian()),
+        ):
             if fails:
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -142,15 +175,27 @@ def test_afterwards_nothing_has_changed(fails):
             "weights: make 4 heads. Fix: give weights of one head",
         ),
         *(
-            (("cross", 0, 0), {"weights": build_weights(variant, "encoder_self", 1, width, 1)[0]}, f"weights: of {name} are made from keys")
+            (
+                ("cross", 0, 0),
+                {"weights": build_weights(variant, "encoder_self", 1, width, 1)[0]},
+                f"weights: of {name} are made from keys",
+            )
             for variant, width, name in [
                 ("dot-product", 24, "DotProduct"),
                 ("mixed(types='G')", 24, "Mixed"),
                 ("dot-product", 12, "DotProduct"),
             ]
         ),
-        (("cross", 0, 0), {"weights": build_weights("uniform", "cross", 1, 24, 1)}, "weights: wants AttentionWeights, found \\[Uniform"),
-        (("cross", 0, 0), {"also_blocked": torch.zeros(2, 2)}, "also_blocked: is torch.float32 of 2 dimensions"),
+        (
+            ("cross", 0, 0),
+            {"weights": build_weights("uniform", "cross", 1, 24, 1)},
+            "weights: wants AttentionWeights, found \\[Uniform",
+        ),
+        (
+            ("cross", 0, 0),
+            {"also_blocked": torch.zeros(2, 2)},
+            "also_blocked: is torch.float32 of 2 dimensions",
+        ),
     ],
 )
 def test_what_cannot_be_replaced_is_refused(place, arguments, message):

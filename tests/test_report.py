@@ -19,7 +19,18 @@ from repro.papers.tables import Row, score_table
 from repro.presets import SCALES, SYSTEMS, resolve
 from repro.records.report import _made_with, costs_table, means_table
 
-NUMBERS = ["30.3", "1,234", "-1.20 to +0.40", "57.12 ± 0.3", "+7.85 (+6.31 to +9.43)", "12%", "23.6 %", "3 of 8", "3e-05", "9.2K"]
+NUMBERS = [
+    "30.3",
+    "1,234",
+    "-1.20 to +0.40",
+    "57.12 ± 0.3",
+    "+7.85 (+6.31 to +9.43)",
+    "12%",
+    "23.6 %",
+    "3 of 8",
+    "3e-05",
+    "9.2K",
+]
 TEXTS = ["base", "7Ftoken+1L", "8L", "1.1 to 3.3 BLEU", "2 x cpu", "R-06", "none", "~30.3"]
 
 
@@ -46,7 +57,9 @@ def test_the_title_of_a_page_is_text():
 
 
 def test_the_page_aligns_as_markdown_says():
-    html = as_html([Section("# T\n\n" + table(["system", "BLEU"], [["base", "30.3"]]), {}, "verdicts")], "t")
+    html = as_html(
+        [Section("# T\n\n" + table(["system", "BLEU"], [["base", "30.3"]]), {}, "verdicts")], "t"
+    )
     body = html[html.index("</head>") :]
     assert "<td>base</td>" in body and '<td style="text-align:right">30.3</td>' in body
     (rule,) = re.findall(r"th, td \{([^}]*)\}", html)
@@ -67,10 +80,22 @@ def costed(name: str, seconds: float, threads: int = 1, **train: str | int | Non
         "split": "test",
         "config": config | {"train": config["train"] | train},
         "config_digest": name,
-        "training": {"parameters": 9, "update": 700, "seconds": seconds, "target_tokens_per_second": 8000, "joules": {"package-0": 5.0}},
+        "training": {
+            "parameters": 9,
+            "update": 700,
+            "seconds": seconds,
+            "target_tokens_per_second": 8000,
+            "joules": {"package-0": 5.0},
+        },
         "search": asdict(SearchConfig()),
         "decoding": {"sentences_per_second": 300.0},
-        "provenance": {"threads": threads, "device": "cpu", "processor": "p", "commit": "c", "versions": {"torch": "2"}},
+        "provenance": {
+            "threads": threads,
+            "device": "cpu",
+            "processor": "p",
+            "commit": "c",
+            "versions": {"torch": "2"},
+        },
     }
 
 
@@ -86,12 +111,20 @@ def cells(text: str) -> list[str]:
 
 def test_costs_say_on_which_device_with_how_many_threads_and_where_speeds_are_compared():
     text = costs_table([DONOR, costed("alone", 60)])
-    assert cells(text) == ["9 | 700 | 50 | 5 | 8,000 | 2 | cpu | 300.0 |", "9 | 700 | 60 | 5 | 8,000 | 1 | cpu | 300.0 |"]
+    assert cells(text) == [
+        "9 | 700 | 50 | 5 | 8,000 | 2 | cpu | 300.0 |",
+        "9 | 700 | 60 | 5 | 8,000 | 1 | cpu | 300.0 |",
+    ]
     assert "| target tokens/s in training | threads | device |" in text
-    assert "do not compare speeds by these seconds" in text and "`benchmarks/RESULTS.md`" in text and "you2020.table3" in text
+    assert (
+        "do not compare speeds by these seconds" in text
+        and "`benchmarks/RESULTS.md`" in text
+        and "you2020.table3" in text
+    )
     assert "train.start_from" not in text
     assert _made_with([DONOR, PRUNED]).split("\n") == [
-        f"- {name}: commit c, cpu, threads {n}, p, torch 2" for name, n in (("donor", 2), ("pruned", 1))
+        f"- {name}: commit c, cpu, threads {n}, p, torch 2"
+        for name, n in (("donor", 2), ("pruned", 1))
     ]
     assert _made_with([DONOR, PRUNED, costed("alone", 9, threads=2), DONOR]).split("\n")[0] == (
         "- donor, alone: commit c, cpu, threads 2, p, torch 2"
@@ -100,21 +133,36 @@ def test_costs_say_on_which_device_with_how_many_threads_and_where_speeds_are_co
 
 def test_what_was_pruned_costs_what_it_started_from_too_and_what_was_cut_out_no_training():
     text = costs_table([DONOR, PRUNED, CUT])
-    assert cells(text)[1:] == ["9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | cpu | 300.0 |", "9 | - | - | - | - | 1 | cpu | 300.0 |"]
+    assert cells(text)[1:] == [
+        "9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | cpu | 300.0 |",
+        "9 | - | - | - | - | 1 | cpu | 300.0 |",
+    ]
     assert "a + b: this run took a, the run from which it goes on" in text
-    assert cells(costs_table([PRUNED])) == ["9 | 700 + ? | 20 + ? | 5 + ? | 8,000 | 1 | cpu | 300.0 |"]
+    assert cells(costs_table([PRUNED])) == [
+        "9 | 700 + ? | 20 + ? | 5 + ? | 8,000 | 1 | cpu | 300.0 |"
+    ]
 
 
 def test_the_costs_of_a_scale_are_told_in_the_same_way():
     text = _costs(Evidence("smoke", [DONOR, PRUNED, CUT]))
-    assert "| pruned | 1 | 9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 1 |" in text and "| cut | 1 | 9 | - | - | - | - | 1 | 1 |" in text
-    assert "- machine 1: cpu, p\n" in text and "a + b: this run took a" in text and "do not compare speeds" in text
+    assert (
+        "| pruned | 1 | 9 | 700 + 700 | 20 + 50 | 5 + 5 | 8,000 | 1 | 1 |" in text
+        and "| cut | 1 | 9 | - | - | - | - | 1 | 1 |" in text
+    )
+    assert (
+        "- machine 1: cpu, p\n" in text
+        and "a + b: this run took a" in text
+        and "do not compare speeds" in text
+    )
 
 
 def test_seeds_of_one_system_have_a_mean_and_other_conditions_another():
     def scored(seed: int, value: float, **train) -> dict:
         record = costed(f"run{seed}", 1, seed=seed, **train)
-        return record | {"seed": seed, "scores": [{"name": "BLEU", "value": value, "signature": "s"}]}
+        return record | {
+            "seed": seed,
+            "scores": [{"name": "BLEU", "value": value, "signature": "s"}],
+        }
 
     records = [scored(1, 30.0), scored(2, 31.0), scored(3, 35.0), scored(1, 40.0, precision="bf16")]
     assert means_table(records).split("\n")[2:] == ["| base | 3 | 32.00 ± 2.65 |"]
@@ -131,30 +179,50 @@ def test_the_contents_lead_to_every_part(parts):
     html = as_html(parts, "t")
     ids = re.findall(r'<section id="([^"]+)">', html)
     contents = html[html.index("<nav>") : html.index("</nav>")]
-    assert re.findall(r'<a href="#([^"]+)">', contents) == ids[1:] and len(ids) == len(set(ids)) == len(parts)
-    assert '<a href="#raganato2020.table6">Table 6</a>' in contents and '<a href="#costs">Costs</a>' in contents
+    assert re.findall(r'<a href="#([^"]+)">', contents) == ids[1:] and len(ids) == len(
+        set(ids)
+    ) == len(parts)
+    assert (
+        '<a href="#raganato2020.table6">Table 6</a>' in contents
+        and '<a href="#costs">Costs</a>' in contents
+    )
     assert contents.count("<li>") == 6  # five papers, costs
-    assert html.index("</h1>") < html.index("<nav>") < html.index("Of 50 claims") < html.index('<section id="raganato2020">')
+    assert (
+        html.index("</h1>")
+        < html.index("<nav>")
+        < html.index("Of 50 claims")
+        < html.index('<section id="raganato2020">')
+    )
 
 
 def test_the_report_says_how_to_read_it_and_counts_claims_without_a_verdict(parts):
     opening = parts[0].text
-    assert "0 undecided, 50 not run, 0 reproduced." in opening and "repro claims --scale enja" in opening
-    assert "| Y-04 | one learned cross head stays below the baseline, by 0.3 to 4 BLEU | not run |" in opening
+    assert (
+        "0 undecided, 50 not run, 0 reproduced." in opening
+        and "repro claims --scale enja" in opening
+    )
+    assert (
+        "| Y-04 | one learned cross head stays below the baseline, by 0.3 to 4 BLEU | not run |"
+        in opening
+    )
     assert "trained on enja, en to ja, " in opening and all(
         f"*{word}*" in opening for word in ("reproduced", "holds", "open", "Detectable")
     )
 
 
 def test_at_smoke_the_shorter_runs_are_named(tmp_path):
-    forward, reverse = (Arm("base", reverse=reverse).config("smoke").train.max_updates for reverse in (False, True))
+    forward, reverse = (
+        Arm("base", reverse=reverse).config("smoke").train.max_updates for reverse in (False, True)
+    )
     assert 2 * reverse == forward
     text = as_markdown(sections("smoke", Evidence("smoke", []), tmp_path, ["cui2019"]))
     assert "Runs in the other direction are half as long as the rest" in text
 
 
 def test_a_scale_that_cannot_run_an_experiment_says_why(parts):
-    assert "Not at enja: contrastive pairs are of cased English and German text." in as_markdown(parts)
+    assert "Not at enja: contrastive pairs are of cased English and German text." in as_markdown(
+        parts
+    )
 
 
 # Printed numbers
@@ -162,9 +230,13 @@ def test_a_scale_that_cannot_run_an_experiment_says_why(parts):
 
 def test_only_tables_of_which_nothing_is_at_hand_are_said_to_be_not_known():
     evidence, control = Evidence("smoke", []), [Row(Arm("base", part=0.25), {})]
-    assert score_table(evidence, "raganato2020", "Table 1", control).endswith("\n\nPrinted numbers of Table 1: not known.")
+    assert score_table(evidence, "raganato2020", "Table 1", control).endswith(
+        "\n\nPrinted numbers of Table 1: not known."
+    )
     assert "not known" not in score_table(evidence, "zeng2021", "Table 1", control)
-    assert "not known" not in score_table(evidence, "cui2019", "Table 1", [Row(Arm("base", reverse=True), {})])
+    assert "not known" not in score_table(
+        evidence, "cui2019", "Table 1", [Row(Arm("base", reverse=True), {})]
+    )
 
 
 # Commands that a reader is told to type
@@ -172,11 +244,18 @@ def test_only_tables_of_which_nothing_is_at_hand_are_said_to_be_not_known():
 
 def test_the_commands_for_summaries_and_dialogue_can_be_typed():
     ((_, experiment),) = find_experiments("zeng2021.table4")
-    commands = [shlex.split(command) for command in re.findall(r"`(repro (?:run|train) [^`]*)`", experiment.elsewhere)]
+    commands = [
+        shlex.split(command)
+        for command in re.findall(r"`(repro (?:run|train) [^`]*)`", experiment.elsewhere)
+    ]
     trained = set()
     for _, verb, *arguments in commands:
         scale = arguments[arguments.index("--scale") + 1]
-        systems = arguments[: arguments.index("--scale")] if verb == "run" else [arguments[arguments.index("--variant") + 1]]
+        systems = (
+            arguments[: arguments.index("--scale")]
+            if verb == "run"
+            else [arguments[arguments.index("--variant") + 1]]
+        )
         overrides = tuple(argument for argument in arguments if "=" in argument)
         for system in systems:
             config = resolve(scale, system, overrides=overrides)
@@ -184,8 +263,16 @@ def test_the_commands_for_summaries_and_dialogue_can_be_typed():
             for site in SITES:
                 spec = getattr(config.model, site)
                 assert spec.partition("(")[0] in VARIANTS
-                if scale == "cnndm":  # a text may have a mark more than the longest training text, and one for tests has no limit
+                # a text may have a mark more than the longest training text, and one for tests has
+                # no limit
+                if scale == "cnndm":
                     layers = build_weights(spec, site, 1, 8, 2, length_ratio=1.0)
-                    assert all(layer.max_len is None for layer in layers), f"{system} would refuse long texts at {site}"
-    assert trained == {(scale, system) for scale in ("cnndm", "personachat") for system in ("base", "hc-sa", "syn-r", "ran-all")}
+                    assert all(layer.max_len is None for layer in layers), (
+                        f"{system} would refuse long texts at {site}"
+                    )
+    assert trained == {
+        (scale, system)
+        for scale in ("cnndm", "personachat")
+        for system in ("base", "hc-sa", "syn-r", "ran-all")
+    }
     assert trained <= {(scale, system) for scale in SCALES for system in SYSTEMS}

@@ -24,29 +24,46 @@ def other_model(translator: Translator, site: str, variant: str) -> Translator:
     """Return a model with the parameters of a trained one as far as it has them, and a variant at one site."""
     old = translator.model
     config = ModelConfig(**{**vars(old.config), site: variant})
-    model = Transformer(config, old.output.weight.shape[0], old.pad_id, old.starts_word.tolist(), 1.0)
+    model = Transformer(
+        config, old.output.weight.shape[0], old.pad_id, old.starts_word.tolist(), 1.0
+    )
     own = model.state_dict()
-    model.load_state_dict({name: value for name, value in old.state_dict().items() if name in own}, strict=False)
+    model.load_state_dict(
+        {name: value for name, value in old.state_dict().items() if name in own}, strict=False
+    )
     return Translator(model, translator.subwords)
 
 
-@pytest.mark.parametrize("search", [SearchConfig(), SearchConfig(beam=1, alpha=0.0), SearchConfig(penalty="wu", extra_tokens=0)])
+@pytest.mark.parametrize(
+    "search",
+    [SearchConfig(), SearchConfig(beam=1, alpha=0.0), SearchConfig(penalty="wu", extra_tokens=0)],
+)
 def test_a_right_model_scores_its_translations_alike_both_ways(translator, search):
     sources, found = searched(translator, search)
     check_search(translator, sources, found, search, "run")
-    check_search(translator, ["", *sources], translator.search(["", *sources], search), search, "run")
+    check_search(
+        translator, ["", *sources], translator.search(["", *sources], search), search, "run"
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "site"),
-    [("convolved-keys", "decoder_self"), ("leak-from-eight", "decoder_self"), ("neighbouring-queries", "cross")],
+    [
+        ("convolved-keys", "decoder_self"),
+        ("leak-from-eight", "decoder_self"),
+        ("neighbouring-queries", "cross"),
+    ],
 )
 def test_a_wrong_variant_is_refused_and_its_site_named(translator, name, site, monkeypatch):
     register(monkeypatch, name)
     wrong, search = other_model(translator, site, name), SearchConfig()
     sources, found = searched(wrong, search)
     meaning = rf"run: the model scores its own translation -\d+\.\d when read at once and -\d+\.\d step by step: the variant at {site} "
-    with pytest.raises(InputError, match=meaning + "depends on what is not there yet. Fix: see what tests/test_attention_contract.py"):
+    with pytest.raises(
+        InputError,
+        match=meaning
+        + "depends on what is not there yet. Fix: see what tests/test_attention_contract.py",
+    ):
         check_search(wrong, sources, found, search, "run")
 
 
@@ -59,13 +76,17 @@ def test_a_score_that_is_no_number_is_refused(translator):
         check_search(broken, sources, found, SearchConfig(), "run")
 
 
-def test_evaluate_refuses_a_run_of_such_a_variant_and_keeps_no_score(translator, whole, monkeypatch):
+def test_evaluate_refuses_a_run_of_such_a_variant_and_keeps_no_score(
+    translator, whole, monkeypatch
+):
     run = whole()
     evaluate_run(run, "dev", SearchConfig(beam=2))
     kept = sorted((run.path / "evaluations").iterdir())
     register(monkeypatch, "convolved-keys")
     wrong = other_model(translator, "decoder_self", "convolved-keys")
     monkeypatch.setattr(Translator, "from_run", classmethod(lambda cls, run: wrong))
-    with pytest.raises(InputError, match="the variant at decoder_self depends on what is not there yet"):
+    with pytest.raises(
+        InputError, match="the variant at decoder_self depends on what is not there yet"
+    ):
         evaluate_run(run, "dev")
     assert sorted((run.path / "evaluations").iterdir()) == kept

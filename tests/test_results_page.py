@@ -11,7 +11,14 @@ from repro.claims.conditions import Judged, Verdict
 from repro.claims.evidence import Evidence
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
-from repro.papers.summary import BEGIN, END, claims_page, commands_to_go_on, main_claims_table, summary
+from repro.papers.summary import (
+    BEGIN,
+    END,
+    claims_page,
+    commands_to_go_on,
+    main_claims_table,
+    summary,
+)
 from repro.papers.verdicts import FORMAT, claims_of
 from repro.records.schema import kind_of
 from repro.records.stored import load_records
@@ -22,16 +29,24 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 
 @pytest.mark.parametrize(
     ("status", "outcomes", "is_so"),
-    [("partly", ("holds", "fails"), True), ("not reproduced", ("open", "fails"), False), ("undecided", ("holds", "open"), False)],
+    [
+        ("partly", ("holds", "fails"), True),
+        ("not reproduced", ("open", "fails"), False),
+        ("undecided", ("holds", "open"), False),
+    ],
 )
-def test_a_number_of_one_seed_that_leaves_its_condition_open_decides_nothing(status, outcomes, is_so):
+def test_a_number_of_one_seed_that_leaves_its_condition_open_decides_nothing(
+    status, outcomes, is_so
+):
     """The first number is of one seed, the second of no training at all."""
     found = Estimate(2.0, over="8 heads", seeds=(1, 1)), Estimate(-2)
     conditions = tuple(Judged("a >= 0", *pair) for pair in zip(outcomes, found, strict=True))
     assert Verdict("T-01", status, conditions).is_of_one_seed == is_so
 
 
-def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(capsys, results):
+def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_them(
+    capsys, results
+):
     readme = results.parent / "README.md"
     readme.write_text("mine\n")
     told = f"{results / 'README.md'}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
@@ -42,40 +57,66 @@ def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_t
 
 def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
     """In the column of its scale, though another scale has no verdict on it; the corpus that is generated has no column."""
-    found = Estimate(0.25, -2.0, 2.5, 0.95, seeds=(3, 3), counts_seeds=True, detectable=1.0, unit="BLEU")
+    found = Estimate(
+        0.25, -2.0, 2.5, 0.95, seeds=(3, 3), counts_seeds=True, detectable=1.0, unit="BLEU"
+    )
     far = Verdict("Y-01", "undecided", (Judged("hc-sa - base >= -1 BLEU", "open", found),))
     unknown = Verdict("Y-01", "not run", missing="base")
-    for scale, verdicts in {"smoke": [], "enja": [far], "multi30k": [], "tatoeba": [unknown]}.items():
+    for scale, verdicts in {
+        "smoke": [],
+        "enja": [far],
+        "multi30k": [],
+        "tatoeba": [unknown],
+    }.items():
         stored = {verdict.claim: as_stored(verdict, "12345678") for verdict in verdicts}
-        write_json(tmp_path / "claims" / f"{scale}.json", {"format": FORMAT, "scale": scale, "verdicts": stored})
+        write_json(
+            tmp_path / "claims" / f"{scale}.json",
+            {"format": FORMAT, "scale": scale, "verdicts": stored},
+        )
     lines = main_claims_table(tmp_path).split("\n")
     assert lines[0] == "| claim | holds if | reported | multi30k | tatoeba | enja |"
     (line,) = [line for line in lines if line.startswith("| Y-01 ")]
-    assert line.endswith("| not run | not run | **undecided**: +0.25, 95 % -2.00 to +2.50, 3 seeds |")
+    assert line.endswith(
+        "| not run | not run | **undecided**: +0.25, 95 % -2.00 to +2.50, 3 seeds |"
+    )
     page = claims_page(tmp_path)
     assert all(page.count(f"\n| {claim.name} | ") == 1 for claim in claims_of())
     assert "| -1.2 to +0.4 on eight tasks | not run | not run | not run | undecided |" in page
     assert f"     enja: undecided: {far.reason}\n         {far.evidence[0]}" in page
-    assert far.evidence[0] == "open: hc-sa - base >= -1 BLEU: +0.25, 95 % -2.00 to +2.50, 3 seeds, detectable 1.00"
+    assert (
+        far.evidence[0]
+        == "open: hc-sa - base >= -1 BLEU: +0.25, 95 % -2.00 to +2.50, 3 seeds, detectable 1.00"
+    )
 
 
 def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results):
-    shutil.copytree(RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md"))
+    shutil.copytree(
+        RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md")
+    )
     page = results / "claims" / "README.md"
     told = f"{results / 'README.md'}\n{page}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
-    assert page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
+    assert (
+        page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
+    )
 
 
 def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):
-    monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))  # not unset: the corpora would be asked of the Hub
-    (path,) = (RESULTS / "multi30k.en-de").glob(f"*-{Arm('base').config('multi30k').digest()}.test.json")
+    # not unset: the corpora would be asked of the Hub
+    monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))
+    (path,) = (RESULTS / "multi30k.en-de").glob(
+        f"*-{Arm('base').config('multi30k').digest()}.test.json"
+    )
     (results / "multi30k.en-de").mkdir()
     shutil.copy(path, results / "multi30k.en-de")
     readme = results.parent / "README.md"
     readme.write_text(f"{BEGIN}\nof yesterday\n{END}\n")
     code, _, message = ended(capsys, "results", str(results), "--update")
-    assert (code, message) == (0, "") and "of yesterday" not in readme.read_text() and (results / "README.md").exists()
+    assert (
+        (code, message) == (0, "")
+        and "of yesterday" not in readme.read_text()
+        and (results / "README.md").exists()
+    )
 
 
 @pytest.mark.real_data

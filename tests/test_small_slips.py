@@ -44,7 +44,9 @@ def test_what_a_file_browser_leaves_in_a_folder_is_no_damage(tmp_path):
         check_folder(tmp_path / "made")
 
 
-def test_training_goes_on_where_it_was_though_a_browser_looked_into_its_checkpoints(tmp_path, monkeypatch, capfd, whole):
+def test_training_goes_on_where_it_was_though_a_browser_looked_into_its_checkpoints(
+    tmp_path, monkeypatch, capfd, whole
+):
     run = cut_short(tmp_path, monkeypatch)
     for checkpoint in run.checkpoint_folders():
         (checkpoint / ".DS_Store").write_bytes(b"\0")
@@ -56,19 +58,33 @@ def test_training_goes_on_where_it_was_though_a_browser_looked_into_its_checkpoi
 def test_results_of_an_older_text_of_ones_own_do_not_count(tmp_path, monkeypatch):
     (tmp_path / "text").mkdir()
     corpus = write_corpus(tmp_path / "text", train_en=EN[:20], train_de=DE[:20])
-    options = ("data.vocab_size=100", "train.max_updates=1", "train.eval_every=1", f"data.corpus={corpus}")
+    options = (
+        "data.vocab_size=100",
+        "train.max_updates=1",
+        "train.eval_every=1",
+        f"data.corpus={corpus}",
+    )
     config = resolve("smoke", "base", overrides=options)
     records = [evaluate_run(train(config, tmp_path / "runs", quiet=True))]
-    directions = [config.data, replace(config.data, source="de", target="en")]  # both are of one text
+    # both are of one text
+    directions = [config.data, replace(config.data, source="de", target="en")]
     assert [of_this_text(records, data) for data in directions] == [records, records]
     write_corpus(tmp_path / "text", train_en=EN[30:50], train_de=DE[30:50])
     assert [of_this_text(records, data) for data in directions] == [[], []]
-    assert of_this_text(records, resolve("smoke").data) == records  # it is another corpus that was asked for
+    # it is another corpus that was asked for
+    assert of_this_text(records, resolve("smoke").data) == records
 
 
-def test_a_source_of_ones_own_that_changed_is_translated_again_though_its_reference_did_not(tmp_path):
+def test_a_source_of_ones_own_that_changed_is_translated_again_though_its_reference_did_not(
+    tmp_path,
+):
     (tmp_path / "text").mkdir()
-    options = ("data.vocab_size=100", "train.max_updates=1", "train.eval_every=1", f"data.corpus={write_corpus(tmp_path / 'text')}")
+    options = (
+        "data.vocab_size=100",
+        "train.max_updates=1",
+        "train.eval_every=1",
+        f"data.corpus={write_corpus(tmp_path / 'text')}",
+    )
     run = train(resolve("smoke", "base", overrides=options), tmp_path / "runs", quiet=True)
     evaluate_run(run)
     write_corpus(tmp_path / "text", test_en=EN[27:31])
@@ -80,7 +96,11 @@ def test_a_configuration_made_by_hand_is_as_good_as_one_from_a_file():
     config = resolve("smoke")
     assert isinstance(replace(config.train, learning_rate=1).learning_rate, float)
     for part, change, message in [
-        (config.model, {"norm": "Post"}, "model.norm: unknown value 'Post'. Fix: did you mean 'post'"),
+        (
+            config.model,
+            {"norm": "Post"},
+            "model.norm: unknown value 'Post'. Fix: did you mean 'post'",
+        ),
         (config.model, {"num_heads": "8"}, "model.num_heads: wants int, found '8'"),
         (config.train, {"max_updates": 2.5}, "train.max_updates: wants int, found 2.5"),
         (config.data, {"vocab_size": None}, "data.vocab_size: wants int, found None"),
@@ -96,12 +116,20 @@ def test_a_run_whose_rate_was_written_as_a_whole_number_is_found_again(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "change", [{"status": "maybe"}, {"conditions": [5]}, {"conditions": [{"condition": "a", "outcome": "holds"}]}, {"claim": "Y-99"}]
+    "change",
+    [
+        {"status": "maybe"},
+        {"conditions": [5]},
+        {"conditions": [{"condition": "a", "outcome": "holds"}]},
+        {"claim": "Y-99"},
+    ],
 )
 def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
     verdict = {"claim": "Y-01", "test": "0", "status": "undecided", "conditions": []}
     (tmp_path / "claims").mkdir()
-    (tmp_path / "claims" / "smoke.json").write_text(json.dumps({"format": FORMAT, "scale": "smoke", "verdicts": {"Y-01": verdict}}))
+    (tmp_path / "claims" / "smoke.json").write_text(
+        json.dumps({"format": FORMAT, "scale": "smoke", "verdicts": {"Y-01": verdict}})
+    )
     assert load(tmp_path, "smoke") == {"Y-01": verdict}
     (tmp_path / "claims" / "smoke.json").write_text(
         json.dumps({"format": FORMAT, "scale": "smoke", "verdicts": {"Y-01": verdict | change}})
@@ -114,14 +142,18 @@ def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
 def test_what_is_hidden_beside_verdicts_is_none(tmp_path, name):
     """macOS leaves such files on disks of others, and editors leave copies."""
     (tmp_path / "claims").mkdir()
-    write_json(tmp_path / "claims" / "smoke.json", {"format": FORMAT, "scale": "smoke", "verdicts": {}})
+    write_json(
+        tmp_path / "claims" / "smoke.json", {"format": FORMAT, "scale": "smoke", "verdicts": {}}
+    )
     (tmp_path / "claims" / name).write_bytes(b"\0\5\x16\7")
     assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == []
 
 
 def test_nobody_is_told_to_delete_a_file_that_is_no_record(tmp_path):
     shutil.copytree(gallery.load("base").path, tmp_path / "runs" / "base")
-    with pytest.raises(DamagedFileError, match="is not a result record. Fix: name the folder of results") as told:
+    with pytest.raises(
+        DamagedFileError, match="is not a result record. Fix: name the folder of results"
+    ) as told:
         load_records(tmp_path / "runs")
     assert "or delete it" not in str(told.value)
 
@@ -129,7 +161,9 @@ def test_nobody_is_told_to_delete_a_file_that_is_no_record(tmp_path):
 def test_a_readme_in_another_encoding_stays_as_it_is(results):
     readme = results.parent / "README.md"
     readme.write_bytes(b"Gr\xfc\xdfe\n")
-    assert update_pages(results) == [results / "README.md"] and readme.read_bytes() == b"Gr\xfc\xdfe\n"
+    assert (
+        update_pages(results) == [results / "README.md"] and readme.read_bytes() == b"Gr\xfc\xdfe\n"
+    )
 
 
 def test_a_closed_standard_error_stops_no_command(capsys, monkeypatch, runs):
@@ -141,17 +175,24 @@ def test_a_closed_standard_error_stops_no_command(capsys, monkeypatch, runs):
 
 
 def test_a_folder_for_a_corpus_is_told_its_prefix(capsys, tmp_path):
-    assert refused(capsys, "data", str(tmp_path))[1].endswith(f"Fix: for the files in this folder, write local:{tmp_path}")
+    assert refused(capsys, "data", str(tmp_path))[1].endswith(
+        f"Fix: for the files in this folder, write local:{tmp_path}"
+    )
 
 
 def test_a_split_that_is_missing_or_was_left_out_is_named_with_its_reason(tmp_path):
     corpus = write_corpus(tmp_path)
     (tmp_path / "dev.en").unlink(), (tmp_path / "dev.de").unlink()
     config = resolve("smoke", overrides=(f"data.corpus={corpus}", *TINY))
-    with pytest.raises(InputError, match="has no split 'dev'. Fix: add dev.en and dev.de, or a table, to the folder"):
+    with pytest.raises(
+        InputError,
+        match="has no split 'dev'. Fix: add dev.en and dev.de, or a table, to the folder",
+    ):
         train(config, tmp_path / "runs", quiet=True)
     write_corpus(tmp_path, train_en=[" "] * 20)
-    with pytest.raises(InputError, match="train: has no sentence pair; 20 were left out: blank. Fix: "):
+    with pytest.raises(
+        InputError, match="train: has no sentence pair; 20 were left out: blank. Fix: "
+    ):
         train(config, tmp_path / "runs", quiet=True)
 
 
@@ -159,7 +200,9 @@ def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
     for split, size in (("train", 20), ("dev", 3), ("test", 4)):
         start = {"train": 0, "dev": 20, "test": 30}[split]
         rows = [{"en": EN[i], "de": DE[i], "doc": "x" * 11_000} for i in range(start, start + size)]
-        (Path(tmp_path) / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (Path(tmp_path) / f"{split}.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows)
+        )
     assert len(load_corpus(f"local:{tmp_path}", "en", "de")["train"]) == 20
 
 
@@ -175,43 +218,59 @@ def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
         ("repro.papers.runner.carry_out", ["run", "base", "--results", "taken/results"]),
     ],
 )
-def test_a_place_that_cannot_be_written_is_refused_before_the_work(capsys, tmp_path, monkeypatch, work, command):
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    capsys, tmp_path, monkeypatch, work, command
+):
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file where a folder would have to be")
     module, _, name = work.rpartition(".")
-    monkeypatch.setattr(importlib.import_module(module), name, lambda *_, **__: pytest.fail("was worked for"))
+    monkeypatch.setattr(
+        importlib.import_module(module), name, lambda *_, **__: pytest.fail("was worked for")
+    )
     given = [str(Path(gallery.load("base").path)) if word == "RUN" else word for word in command]
     code, line = refused(capsys, *given)
     assert (
         code == 3
         and line.startswith("error: taken")
-        and line.endswith("cannot be written: a file is where a folder must be. Fix: name another place")
+        and line.endswith(
+            "cannot be written: a file is where a folder must be. Fix: name another place"
+        )
     )
 
 
 def test_a_report_is_not_written_over_a_folder(capsys, tmp_path):
     code, line = refused(capsys, "report", "--out", str(tmp_path))
-    assert (code, line) == (2, f"error: --out: {tmp_path} is a folder. Fix: name a file in it: {tmp_path}/report.md")
+    assert (code, line) == (
+        2,
+        f"error: --out: {tmp_path} is a folder. Fix: name a file in it: {tmp_path}/report.md",
+    )
 
 
 @pytest.mark.parametrize("command", [["claims", "voita2019"], ["report", "--out", "report.md"]])
 def test_a_number_missing_deep_in_a_record_names_the_record(capsys, tmp_path, monkeypatch, command):
     """Reading checks what all records have; what only a claim asks for is missed by that claim."""
     monkeypatch.chdir(tmp_path)
-    (stored,) = (Path(__file__).parents[1] / "results" / "minigerman.en-de" / "pruning").glob("*-seed1-*.json")
+    (stored,) = (Path(__file__).parents[1] / "results" / "minigerman.en-de" / "pruning").glob(
+        "*-seed1-*.json"
+    )
     record = json.loads(stored.read_bytes())
     del record["series"]["encoder"]["points"][0]["heads"]
     copy = tmp_path / "results" / "minigerman.en-de" / "pruning" / stored.name
     write_json(copy, record)
     code, line = refused(capsys, *command)
     assert code == 4 and line.startswith("error: results: cannot be read in full: ")
-    assert " is damaged (KeyError: 'heads'). Fix: restore the records that `repro verify` names" in line
+    assert (
+        " is damaged (KeyError: 'heads'). Fix: restore the records that `repro verify` names"
+        in line
+    )
 
 
 def test_a_mistake_of_ours_is_not_blamed_on_sound_records(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("repro.papers.verdicts.update", lambda *_: {}["ours"])
-    (stored,) = (Path(__file__).parents[1] / "results" / "minigerman.en-de").glob("base-seed2-f53feaede5d3.test.json")
+    (stored,) = (Path(__file__).parents[1] / "results" / "minigerman.en-de").glob(
+        "base-seed2-f53feaede5d3.test.json"
+    )
     publish(load_record(stored), tmp_path / "results")
     code, line = refused(capsys, "claims")
     assert code == 70 and line.startswith("error: a bug in repro: KeyError: 'ours'")
@@ -230,36 +289,102 @@ def translator() -> Translator:
 @pytest.mark.parametrize(
     "call, line",
     [
-        (lambda: load_translator("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
-        (lambda: evaluate_run("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
-        (lambda: train("smoke"), "config: wants RunConfig, found 'smoke'. Fix: make one, as in repro.resolve('smoke')"),
-        (lambda: Run.find(None), "name: wants str or PathLike, found None. Fix: give the name of a run, as in repro.Run.find('base')"),
-        (lambda: Run(None), "path: wants str or PathLike, found None. Fix: give a folder, as in repro.Run('runs/base-seed1-...')"),
-        (lambda: load_corpus(None), "name: wants str, found None. Fix: give the name of a corpus, as in load_corpus('minigerman')"),
-        (lambda: resolve("smoke", ["base"]), "--variant: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')"),
-        (lambda: resolve("smoke", overrides=None), "overrides: wants list or tuple, found None. Fix: give a list, as in overrides=["),
-        (lambda: resolve("smoke", overrides="a=b"), "overrides: wants list or tuple, found 'a=b'. Fix: give a list, as in overrides=["),
+        (
+            lambda: load_translator("base"),
+            "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')",
+        ),
+        (
+            lambda: evaluate_run("base"),
+            "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')",
+        ),
+        (
+            lambda: train("smoke"),
+            "config: wants RunConfig, found 'smoke'. Fix: make one, as in repro.resolve('smoke')",
+        ),
+        (
+            lambda: Run.find(None),
+            "name: wants str or PathLike, found None. Fix: give the name of a run, as in repro.Run.find('base')",
+        ),
+        (
+            lambda: Run(None),
+            "path: wants str or PathLike, found None. Fix: give a folder, as in repro.Run('runs/base-seed1-...')",
+        ),
+        (
+            lambda: load_corpus(None),
+            "name: wants str, found None. Fix: give the name of a corpus, as in load_corpus('minigerman')",
+        ),
+        (
+            lambda: resolve("smoke", ["base"]),
+            "--variant: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')",
+        ),
+        (
+            lambda: resolve("smoke", overrides=None),
+            "overrides: wants list or tuple, found None. Fix: give a list, as in overrides=[",
+        ),
+        (
+            lambda: resolve("smoke", overrides="a=b"),
+            "overrides: wants list or tuple, found 'a=b'. Fix: give a list, as in overrides=[",
+        ),
         (
             lambda: resolve("smoke", overrides=[("a", 1)]),
             "overrides: wants str, found ('a', 1). Fix: write each as text, as in overrides=[",
         ),
-        (lambda: resolve("smoke", direction=("de", "en")), "--direction: wants str, found ('de', 'en'). Fix: write source-target, for"),
-        (lambda: Subwords.fit("a dog", 300), "sentences: are one text, not a list. Fix: write [text]"),
-        (lambda: evaluate_run(gallery.load("base"), search={"beam": 1}), "search: wants SearchConfig, found {'beam': 1}. Fix: write it as"),
-        (lambda: evaluate_run(gallery.load("base"), None), "split: wants str, found None. Fix: give the name of a test set, as in 'dev'"),
+        (
+            lambda: resolve("smoke", direction=("de", "en")),
+            "--direction: wants str, found ('de', 'en'). Fix: write source-target, for",
+        ),
+        (
+            lambda: Subwords.fit("a dog", 300),
+            "sentences: are one text, not a list. Fix: write [text]",
+        ),
+        (
+            lambda: evaluate_run(gallery.load("base"), search={"beam": 1}),
+            "search: wants SearchConfig, found {'beam': 1}. Fix: write it as",
+        ),
+        (
+            lambda: evaluate_run(gallery.load("base"), None),
+            "split: wants str, found None. Fix: give the name of a test set, as in 'dev'",
+        ),
         (
             lambda: train(resolve("smoke"), 5),
             "root: wants str or PathLike or NoneType, found 5. Fix: give the folder of all runs, or leave",
         ),
-        (lambda: score_all(["a"], ["b"], None), "target: wants str, found None. Fix: give the language code of the references, as in 'de'"),
-        (lambda: load_corpus("minigerman", 1, 2), "minigerman: has no language '1'. Fix: use one of en, de"),
-        (lambda: build_weights("uniform", 1, 2, 64, 4), "site: unknown site '1'. Fix: use one of encoder_self, decoder_self, cross"),
-        (lambda: build_weights("uniform", "cross", "2", 64, 4), "num_layers: wants int, found '2'. Fix: give a whole number"),
-        (lambda: build_weights("uniform", "cross", 2, None, 4), "embed_dim: wants int, found None. Fix: give a whole number"),
-        (lambda: build_weights("uniform", "cross", 2, 64, 4.0), "num_heads: wants int, found 4.0. Fix: give a whole number"),
-        (lambda: build_weights("uniform", "cross", 2, 64, 4, "0.1"), "dropout: wants int or float, found '0.1'. Fix: give a number"),
-        (lambda: build_weights("uniform", "cross", 2, 64, 4, 0, "1"), "length_ratio: wants int or float, found '1'. Fix: give a number"),
-        (lambda: describe_heads("base"), "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')"),
+        (
+            lambda: score_all(["a"], ["b"], None),
+            "target: wants str, found None. Fix: give the language code of the references, as in 'de'",
+        ),
+        (
+            lambda: load_corpus("minigerman", 1, 2),
+            "minigerman: has no language '1'. Fix: use one of en, de",
+        ),
+        (
+            lambda: build_weights("uniform", 1, 2, 64, 4),
+            "site: unknown site '1'. Fix: use one of encoder_self, decoder_self, cross",
+        ),
+        (
+            lambda: build_weights("uniform", "cross", "2", 64, 4),
+            "num_layers: wants int, found '2'. Fix: give a whole number",
+        ),
+        (
+            lambda: build_weights("uniform", "cross", 2, None, 4),
+            "embed_dim: wants int, found None. Fix: give a whole number",
+        ),
+        (
+            lambda: build_weights("uniform", "cross", 2, 64, 4.0),
+            "num_heads: wants int, found 4.0. Fix: give a whole number",
+        ),
+        (
+            lambda: build_weights("uniform", "cross", 2, 64, 4, "0.1"),
+            "dropout: wants int or float, found '0.1'. Fix: give a number",
+        ),
+        (
+            lambda: build_weights("uniform", "cross", 2, 64, 4, 0, "1"),
+            "length_ratio: wants int or float, found '1'. Fix: give a number",
+        ),
+        (
+            lambda: describe_heads("base"),
+            "run: wants Run, found 'base'. Fix: find it by its name, as in repro.Run.find('base')",
+        ),
         (
             lambda: ablate("base", EN, DE, "de", []),
             "translator: wants Translator, found 'base'. Fix: load one, as in repro.Translator.from",
@@ -272,7 +397,10 @@ def translator() -> Translator:
             lambda: ablate(translator(), EN, DE, "de", [("cross", 0)]),
             "heads: found ('cross', 0) for a head. Fix: give a list of (site, layer, head), as in [('cross', 0",
         ),
-        (lambda: ablate(translator(), EN, DE, "de", 5), "heads: wants Iterable, found 5. Fix: give a list of (site, layer, head), as in"),
+        (
+            lambda: ablate(translator(), EN, DE, "de", 5),
+            "heads: wants Iterable, found 5. Fix: give a list of (site, layer, head), as in",
+        ),
         (
             lambda: score_suite("base", None),
             "translator: wants Translator, found 'base'. Fix: load one, as in repro.load_translator(run)",
@@ -297,7 +425,10 @@ def test_a_run_is_found_by_a_path_as_by_its_text(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "arguments, line",
     [
-        ((["a"], {"beam": 1}), "search: wants SearchConfig, found {'beam': 1}. Fix: write it as in repro.SearchConfig(beam=1)"),
+        (
+            (["a"], {"beam": 1}),
+            "search: wants SearchConfig, found {'beam': 1}. Fix: write it as in repro.SearchConfig(beam=1)",
+        ),
         ((None,), "sentences: wants Iterable, found None. Fix: give a list of str"),
         ((5,), "sentences: wants Iterable, found 5. Fix: give a list of str"),
     ],

@@ -17,7 +17,16 @@ SOURCES = sorted((ROOT / "repro").rglob("*.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LOCKS = sorted(path.name for path in ROOT.glob("*.lock"))
 
-FORBIDDEN_CALLS = {"eval", "exec", "splitlines", "extractall", "pickle.load", "pickle.loads", "torch.load", "yaml.load"}
+FORBIDDEN_CALLS = {
+    "eval",
+    "exec",
+    "splitlines",
+    "extractall",
+    "pickle.load",
+    "pickle.loads",
+    "torch.load",
+    "yaml.load",
+}
 
 
 def called_names(path: Path) -> set[str]:
@@ -26,7 +35,10 @@ def called_names(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call):
             names.add(ast.unparse(node.func))
-            if isinstance(node.func, ast.Attribute) and node.func.attr in ("splitlines", "extractall"):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in (
+                "splitlines",
+                "extractall",
+            ):
                 names.add(node.func.attr)
             assert not any(keyword.arg == "shell" for keyword in node.keywords), f"{path}: shell"
     return names
@@ -41,15 +53,23 @@ def test_every_progress_bar_is_closed_whatever_ends_it():
     """An error that comes while its bar is open has its line at the end of the bar's."""
     for path in SOURCES:
         nodes = list(ast.walk(ast.parse(path.read_text())))
-        closed = [item.context_expr for node in nodes if isinstance(node, ast.With) for item in node.items]
-        bars = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "tqdm"]
+        closed = [
+            item.context_expr for node in nodes if isinstance(node, ast.With) for item in node.items
+        ]
+        bars = [
+            node
+            for node in nodes
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "tqdm"
+        ]
         assert not [f"{path}:{bar.lineno}" for bar in bars if bar not in closed]
 
 
 def entries(lock: str) -> dict[str, list[str]]:
     """Return the hashes of each `package==version` of a lock."""
     text = (ROOT / lock).read_text()
-    blocks = re.findall(r"^([a-z0-9._-]+==\S+).*\n((?:    --hash=sha256:[0-9a-f]{64}.*\n)*)", text, re.M)
+    blocks = re.findall(
+        r"^([a-z0-9._-]+==\S+).*\n((?:    --hash=sha256:[0-9a-f]{64}.*\n)*)", text, re.M
+    )
     assert len(blocks) == len(re.findall(r"\S==\S", text)), f"{lock} has lines of another form"
     return {name: re.findall("sha256:[0-9a-f]{64}", hashes) for name, hashes in blocks}
 
@@ -66,13 +86,17 @@ def test_the_locks_hold_what_the_package_asks_for_in_versions_it_allows():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     asked = {"requirements.lock": project["dependencies"] + extras["dev"]}
-    asked |= {f"requirements-{name}.lock": extras[name] for name in ("browser", "cluster", "syntax")}
+    asked |= {
+        f"requirements-{name}.lock": extras[name] for name in ("browser", "cluster", "syntax")
+    }
     assert set(asked) == set(LOCKS)
     torch = (ROOT / "requirements-torch.txt").read_text().split()[-1]
     for lock, requirements in asked.items():
         versions = dict(line.split("==") for line in (torch, *entries(lock)))
         for requirement in map(Requirement, requirements):
-            assert requirement.specifier.contains(versions[requirement.name]), f"{lock}: {requirement}"
+            assert requirement.specifier.contains(versions[requirement.name]), (
+                f"{lock}: {requirement}"
+            )
 
 
 def test_the_locks_hold_nothing_that_depends_on_the_build_of_torch():
@@ -85,11 +109,15 @@ def test_the_citation_names_this_version_and_all_papers_and_the_readme_links_the
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert f'version = "{citation["version"]}"\n' in (ROOT / "pyproject.toml").read_text()
     cited = {
-        (f"{', '.join(a['family-names'] for a in work['authors'])}: {work['title']}, {work['conference']['name']}", work["url"])
+        (
+            f"{', '.join(a['family-names'] for a in work['authors'])}: {work['title']}, {work['conference']['name']}",
+            work["url"],
+        )
         for work in citation["references"]
     }
     papers = [load_paper(name) for name in PAPERS]
-    assert {(paper.title, paper.url) for paper in papers} <= cited  # others stand for what the papers build on
+    # others stand for what the papers build on
+    assert {(paper.title, paper.url) for paper in papers} <= cited
     readme = (ROOT / "README.md").read_text()
     assert all(f"]({paper.url})" in readme for paper in papers)
 
@@ -102,9 +130,15 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     assert path.stat().st_size < 500_000  # pictures have two pixels for one of the page
 
 
-@pytest.mark.parametrize("path", [*NOTEBOOKS, *sorted((ROOT / "tutorials").glob("*/*.ipynb"))], ids=lambda path: "/".join(path.parts[-2:]))
+@pytest.mark.parametrize(
+    "path",
+    [*NOTEBOOKS, *sorted((ROOT / "tutorials").glob("*/*.ipynb"))],
+    ids=lambda path: "/".join(path.parts[-2:]),
+)
 def test_cells_say_that_their_output_is_not_compared_where_it_is_not(path):
     """The sentence is for readers, the tag is what nbval looks at."""
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
-    said = [any(line.startswith("# output not compared: ") for line in cell["source"]) for cell in cells]
+    said = [
+        any(line.startswith("# output not compared: ") for line in cell["source"]) for cell in cells
+    ]
     assert said == ["nbval-ignore-output" in cell["metadata"].get("tags", []) for cell in cells]

@@ -24,14 +24,20 @@ def test_speeds_belong_to_their_runs_and_the_first_round_does_not_count(monkeypa
     monkeypatch.setattr(speed.Translator, "from_run", lambda run, device: run)
     monkeypatch.setattr(speed, "_sentences_per_second", lambda *_: next(told))
     slow, fast = speed.measure_speed(runs)
-    assert (slow["sentences_per_second"], fast["sentences_per_second"]) == ([2, 3, 4, 5, 6], [20, 30, 40, 50, 60])
+    assert (slow["sentences_per_second"], fast["sentences_per_second"]) == (
+        [2, 3, 4, 5, 6],
+        [20, 30, 40, 50, 60],
+    )
     assert slow["sitting"] == ["slow", "fast"]
-    assert slow["processor"] == provenance.describe_processor(torch.device("cpu"))  # models may have been trained elsewhere
+    # models may have been trained elsewhere
+    assert slow["processor"] == provenance.describe_processor(torch.device("cpu"))
 
 
 def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
     decode, steps = type(translator.model).decode, []
-    monkeypatch.setattr(type(translator.model), "decode", lambda *args: steps.append(len(args[2])) or decode(*args))
+    monkeypatch.setattr(
+        type(translator.model), "decode", lambda *args: steps.append(len(args[2])) or decode(*args)
+    )
     monkeypatch.setattr(speed, "BATCH", 2)
     monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=iter([10.0, 12.0]).__next__))
     rate = speed._sentences_per_second(translator, ["A dog.", "The man sleeps.", "She sees a dog."])
@@ -43,16 +49,23 @@ def test_a_speed_in_a_table_is_the_median_of_its_rounds():
     (record,) = speed_records(base=[1, 2, 9])
     text = speed.speed_table(Evidence("smoke", [record]), (BASE,))
     assert "| base | 2 | 1.00 |" in text and " 1 threads; speeds" in text
-    assert " 1 threads of 2 x Abacus; speeds" in speed.speed_table(Evidence("smoke", [record | {"processor": "2 x Abacus"}]), (BASE,))
+    assert " 1 threads of 2 x Abacus; speeds" in speed.speed_table(
+        Evidence("smoke", [record | {"processor": "2 x Abacus"}]), (BASE,)
+    )
 
 
 def test_speeds_of_two_sittings_are_never_compared():
     """The machine may have had other work in one of them."""
-    together, (apart,) = speed_records(base=[10, 20], hc_sa=[20, 40]), speed_records(ran_all=[500, 500])
+    together, (apart,) = (
+        speed_records(base=[10, 20], hc_sa=[20, 40]),
+        speed_records(ran_all=[500, 500]),
+    )
     before = together[1] | {"sitting": ["hc-sa"], "sentences_per_second": [900, 900]}
     evidence = Evidence("smoke", [before, *together, apart])
     assert speed.speed_ratio(evidence, HARD, BASE).value == 2
-    with pytest.raises(NotMeasured, match="speed of ran-all: measured in another sitting than base"):
+    with pytest.raises(
+        NotMeasured, match="speed of ran-all: measured in another sitting than base"
+    ):
         speed.speed_ratio(evidence, Arm("ran-all"), BASE)
     text = speed.speed_table(evidence, (BASE, HARD, Arm("ran-all")))
     assert "| hc-sa | 30 | 2.00 (2.00 to 2.00) |" in text and "| ran-all |" not in text
@@ -70,24 +83,49 @@ def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
     assert kept == ["a", "b", "c"]
 
 
-def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is_trained_from_scratch(monkeypatch):
+def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is_trained_from_scratch(
+    monkeypatch,
+):
     made, run = [], SimpleNamespace(config=tiny(), path=None, name="base")
-    points = [SimpleNamespace(run=SimpleNamespace(name=f"with {heads}"), heads=heads, penalty=1 / heads) for heads in (20, 12, 5)]
+    points = [
+        SimpleNamespace(run=SimpleNamespace(name=f"with {heads}"), heads=heads, penalty=1 / heads)
+        for heads in (20, 12, 5)
+    ]
     monkeypatch.setattr(pruned, "load_model", lambda _: None)
-    monkeypatch.setattr(pruned, "kept_heads", lambda _: {site: [[0, 1, 2, 3]] * 2 for site in pruned.SITES})
+    monkeypatch.setattr(
+        pruned, "kept_heads", lambda _: {site: [[0, 1, 2, 3]] * 2 for site in pruned.SITES}
+    )
     monkeypatch.setattr(pruned, "sweep", lambda *_, **__: points)
     monkeypatch.setattr(pruned, "continued_config", lambda _, *sites: ("control", *sites))
-    monkeypatch.setattr(pruned, "save_pruned", lambda run: SimpleNamespace(name="cut out", config=SimpleNamespace(digest=lambda: run.name)))
-    monkeypatch.setattr(pruned, "from_scratch_config", lambda small: ("scratch", small.config.digest()))
-    monkeypatch.setattr(pruned, "train_and_evaluate", lambda config: made.append(config) or {"config_digest": str(config)})
+    monkeypatch.setattr(
+        pruned,
+        "save_pruned",
+        lambda run: SimpleNamespace(
+            name="cut out", config=SimpleNamespace(digest=lambda: run.name)
+        ),
+    )
+    monkeypatch.setattr(
+        pruned, "from_scratch_config", lambda small: ("scratch", small.config.digest())
+    )
+    monkeypatch.setattr(
+        pruned,
+        "train_and_evaluate",
+        lambda config: made.append(config) or {"config_digest": str(config)},
+    )
     monkeypatch.setattr(pruned, "evaluate_run", lambda run: run.name)
     monkeypatch.setattr(pruned, "_describe", lambda point: point.heads)
     (found,) = pruned.measure_pruning([run])
-    assert made == [("control", ("encoder_self",)), ("control", pruned.SITES), ("scratch", "with 5")]  # a quarter of 24 is 6
+    # a quarter of 24 is 6
+    assert made == [
+        ("control", ("encoder_self",)),
+        ("control", pruned.SITES),
+        ("scratch", "with 5"),
+    ]
     assert found["series"]["scratch"]["pruned"] == "with 5"
     first, second, scratch = ({"config_digest": str(config)} for config in made)
     swept = [point.run.name for point in points]
-    assert found["records"] == [*swept, first, *swept, second, "cut out", scratch]  # whatever claims compare has been scored
+    # whatever claims compare has been scored
+    assert found["records"] == [*swept, first, *swept, second, "cut out", scratch]
 
 
 def test_the_benchmarks_say_in_a_line_what_is_wrong(monkeypatch):
@@ -99,5 +137,10 @@ def test_the_benchmarks_say_in_a_line_what_is_wrong(monkeypatch):
 
     monkeypatch.setattr(benchmarks, "version", missing)
     found = CliRunner().invoke(benchmarks.main, ["decoding"])
-    assert found.exit_code == 1 and found.output.startswith("error: transformers is not installed. Fix: make bench")
-    assert "'decodin' is not one of 'training', 'decoding'" in CliRunner().invoke(benchmarks.main, ["decodin"]).output
+    assert found.exit_code == 1 and found.output.startswith(
+        "error: transformers is not installed. Fix: make bench"
+    )
+    assert (
+        "'decodin' is not one of 'training', 'decoding'"
+        in CliRunner().invoke(benchmarks.main, ["decodin"]).output
+    )

@@ -8,7 +8,15 @@ import sacrebleu
 from scipy import stats
 
 from repro.claims.conditions import decide
-from repro.statistics.intervals import SeedNoise, Undefined, estimate, median, minimum_detectable, paired_difference, rank_correlation
+from repro.statistics.intervals import (
+    SeedNoise,
+    Undefined,
+    estimate,
+    median,
+    minimum_detectable,
+    paired_difference,
+    rank_correlation,
+)
 from repro.statistics.metrics import score_of_sums
 from repro.statistics.resampling import bleu_of_sums, resamples
 
@@ -16,54 +24,83 @@ from repro.statistics.resampling import bleu_of_sums, resamples
 def test_an_interval_adds_what_seeds_and_sentences_leave_open():
     random = np.random.default_rng(0)
     inside = []
-    for _ in range(4000):  # systems of three seeds, two of them compared; another test set moves their difference by 1, a seed each by 2
+    # systems of three seeds, two of them compared; another test set moves their difference by 1, a
+    # seed each by 2
+    for _ in range(4000):
         systems = random.normal(0.0, 2.0, size=(5, 3))
         noise = SeedNoise.pooled(systems.tolist()).times(2 / 3)
-        found = estimate(random.normal() + systems[0].mean() - systems[1].mean(), random.normal(size=200), [3, 3], noise)
+        found = estimate(
+            random.normal() + systems[0].mean() - systems[1].mean(),
+            random.normal(size=200),
+            [3, 3],
+            noise,
+        )
         inside.append(found.low <= 0 <= found.high)
     assert 0.945 < np.mean(inside) < 0.97  # 0.955 with ten degrees of freedom
     sentences = random.normal(size=1000)
     alone = estimate(1.0, sentences, [1], None)
     half = 1.96 * sentences.std(ddof=1)
-    assert (alone.low, alone.high) == pytest.approx((1 - half, 1 + half), abs=1e-3) and alone.detectable is None
-    assert estimate(1.0, sentences, [1, 3], SeedNoise(0.0, 2)).high == pytest.approx(alone.high)  # seeds that change nothing
+    assert (alone.low, alone.high) == pytest.approx(
+        (1 - half, 1 + half), abs=1e-3
+    ) and alone.detectable is None
+    # seeds that change nothing
+    assert estimate(1.0, sentences, [1, 3], SeedNoise(0.0, 2)).high == pytest.approx(alone.high)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 1.0, 3.0])
 def test_one_pair_of_seeds_tells_little_and_its_intervals_are_wide_enough(ratio):
     random = np.random.default_rng(0)
     inside = []
-    for _ in range(4000):  # one system of two seeds, one of a single seed; a seed moves each so many times as much as another test set
+    # one system of two seeds, one of a single seed; a seed moves each so many times as much as
+    # another test set
+    for _ in range(4000):
         first, second = random.normal(0.0, ratio, size=2), random.normal(0.0, ratio, size=1)
         noise = SeedNoise.pooled([first.tolist()]).times(1 + 1 / 2)
-        found = estimate(random.normal() + second.mean() - first.mean(), random.normal(size=200), [1, 2], noise)
+        found = estimate(
+            random.normal() + second.mean() - first.mean(), random.normal(size=200), [1, 2], noise
+        )
         inside.append(found.low <= 0 <= found.high)
     assert 0.945 < np.mean(inside) < 0.995
 
 
-@pytest.mark.parametrize(("of_seeds", "of_both", "least", "most"), [(0.14, 0.0, 0.935, 0.965), (0.04, 0.10, 0.975, 0.995)])
-def test_what_a_seed_does_to_single_sentences_is_counted_twice_so_intervals_are_rather_too_wide(of_seeds, of_both, least, most):
+@pytest.mark.parametrize(
+    ("of_seeds", "of_both", "least", "most"),
+    [(0.14, 0.0, 0.935, 0.965), (0.04, 0.10, 0.975, 0.995)],
+)
+def test_what_a_seed_does_to_single_sentences_is_counted_twice_so_intervals_are_rather_too_wide(
+    of_seeds, of_both, least, most
+):
     random = np.random.default_rng(0)
     inside = []
-    for _ in range(4000):  # twenty systems of three seeds; what a seed changes is its own, or mostly hangs on the sentences, as at Multi30k
+    # twenty systems of three seeds; what a seed changes is its own, or mostly hangs on the
+    # sentences, as at Multi30k
+    for _ in range(4000):
         systems = random.normal(0.0, math.sqrt(of_seeds + of_both), size=(20, 3))
-        over_sentences = 2 * 0.013 + 2 * of_both / 3  # what resampling them finds for a mean of three seeds less another
+        # what resampling them finds for a mean of three seeds less another
+        over_sentences = 2 * 0.013 + 2 * of_both / 3
         noise = SeedNoise.pooled(systems.tolist()).times(2 / 3)
         of_systems = random.normal(0.0, math.sqrt(0.013), 2)
         difference = of_systems[0] + systems[0].mean() - of_systems[1] - systems[1].mean()
-        found = estimate(difference, math.sqrt(over_sentences / 2) * np.array([-1, 1]), [3, 3], noise)
+        found = estimate(
+            difference, math.sqrt(over_sentences / 2) * np.array([-1, 1]), [3, 3], noise
+        )
         inside.append(found.low <= 0 <= found.high)
     assert least < np.mean(inside) < most
 
 
 def test_the_noise_of_seeds_is_that_within_systems():
-    assert SeedNoise.pooled([[1.0, 3.0], [10.0, 10.0, 13.0], [7.0]]) == SeedNoise(pytest.approx((2 + 6) / 3), 3)
+    assert SeedNoise.pooled([[1.0, 3.0], [10.0, 10.0, 13.0], [7.0]]) == SeedNoise(
+        pytest.approx((2 + 6) / 3), 3
+    )
     assert SeedNoise.pooled([[1.0], [2.0]]) is None and SeedNoise.pooled([]) is None
 
 
 def test_the_noise_of_a_weighted_sum_is_as_well_known_as_its_least_known_part():
     sums = SeedNoise.weighted([2.0, -1.0], [SeedNoise(3.0, 5), SeedNoise(4.0, 2)])
-    assert sums == SeedNoise(4 * 3.0 + 4.0, 2) and SeedNoise.weighted([1.0, 1.0], [SeedNoise(3.0, 5), None]) is None
+    assert (
+        sums == SeedNoise(4 * 3.0 + 4.0, 2)
+        and SeedNoise.weighted([1.0, 1.0], [SeedNoise(3.0, 5), None]) is None
+    )
 
 
 @pytest.mark.parametrize("degrees", [2, 4, 20])
@@ -73,7 +110,9 @@ def test_what_is_called_detectable_is_found_four_times_in_five(degrees, over_sen
     sentences = over_sentences * np.array([-1, 1]) / math.sqrt(2)
     smallest = estimate(0.0, sentences, [1], SeedNoise(1.0, degrees)).detectable
     of_seeds = stats.t.ppf(0.975, degrees) * np.sqrt(random.chisquare(degrees, 20_000) / degrees)
-    found = random.normal(smallest, math.hypot(1.0, over_sentences), 20_000) > np.hypot(of_seeds, 1.96 * over_sentences)
+    found = random.normal(smallest, math.hypot(1.0, over_sentences), 20_000) > np.hypot(
+        of_seeds, 1.96 * over_sentences
+    )
     assert np.mean(found) == pytest.approx(0.805, abs=0.015)
 
 
@@ -81,18 +120,25 @@ def test_among_several_comparisons_each_needs_a_larger_difference():
     sentences, noise = np.random.default_rng(3).normal(size=1000), SeedNoise(0.0, 8)
     found, error = estimate(0.0, sentences, [3], noise, comparisons=3), sentences.std(ddof=1)
     assert found.high == pytest.approx(stats.norm.isf(0.025 / 3) * error)
-    assert found.detectable == pytest.approx((stats.norm.isf(0.025 / 3) + stats.norm.isf(0.2)) * error, rel=1e-3)
+    assert found.detectable == pytest.approx(
+        (stats.norm.isf(0.025 / 3) + stats.norm.isf(0.2)) * error, rel=1e-3
+    )
 
 
 def test_bleu_of_sums_is_that_of_sacrebleu_also_where_nothing_matches():
     metric = sacrebleu.BLEU()
     random = np.random.default_rng(3)
-    totals = np.sort(random.integers(0, 9, size=(500, 4)))[:, ::-1]  # fewer n-grams the longer they are, often none
+    # fewer n-grams the longer they are, often none
+    totals = np.sort(random.integers(0, 9, size=(500, 4)))[:, ::-1]
     matches = np.minimum.accumulate(random.integers(0, totals + 1), axis=1)
     sums = np.column_stack([totals[:, 0], random.integers(1, 9, size=500), matches, totals])
     expected = [score_of_sums(metric, row) for row in sums]
     assert bleu_of_sums(sums) == pytest.approx(expected) and min(expected) == 0 < max(expected)
-    assert 0 < np.count_nonzero(expected) and ((matches == 0).any(axis=1) & (np.array(expected) > 0)).any()  # smoothed ones among them
+    # smoothed ones among them
+    assert (
+        0 < np.count_nonzero(expected)
+        and ((matches == 0).any(axis=1) & (np.array(expected) > 0)).any()
+    )
 
 
 def test_every_process_draws_the_same_resamples():
@@ -115,17 +161,22 @@ def test_a_difference_over_pairs_has_the_interval_of_resampled_pairs():
     drawn = random.integers(1000, size=(4000, 1000))
     found = paired_difference(first.tolist(), second.tolist(), "1,000 pairs")
     assert found.value == pytest.approx(100 * (first.mean() - second.mean()))
-    expected = np.percentile(100 * (first[drawn].mean(axis=1) - second[drawn].mean(axis=1)), [2.5, 97.5])
+    expected = np.percentile(
+        100 * (first[drawn].mean(axis=1) - second[drawn].mean(axis=1)), [2.5, 97.5]
+    )
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.3)
     same = paired_difference([True] * 200, [True] * 200, "200 pairs")
-    assert same.value == 0 and same.high == -same.low == pytest.approx(1.37, abs=0.01)  # about three in 200, as for a share of none
+    # about three in 200, as for a share of none
+    assert same.value == 0 and same.high == -same.low == pytest.approx(1.37, abs=0.01)
 
 
 def test_a_difference_over_pairs_that_all_go_one_way_has_the_interval_of_the_formula():
     """Forty pairs, all better: p = 41 / 42 and q = 1 / 42 with an item more of each kind, variance (p + q - (p - q)^2) / 42."""
     found = paired_difference([True] * 40, [False] * 40, "pairs")
     middle, half = 100 * 40 / 42, 196 * math.sqrt((1 - (40 / 42) ** 2) / 42)
-    assert (found.value, found.low, found.high) == pytest.approx((100, middle - half, middle + half), abs=0.01)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (100, middle - half, middle + half), abs=0.01
+    )
 
 
 def test_a_median_of_few_values_says_how_sure_it_is():
@@ -133,7 +184,8 @@ def test_a_median_of_few_values_says_how_sure_it_is():
     assert (five.value, five.low, five.high) == (1.1, 0.9, 1.3)
     assert five.level == 1 - 2 / 2**5 and str(five) == "1.10, 94 % 0.90 to 1.30, 5 rounds"
     eight = median(list(range(8)), "8 rounds")
-    assert (eight.low, eight.high) == (0, 7) and eight.level >= 0.95  # between the second and the last but one it would be 93 %
+    # between the second and the last but one it would be 93 %
+    assert (eight.low, eight.high) == (0, 7) and eight.level >= 0.95
     nine = median(list(range(9)), "9 rounds")
     assert (nine.low, nine.high) == (1, 7) and nine.level == pytest.approx(1 - 2 * (1 + 9) / 2**9)
 
@@ -145,8 +197,13 @@ def test_a_rank_correlation_of_few_heads_has_a_wide_interval():
         found = rank_correlation(pair[:, 0], pair[:, 1], "heads")
         inside.append(found.low <= true <= found.high)
     assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
-    with_gap = rank_correlation(np.array([1.0, 2, 3, 4, np.nan]), np.array([1.0, 2, 4, 3, 5]), "heads")
-    assert (with_gap.value, with_gap.over) == (pytest.approx(0.8), "4 heads") and with_gap.low < -0.5
+    with_gap = rank_correlation(
+        np.array([1.0, 2, 3, 4, np.nan]), np.array([1.0, 2, 4, 3, 5]), "heads"
+    )
+    assert (with_gap.value, with_gap.over) == (
+        pytest.approx(0.8),
+        "4 heads",
+    ) and with_gap.low < -0.5
     with pytest.raises(Undefined, match="3 heads give no correlation"):
         rank_correlation(np.arange(3.0), np.arange(3.0), "heads")
     with pytest.raises(Undefined, match="4 heads give no correlation"):
@@ -154,14 +211,21 @@ def test_a_rank_correlation_of_few_heads_has_a_wide_interval():
 
 
 def test_a_rank_correlation_knows_only_which_number_is_larger():
-    assert rank_correlation(np.array([1.0, 2, 3, 4, 100]), np.array([1.0, 2, 3, 5, 4]), "heads").value == pytest.approx(0.9)
+    assert rank_correlation(
+        np.array([1.0, 2, 3, 4, 100]), np.array([1.0, 2, 3, 5, 4]), "heads"
+    ).value == pytest.approx(0.9)
 
 
 def test_the_interval_of_a_rank_correlation_by_its_formula():
     """Bonett and Wright: Fisher's z has the variance (1 + r² / 2) / (n - 3)."""
-    found, r = rank_correlation(np.arange(7.0), np.array([1.0, 0, 2, 3, 4, 5, 6]), "heads"), 1 - 6 * 2 / (7 * 48)
+    found, r = (
+        rank_correlation(np.arange(7.0), np.array([1.0, 0, 2, 3, 4, 5, 6]), "heads"),
+        1 - 6 * 2 / (7 * 48),
+    )
     half = 1.959964 * math.sqrt((1 + r**2 / 2) / 4)
-    assert (found.value, found.low, found.high) == pytest.approx((r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)))
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
+    )
 
 
 @pytest.mark.parametrize(

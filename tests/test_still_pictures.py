@@ -16,7 +16,15 @@ from PIL import Image
 from plotly.basedatatypes import BaseTraceType
 
 from repro.errors import InputError
-from repro.plots import COLORS, attention_by_sublayer, attention_maps, curves, escape, head_values, save
+from repro.plots import (
+    COLORS,
+    attention_by_sublayer,
+    attention_maps,
+    curves,
+    escape,
+    head_values,
+    save,
+)
 from repro.plots.description import describe, plain_text
 from repro.plots.diagrams import ON_PALE
 from repro.plots.still import draw
@@ -33,7 +41,11 @@ def test_the_still_picture_holds_the_numbers_of_the_figure(make):
     bars = [bar.get_height() for ax in drawn for bar in ax.patches]
     for trace in figure.data:
         if isinstance(trace, go.Heatmap):
-            assert any(mesh.shape == trace.z.shape and np.array_equal(mesh, trace.z.astype(float), equal_nan=True) for mesh in meshes)
+            assert any(
+                mesh.shape == trace.z.shape
+                and np.array_equal(mesh, trace.z.astype(float), equal_nan=True)
+                for mesh in meshes
+            )
         elif isinstance(trace, go.Scatter):
             assert any(np.array_equal(line, trace.y, equal_nan=True) for line in lines)
         else:
@@ -55,9 +67,16 @@ def test_the_axes_of_the_still_picture_run_the_way_of_those_of_the_figure(make):
     figure = make()
     for trace, ax in in_panels(figure):
         for which, name in (("x", trace.xaxis or "x"), ("y", trace.yaxis or "y")):
-            spec, axis = figure.layout[name.replace(which, f"{which}axis")], getattr(ax, f"{which}axis")
-            assert spec.range in (None, getattr(ax, f"get_{which}lim")()) and axis.get_scale() == (spec.type or "linear")
-            assert {label.get_rotation() for label in axis.get_ticklabels()} <= {-(spec.tickangle or 0) % 360}
+            spec, axis = (
+                figure.layout[name.replace(which, f"{which}axis")],
+                getattr(ax, f"{which}axis"),
+            )
+            assert spec.range in (None, getattr(ax, f"get_{which}lim")()) and axis.get_scale() == (
+                spec.type or "linear"
+            )
+            assert {label.get_rotation() for label in axis.get_ticklabels()} <= {
+                -(spec.tickangle or 0) % 360
+            }
 
 
 @every_figure
@@ -69,13 +88,28 @@ def test_lines_bars_and_intervals_of_the_still_picture_stand_where_those_of_the_
             assert set(zip(trace.x + trace.offset, base, trace.y, strict=True)) <= boxes
         elif isinstance(trace, go.Scatter):
             course = "steps-post" if trace.line.shape == "hv" else "default"
-            lines = [(line.get_xdata(), line.get_ydata()) for line in ax.lines if line.get_drawstyle() == course]
-            assert any(np.array_equal(line, (trace.x, trace.y), equal_nan=True) for line in lines if len(line[0]) == len(trace.x))
+            lines = [
+                (line.get_xdata(), line.get_ydata())
+                for line in ax.lines
+                if line.get_drawstyle() == course
+            ]
+            assert any(
+                np.array_equal(line, (trace.x, trace.y), equal_nan=True)
+                for line in lines
+                if len(line[0]) == len(trace.x)
+            )
             for way, values, error in ((0, trace.x, trace.error_x), (1, trace.y, trace.error_y)):
                 if error.array is not None:
-                    drawn = [segment for bars in ax.containers for segment in bars.lines[2][0].get_segments() if len(segment)]
+                    drawn = [
+                        segment
+                        for bars in ax.containers
+                        for segment in bars.lines[2][0].get_segments()
+                        if len(segment)
+                    ]
                     ends = zip(values - error.arrayminus, values + error.array, strict=True)
-                    assert {pair for pair in ends if np.isfinite(pair).all()} <= {tuple(segment[:, way]) for segment in drawn}
+                    assert {pair for pair in ends if np.isfinite(pair).all()} <= {
+                        tuple(segment[:, way]) for segment in drawn
+                    }
 
 
 @every_figure
@@ -90,7 +124,10 @@ def test_the_still_picture_has_the_scale_of_colors_of_the_figure(make):
 
 def test_the_two_colors_of_losses_and_gains_stand_at_the_ends_of_the_scale():
     (ax, _) = draw(head_values({"cross": np.array([[-0.5, 0.2]])}, "BLEU")).axes
-    assert [to_hex(ax.collections[0].to_rgba(end)).upper() for end in (-0.5, 0.5)] == [COLORS[0], COLORS[1]]
+    assert [to_hex(ax.collections[0].to_rgba(end)).upper() for end in (-0.5, 0.5)] == [
+        COLORS[0],
+        COLORS[1],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +142,9 @@ def test_the_two_colors_of_losses_and_gains_stand_at_the_ends_of_the_scale():
 def test_a_figure_of_ones_own_is_shown_by_plotly_alone(make, tmp_path):
     ((bundle, _),) = shown(make())
     assert list(bundle) == ["application/vnd.plotly.v1+json"]
-    with pytest.raises(InputError, match="the figure holds more than `repro.plots` draws.* Fix: write .html"):
+    with pytest.raises(
+        InputError, match="the figure holds more than `repro.plots` draws.* Fix: write .html"
+    ):
         save(make(), tmp_path / "own.png")
     save(make(), tmp_path / "own.html")
 
@@ -114,7 +153,11 @@ def test_the_still_picture_shows_text_as_typed():
     typed = ["<b>", "&lt;b&gt;", "$x$", "a\u202eb"]
     (ax, *_) = draw(attention_maps([np.eye(4)], ["<i>"], typed, typed)).axes
     shown = ["<b>", "&lt;b&gt;", "$x$", "a⟨U+202E⟩b"]
-    assert [label.get_text() for label in ax.get_xticklabels()] == [label.get_text() for label in ax.get_yticklabels()] == shown
+    assert (
+        [label.get_text() for label in ax.get_xticklabels()]
+        == [label.get_text() for label in ax.get_yticklabels()]
+        == shown
+    )
     assert "<i>" in [text.get_text() for text in ax.figure.texts]
 
 
@@ -127,26 +170,45 @@ def test_the_still_picture_writes_notes_in_their_color():
 @every_figure
 def test_a_notebook_holds_a_sharp_picture_and_its_description(make):
     (picture, metadata), (words, _) = shown(make())
-    assert list(picture) == ["image/png"] and list(words) == ["text/plain"]  # nothing that another view could take the place of
-    found, (width, alt) = Image.open(io.BytesIO(base64.b64decode(picture["image/png"]))), metadata["image/png"].values()
+    # nothing that another view could take the place of
+    assert list(picture) == ["image/png"] and list(words) == ["text/plain"]
+    found, (width, alt) = (
+        Image.open(io.BytesIO(base64.b64decode(picture["image/png"]))),
+        metadata["image/png"].values(),
+    )
     assert found.width // 2 == width  # two pixels for one of the page
     assert alt == words["text/plain"]
 
 
 @pytest.mark.parametrize("notebook, loaded", [(True, "repro"), (False, "no renderers")])
-def test_notebooks_show_figures_so_by_default_and_commands_need_not_load_what_shows_them(notebook, loaded):
-    start = "from IPython.core.interactiveshell import InteractiveShell; InteractiveShell.instance(); " * notebook
+def test_notebooks_show_figures_so_by_default_and_commands_need_not_load_what_shows_them(
+    notebook, loaded
+):
+    start = (
+        "from IPython.core.interactiveshell import InteractiveShell; InteractiveShell.instance(); "
+        * notebook
+    )
     told = "print(plotly.io.renderers.default if 'plotly.io._renderers' in sys.modules else 'no renderers')"
     code = f"import sys; {start}import repro.plots, plotly.io; {told}"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == loaded
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == loaded
+    )
 
 
 def test_a_description_says_what_a_figure_shows():
     def described(name: str) -> str:
         return describe(FIGURES[name]().to_dict()).replace(MARKUP, "<m>")
 
-    assert described("attention_maps") == "Heat map. Panels: <m>. Across: key. Up: query. Colour: weight, from 0 to 1."
-    assert described("attention_grid").startswith("Heat map: <m>. Panels: layer 0, head 0. Colour: weight, %, from 0 to 100.")
+    assert (
+        described("attention_maps")
+        == "Heat map. Panels: <m>. Across: key. Up: query. Colour: weight, from 0 to 1."
+    )
+    assert described("attention_grid").startswith(
+        "Heat map: <m>. Panels: layer 0, head 0. Colour: weight, %, from 0 to 100."
+    )
     assert described("training_curves") == (
         "Lines and lines with points. Of: <m>, training, <m>, dev. Across: updates, from 1 to 2. "
         "Up: negative log-likelihood, nats per token, from 2 to 3."
@@ -160,7 +222,11 @@ def test_a_description_says_what_a_figure_shows():
 def test_every_figure_is_described_by_its_axes(make):
     figure = make()
     words = describe(figure.to_dict())
-    titles = [axis.title.text for axis in (*figure.select_xaxes(), *figure.select_yaxes()) if axis.title.text]
+    titles = [
+        axis.title.text
+        for axis in (*figure.select_xaxes(), *figure.select_yaxes())
+        if axis.title.text
+    ]
     assert all(plain_text(title) in words for title in titles) and len(words) < 600
 
 
@@ -171,7 +237,9 @@ def test_a_page_needs_no_network(tmp_path):
     assert "Plotly.newPlot" in page
 
 
-@pytest.mark.parametrize("ending, start", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+@pytest.mark.parametrize(
+    "ending, start", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
 def test_pictures_are_written_without_a_browser(tmp_path, ending, start):
     save(FIGURES["head_values"](), tmp_path / f"figure.{ending}")
     assert (tmp_path / f"figure.{ending}").read_bytes().startswith(start)

@@ -1,7 +1,6 @@
 """Subwords leave the text as it is, in every script."""
 
 # ruff: noqa: RUF001  (many scripts)
-
 import gzip
 import random
 import re
@@ -69,7 +68,9 @@ def test_many_scripts_share_a_vocabulary():
 
 
 def test_rare_characters_of_a_large_script_are_spelled_in_bytes():
-    frequent = ["".join(chr(0x4E00 + (line + place) % 60) for place in range(100)) for line in range(6500)]
+    frequent = [
+        "".join(chr(0x4E00 + (line + place) % 60) for place in range(100)) for line in range(6500)
+    ]
     rare = ["".join(chr(0x5000 + 20 * line + place) for place in range(20)) for line in range(16)]
     subwords = Subwords.fit(frequent + rare, 400)
     assert subwords.decode(subwords.encode([*rare, "龍 ▁ é"])) == [*rare, "龍 ▁ é"]
@@ -100,7 +101,12 @@ def test_a_letter_and_its_accent_are_read_as_one():
 
 
 def test_a_blank_text_has_no_pieces():
-    assert Subwords.fit(["a b c"] * 9, 9).encode(["", "   ", "\u3000", "\u00a0 \t"]) == [[], [], [], []]
+    assert Subwords.fit(["a b c"] * 9, 9).encode(["", "   ", "\u3000", "\u00a0 \t"]) == [
+        [],
+        [],
+        [],
+        [],
+    ]
 
 
 @pytest.mark.parametrize("word, times", [("tapir", 900), ("тапир", 400)])  # 5,399 and 4,399 bytes
@@ -111,12 +117,18 @@ def test_long_lines_are_read_too(word, times):
 
 
 def test_an_impossible_size_is_one_line_with_the_bound():
-    for size, mend in {5000: "use at most 13", 5: "use at least 9: every", 6: "use at least 9: every"}.items():
+    for size, mend in {
+        5000: "use at most 13",
+        5: "use at least 9: every",
+        6: "use at least 9: every",
+    }.items():
         what = f"data.vocab_size: sentencepiece cannot make {size} pieces from 2 sentences. Fix: {mend}"
         with pytest.raises(InputError, match=re.escape(what)):
             Subwords.fit(["a b", "c d"], size)
     assert len(Subwords.fit(["a b", "c d"], 13)) == 13 and len(Subwords.fit(["a b", "c d"], 9)) == 9
-    with pytest.raises(InputError, match="data.vocab_size: sentencepiece cannot make 10000000000 pieces"):
+    with pytest.raises(
+        InputError, match="data.vocab_size: sentencepiece cannot make 10000000000 pieces"
+    ):
         Subwords.fit(["a b", "c d"], 10**10)
     with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
         Subwords(b"not a model")
@@ -125,13 +137,18 @@ def test_an_impossible_size_is_one_line_with_the_bound():
 def test_what_subwords_cost_a_model_is_told_beside_its_scores():
     refs = ["他说：“好吧，走！”他看书", "他 看 书 。"]
     subwords = fit([*refs, *LINES["Han"]], 2, form="nfkc")
-    found = writable(subwords, ["他说:“好吧,走!”他看书", "他 看 书 。"], refs, "zh", "translation")["writable"]
-    assert found["changed"] == 1 and found["best"]["BLEU"] < 100 == round(found["scores"]["BLEU"], 9)
+    found = writable(subwords, ["他说:“好吧,走!”他看书", "他 看 书 。"], refs, "zh", "translation")[
+        "writable"
+    ]
+    assert found["changed"] == 1 and found["best"]["BLEU"] < 100 == round(
+        found["scores"]["BLEU"], 9
+    )
     assert writable(fit([*refs, *LINES["Han"]]), refs, refs, "zh", "translation") == {}
 
 
 FOLDERS = ("docs-de-en", "bible-de-en", "wmt-news-de-en", "ted-en-de")
-SAMPLE = 50  # one line in so many, which takes seconds; all lines take minutes and come back as well
+# one line in so many, which takes seconds; all lines take minutes and come back as well
+SAMPLE = 50
 
 
 def lines_of(folder: Path) -> list[str]:
@@ -139,13 +156,17 @@ def lines_of(folder: Path) -> list[str]:
     lines: list[str] = []
     for path in sorted(folder.iterdir()):
         if path.name.endswith(".tsv.gz"):
-            rows = [row.split("\t")[:2] for row in gzip.decompress(path.read_bytes()).decode().split("\n")[1:]]
+            rows = [
+                row.split("\t")[:2]
+                for row in gzip.decompress(path.read_bytes()).decode().split("\n")[1:]
+            ]
             lines += [text for row in rows for text in row]
         elif path.suffix in (".de", ".en"):
             lines += path.read_bytes().decode().split("\n")
         elif path.suffix == ".xml":
             lines += re.findall(r"<seg[^>]*>(.*)</seg>", path.read_bytes().decode())
-    return [line.strip() for line in lines if line.strip()]  # no reader of ours keeps blanks around a text
+    # no reader of ours keeps blanks around a text
+    return [line.strip() for line in lines if line.strip()]
 
 
 @pytest.mark.real_data

@@ -13,12 +13,21 @@ from repro.errors import InputError, MachineError
 from repro.measures.contrastive import packed, results_of, suite_of
 from repro.papers import find_experiments
 from repro.papers.raganato2020 import BOTH_WAYS, LEARNED, TOKEN
-from repro.papers.suites import accuracies_by_distance, accuracy_by_distance_table, accuracy_by_type_table, accuracy_difference, arm_with
+from repro.papers.suites import (
+    accuracies_by_distance,
+    accuracy_by_distance_table,
+    accuracy_by_type_table,
+    accuracy_difference,
+    arm_with,
+)
 from repro.papers.verdicts import claims_of
 from repro.presets import resolve
 from repro.runs.run import Run
 
-PAIRS = [("Er sitzt auf der Bank.", "He sits on the bench."), ("Das ist ein Haus.", "This is a house.")]
+PAIRS = [
+    ("Er sitzt auf der Bank.", "He sits on the bench."),
+    ("Das ist ein Haus.", "This is a house."),
+]
 MUCOW = {  # the second item is in the training data
     "key": "1\tted\tSchloss\tcastle\tlock\n2\tted\tBank\tbench\tbank\n",
     "text": "Das Schloss ist alt.\nEr sitzt auf der Bank.\n",
@@ -36,7 +45,9 @@ def with_mucow(tmp_path, monkeypatch):
     texts = {"train": PAIRS, "dev": [("Ja.", "Yes.")], "test": [("Nein, nicht.", "No, not.")]}
     for split, pairs in texts.items():
         for place, language in enumerate(("de", "en")):
-            (tmp_path / f"{split}.{language}").write_text("".join(f"{pair[place]}\n" for pair in pairs))
+            (tmp_path / f"{split}.{language}").write_text(
+                "".join(f"{pair[place]}\n" for pair in pairs)
+            )
     return tmp_path
 
 
@@ -54,13 +65,19 @@ def test_into_english_the_pairs_are_those_of_mucow_that_the_corpus_does_not_hold
 
 def test_languages_without_pairs_are_refused(with_mucow):
     run = run_of(with_mucow, scale="enja", direction="en-ja")
-    with pytest.raises(InputError, match=r"there are no contrastive pairs from en into ja\. Fix: choose a corpus of English and German"):
+    with pytest.raises(
+        InputError,
+        match=r"there are no contrastive pairs from en into ja\. Fix: choose a corpus of English and German",
+    ):
         suite_of(run.config.data)
 
 
 def test_a_mucow_that_is_not_there_says_where_to_put_it(tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_DATA", str(tmp_path))
-    with pytest.raises(MachineError, match=r"mucow: is not in REPRO_DATA \(.*Fix: put de-en.text.txt, .* into REPRO_DATA/mucow-de-en/"):
+    with pytest.raises(
+        MachineError,
+        match=r"mucow: is not in REPRO_DATA \(.*Fix: put de-en.text.txt, .* into REPRO_DATA/mucow-de-en/",
+    ):
         load_mucow()
     monkeypatch.delenv("REPRO_DATA")
     with pytest.raises(MachineError, match="mucow: needs REPRO_DATA, which is not set"):
@@ -70,7 +87,12 @@ def test_a_mucow_that_is_not_there_says_where_to_put_it(tmp_path, monkeypatch):
 @pytest.mark.real_data
 def test_captions_are_tested_on_nearly_all_of_the_real_mucow(real_data, tmp_path):
     suite = suite_of(run_of(tmp_path, scale="multi30k").config.data)
-    assert (suite.name, suite.source, suite.target, set(suite.types)) == ("mucow", "de", "en", {"word_sense"})
+    assert (suite.name, suite.source, suite.target, set(suite.types)) == (
+        "mucow",
+        "de",
+        "en",
+        {"word_sense"},
+    )
     assert len(suite) + sum(suite.skipped.values()) == 4_268 and len(suite) > 3_900
 
 
@@ -78,7 +100,14 @@ def test_captions_are_tested_on_nearly_all_of_the_real_mucow(real_data, tmp_path
 
 
 def contrastive_record(
-    arm: Arm, scale: str, error: str, right: int, masked_right: int, distance: int | None = None, suite: str = "0", seed: int = 1
+    arm: Arm,
+    scale: str,
+    error: str,
+    right: int,
+    masked_right: int,
+    distance: int | None = None,
+    suite: str = "0",
+    seed: int = 1,
 ) -> dict:
     """Return a record about a hundred pairs of a type; with and without head 8 so many are decided right."""
 
@@ -90,8 +119,22 @@ def contrastive_record(
             "reference": [1.0] * 100,
             "contrastive": [[2.0 if place < number else 0.5] for place in range(100)],
         }
-        about = {"name": "mucow", "source": "de", "target": "en", "items": 100, "skipped": {}, "sha256": suite}
-        found = {"masked": masked, "kind": "contrastive", "suite": about, "metric": METRIC, "seconds": 1.0, "items": items}
+        about = {
+            "name": "mucow",
+            "source": "de",
+            "target": "en",
+            "items": 100,
+            "skipped": {},
+            "sha256": suite,
+        }
+        found = {
+            "masked": masked,
+            "kind": "contrastive",
+            "suite": about,
+            "metric": METRIC,
+            "seconds": 1.0,
+            "items": items,
+        }
         return found | {"accuracy": _stored(found)}
 
     results = {"kind": "contrastive"} | packed([result(None, right), result("8", masked_right)])
@@ -109,7 +152,9 @@ def evidence_at(scale: str) -> Evidence:
         records.append(
             contrastive_record(arm, scale, "word_sense", 80, 50)
             if into_english
-            else contrastive_record(arm, scale, "subj_verb_agreement", 90 if arm.system == "8L" else 60, 60, distance=2)
+            else contrastive_record(
+                arm, scale, "subj_verb_agreement", 90 if arm.system == "8L" else 60, 60, distance=2
+            )
         )
     return Evidence(scale, records)
 
@@ -119,22 +164,37 @@ def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     evidence = evidence_at(scale)
     assert arm_with(evidence, "word_sense", TOKEN).config(scale).data.target == "en"
     assert arm_with(evidence, "subj_verb_agreement", TOKEN).config(scale).data.target == "de"
-    judged = {claim.name: claim.conditions[0].judge(evidence) for claim in claims_of("raganato2020") if claim.name in ("R-08", "R-09")}
+    judged = {
+        claim.name: claim.conditions[0].judge(evidence)
+        for claim in claims_of("raganato2020")
+        if claim.name in ("R-08", "R-09")
+    }
     assert judged["R-08"][0] == "holds" and judged["R-08"][1].endswith(
         ": 30.00, 95 % 20.16 to 38.66, 100 pairs, de-en, one seed alone, 80.0 % right, 50.0 % by chance"
     )
     assert judged["R-09"][0] == "fails" and judged["R-09"][1].endswith(
         "to -20.16, 100 pairs, en-de, one seed alone, 60.0 % right, 50.0 % by chance"
     )
-    (_, table6), (_, figure3) = (find_experiments(f"raganato2020.{name}")[0] for name in ("table6", "figure3"))
+    (_, table6), (_, figure3) = (
+        find_experiments(f"raganato2020.{name}")[0] for name in ("table6", "figure3")
+    )
     other = " (other direction)" if scale == "multi30k" else ""
-    assert "| word_sense | 100 | 50.0 | 80.0 (71 to 87) | 80.0 (71 to 87) | 50.0 (40 to 60) | 50.0 (40 to 60) |" in table6.render(evidence)
+    assert (
+        "| word_sense | 100 | 50.0 | 80.0 (71 to 87) | 80.0 (71 to 87) | 50.0 (40 to 60) | 50.0 (40 to 60) |"
+        in table6.render(evidence)
+    )
     assert f"| pairs | by chance | 8L{other} | 7Ftoken+1L{other} |" in table6.render(evidence)
     assert "| 2 | 100 | 90.0 (" in figure3.render(evidence)
     ((title, figure),) = figure3.figures(evidence).items()
     assert title == "Accuracy on subj_verb_agreement by distance, all decoder layers"
-    arms = [f"{system} (other direction)" if scale == "tatoeba" else system for system in ("8L", "7Ftoken+1L")]
-    assert [trace.name for trace in figure.data] == [*arms, *(f"{arm}, head 8 masked" for arm in arms)]
+    arms = [
+        f"{system} (other direction)" if scale == "tatoeba" else system
+        for system in ("8L", "7Ftoken+1L")
+    ]
+    assert [trace.name for trace in figure.data] == [
+        *arms,
+        *(f"{arm}, head 8 masked" for arm in arms),
+    ]
 
 
 def verdict_on(name: str, records: list[dict]) -> str:
@@ -142,24 +202,48 @@ def verdict_on(name: str, records: list[dict]) -> str:
     return claim.judge(Evidence("smoke", records)).status
 
 
-@pytest.mark.parametrize(("masked_right", "status"), [(50, "reproduced"), (77, "undecided"), (80, "undecided"), (95, "not reproduced")])
+@pytest.mark.parametrize(
+    ("masked_right", "status"),
+    [(50, "reproduced"), (77, "undecided"), (80, "undecided"), (95, "not reproduced")],
+)
 def test_a_drop_is_judged_by_its_interval_over_the_pairs(masked_right, status):
-    assert verdict_on("R-08", [contrastive_record(TOKEN, "smoke", "word_sense", 80, masked_right)]) == status
+    assert (
+        verdict_on("R-08", [contrastive_record(TOKEN, "smoke", "word_sense", 80, masked_right)])
+        == status
+    )
 
 
-@pytest.mark.parametrize(("right", "status"), [(60, "not reproduced"), (88, "undecided"), (90, "undecided"), (100, "not reproduced")])
+@pytest.mark.parametrize(
+    ("right", "status"),
+    [(60, "not reproduced"), (88, "undecided"), (90, "undecided"), (100, "not reproduced")],
+)
 def test_equal_is_what_lies_wholly_within_the_margins(right, status):
-    learned, token = (contrastive_record(arm, "smoke", "subj_verb_agreement", n, 0) for arm, n in ((LEARNED, 90), (TOKEN, right)))
+    learned, token = (
+        contrastive_record(arm, "smoke", "subj_verb_agreement", n, 0)
+        for arm, n in ((LEARNED, 90), (TOKEN, right))
+    )
     assert verdict_on("R-09", [learned, token]) == status
-    alike = [record | packed([many_times(result, 10) for result in results_of(record)]) for record in (learned, token)]
-    assert verdict_on("R-09", alike) == ("reproduced" if right == 90 else "undecided" if right == 88 else "not reproduced")
+    alike = [
+        record | packed([many_times(result, 10) for result in results_of(record)])
+        for record in (learned, token)
+    ]
+    assert verdict_on("R-09", alike) == (
+        "reproduced" if right == 90 else "undecided" if right == 88 else "not reproduced"
+    )
 
 
 def many_times(result: dict, times: int) -> dict:
     """Return a result on a suite in which every pair stands so many times."""
     items = result["items"]
-    groups = {name: {"names": items[name]["names"], "of": items[name]["of"] * times} for name in ("type", "origin")}
-    return result | {"items": items | groups | {side: items[side] * times for side in ("distance", "reference", "contrastive")}}
+    groups = {
+        name: {"names": items[name]["names"], "of": items[name]["of"] * times}
+        for name in ("type", "origin")
+    }
+    return result | {
+        "items": items
+        | groups
+        | {side: items[side] * times for side in ("distance", "reference", "contrastive")}
+    }
 
 
 def test_only_pairs_of_the_type_are_compared():
@@ -167,27 +251,48 @@ def test_only_pairs_of_the_type_are_compared():
     results = results_of(record)
     for result in results:
         result["items"]["type"] = {"names": ["other", "word_sense"], "of": [1] * 80 + [0] * 20}
-    found = accuracy_difference(Evidence("smoke", [record | packed(results)]), "word_sense", TOKEN, TOKEN, masked="8")
-    assert (found.value, found.over) == (37.5, "80 pairs, en-de, one seed alone, 100.0 % right, 50.0 % by chance")
+    found = accuracy_difference(
+        Evidence("smoke", [record | packed(results)]), "word_sense", TOKEN, TOKEN, masked="8"
+    )
+    assert (found.value, found.over) == (
+        37.5,
+        "80 pairs, en-de, one seed alone, 100.0 % right, 50.0 % by chance",
+    )
 
 
 @pytest.mark.parametrize(("scale", "pairs", "drop"), [("multi30k", 80, 37.5), ("tatoeba", 50, 0.0)])
-def test_of_mucow_the_parts_that_the_paper_reports_count_without_the_corpus_trained_on(scale, pairs, drop):
+def test_of_mucow_the_parts_that_the_paper_reports_count_without_the_corpus_trained_on(
+    scale, pairs, drop
+):
     """Of a hundred pairs 50 are of TED, 30 of Tatoeba, 20 of subtitles; without head 8 the first 50 are right, with it the first 80."""
-    token = next(arm for arm in BOTH_WAYS if arm.system == TOKEN.system and arm.config(scale).data.target == "en")
+    token = next(
+        arm
+        for arm in BOTH_WAYS
+        if arm.system == TOKEN.system and arm.config(scale).data.target == "en"
+    )
     record = contrastive_record(token, scale, "word_sense", 80, 50)
     results = results_of(record)
     for result in results:
-        result["items"]["origin"] = {"names": ["ted", "opensubs", "tatoeba"], "of": [0] * 50 + [2] * 30 + [1] * 20}
+        result["items"]["origin"] = {
+            "names": ["ted", "opensubs", "tatoeba"],
+            "of": [0] * 50 + [2] * 30 + [1] * 20,
+        }
     evidence = Evidence(scale, [record | packed(results)])
     found = accuracy_difference(evidence, "word_sense", token, token, masked="8")
     assert (found.value, found.over.split(",")[0]) == (drop, f"{pairs} pairs")
-    assert f"| word_sense | {pairs} |" in accuracy_by_type_table(evidence, "raganato2020", "Table 4", [token])
+    assert f"| word_sense | {pairs} |" in accuracy_by_type_table(
+        evidence, "raganato2020", "Table 4", [token]
+    )
 
 
 def test_pairs_of_two_suites_are_not_compared():
-    records = [contrastive_record(arm, "smoke", "word_sense", 80, 50, suite=arm.system) for arm in (LEARNED, TOKEN)]
-    with pytest.raises(NotMeasured, match="contrastive pairs of 7Ftoken.1L and 8L: they were scored on two suites"):
+    records = [
+        contrastive_record(arm, "smoke", "word_sense", 80, 50, suite=arm.system)
+        for arm in (LEARNED, TOKEN)
+    ]
+    with pytest.raises(
+        NotMeasured, match="contrastive pairs of 7Ftoken.1L and 8L: they were scored on two suites"
+    ):
         accuracy_difference(Evidence("smoke", records), "word_sense", TOKEN, LEARNED)
 
 
@@ -195,29 +300,53 @@ def test_a_type_that_no_suite_has_is_named():
     evidence = evidence_at("multi30k")
     with pytest.raises(NotMeasured, match="contrastive pairs of 8L: mucow has none of compound"):
         arm_with(evidence, "compound", LEARNED)
-    with pytest.raises(NotMeasured, match="contrastive pairs of 7Ftoken.1L: mucow has none of word_sense"):
+    with pytest.raises(
+        NotMeasured, match="contrastive pairs of 7Ftoken.1L: mucow has none of word_sense"
+    ):
         accuracy_difference(evidence, "word_sense", TOKEN, TOKEN, masked="8")
     with pytest.raises(NotMeasured, match="mucow has none of word_sense with distances"):
         accuracies_by_distance(evidence, "word_sense", Arm(TOKEN.system, reverse=True))
 
 
 def test_agreement_is_drawn_for_each_depth_that_was_measured():
-    arms = [Arm(system, overrides) for system in ("8L", "7Ftoken+1L") for overrides in ((), ("model.decoder_layers=1",))]
-    evidence = Evidence("multi30k", [contrastive_record(arm, "multi30k", "subj_verb_agreement", 90, 60, distance=2) for arm in arms])
+    arms = [
+        Arm(system, overrides)
+        for system in ("8L", "7Ftoken+1L")
+        for overrides in ((), ("model.decoder_layers=1",))
+    ]
+    evidence = Evidence(
+        "multi30k",
+        [
+            contrastive_record(arm, "multi30k", "subj_verb_agreement", 90, 60, distance=2)
+            for arm in arms
+        ],
+    )
     ((_, figure3),) = find_experiments("raganato2020.figure3")
     deep, shallow = figure3.figures(evidence).values()
-    assert [trace.name for trace in deep.data] == ["8L", "7Ftoken+1L", "8L, head 8 masked", "7Ftoken+1L, head 8 masked"]
-    assert len(shallow.data) == 4 and all("(model.decoder_layers=1)" in trace.name for trace in shallow.data)
+    assert [trace.name for trace in deep.data] == [
+        "8L",
+        "7Ftoken+1L",
+        "8L, head 8 masked",
+        "7Ftoken+1L, head 8 masked",
+    ]
+    assert len(shallow.data) == 4 and all(
+        "(model.decoder_layers=1)" in trace.name for trace in shallow.data
+    )
 
 
 def test_columns_of_masked_heads_say_of_how_many_seeds_they_are():
-    records = [contrastive_record(TOKEN, "multi30k", "agreement", 90, 60, distance=2, seed=seed) for seed in (1, 2)]
+    records = [
+        contrastive_record(TOKEN, "multi30k", "agreement", 90, 60, distance=2, seed=seed)
+        for seed in (1, 2)
+    ]
     evidence = Evidence("multi30k", records)
     texts = [
         accuracy_by_distance_table(evidence, "agreement", [TOKEN], masked="8"),
         accuracy_by_type_table(evidence, "raganato2020", "Table 6", [TOKEN], masked="8"),
     ]
-    assert all("| 7Ftoken+1L, 2 seeds | 7Ftoken+1L, head 8 masked, 2 seeds |" in text for text in texts)
+    assert all(
+        "| 7Ftoken+1L, 2 seeds | 7Ftoken+1L, head 8 masked, 2 seeds |" in text for text in texts
+    )
 
 
 def test_other_languages_say_why_there_is_no_verdict():

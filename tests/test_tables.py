@@ -31,7 +31,9 @@ BINS = (REFERENCE_WORDS, [0, 5, 1000], "reference words")
 @pytest.fixture(scope="module")
 def evidence():
     refs = load_corpus("minigerman", "en", "de").pairs("test", "en", "de")[1]
-    return Evidence("smoke", [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))])
+    return Evidence(
+        "smoke", [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
+    )
 
 
 def about(arm: Arm, kind: str, **numbers) -> dict:
@@ -49,8 +51,12 @@ def text_of(name: str, evidence: Evidence) -> str:
 
 def test_what_the_text_says_about_a_figure_stands_below_the_table(evidence):
     text = text_of("you2020.figure3", evidence)
-    assert "| hc-sa minus hc-sa/-ff at 4 layers | gap | BLEU difference | WMT16 En-Ro | 3.2 |" in text
-    assert "not known" not in text and "Printed numbers of Figure 7: not known." in text_of("you2020.figure7", evidence)
+    assert (
+        "| hc-sa minus hc-sa/-ff at 4 layers | gap | BLEU difference | WMT16 En-Ro | 3.2 |" in text
+    )
+    assert "not known" not in text and "Printed numbers of Figure 7: not known." in text_of(
+        "you2020.figure7", evidence
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,7 +72,12 @@ def test_what_the_text_says_about_a_figure_stands_below_the_table(evidence):
     ],
 )
 def test_a_printed_number_has_the_digits_of_the_page(value, as_printed, expected):
-    cell = replace(printed("you2020", "Table 1")[0], value=value, as_printed=as_printed, approx="plot" in expected)
+    cell = replace(
+        printed("you2020", "Table 1")[0],
+        value=value,
+        as_printed=as_printed,
+        approx="plot" in expected,
+    )
     assert printed_table([cell]).endswith(f"| {expected} |")
 
 
@@ -78,12 +89,18 @@ def test_remarks_are_those_on_one_place():
 
 def test_a_number_that_was_read_off_a_plot_says_so():
     row = printed_table(printed("zeng2021", "Figure 3 left")[:1]).split("\n")[-1]
-    assert row == "| batch size 20 | speed gain RAN-ALL over TransF | percent | WMT14 En-De | 15.5 (read off a plot) |"
+    assert (
+        row
+        == "| batch size 20 | speed gain RAN-ALL over TransF | percent | WMT14 En-De | 15.5 (read off a plot) |"
+    )
 
 
 def test_models_that_are_not_ours_stand_below_with_their_printed_scores(evidence):
     tables = text_of("cui2019.table2", evidence).split("\n\n")
-    assert "| Dynamic Convolution (Wu et al. 2019) | De-En | BLEU | IWSLT14 De-En | 35.20 |" in tables[3]
+    assert (
+        "| Dynamic Convolution (Wu et al. 2019) | De-En | BLEU | IWSLT14 De-En | 35.20 |"
+        in tables[3]
+    )
     assert "Transformer" not in tables[3] and len(tables[3].split("\n")) == 2 + 5
 
 
@@ -95,31 +112,43 @@ def test_accuracy_and_baseline_of_a_relation_have_a_column_each():
 
 
 def test_the_table_on_word_sense_holds_nothing_else():
-    text = text_of("raganato2020.table6", Evidence("smoke", load_records(Path("results"), "contrastive")))
+    text = text_of(
+        "raganato2020.table6", Evidence("smoke", load_records(Path("results"), "contrastive"))
+    )
     rows = text.split("\n\n")[2].split("\n")[2:]
     assert [row.split(" | ")[0] for row in rows] == ["| word_sense"]
 
 
 def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
     halves = [0.0] * 500 + [0.5] * 500
-    shares = evidence.scores(BASE) | {"kind": "off_diagonal", "shares": {"encoder_self": halves, "decoder_self": halves[::-1]}}
+    shares = evidence.scores(BASE) | {
+        "kind": "off_diagonal",
+        "shares": {"encoder_self": halves, "decoder_self": halves[::-1]},
+    }
     scored = [record for arm in (BASE, HARD) for record in evidence.find("scores", arm)]
     tables = text_of("you2020.figure6", Evidence("smoke", [*scored, shares])).split("\n\n")
     assert [part for part in tables if part.endswith(":")] == ["en to de:", "en to de:"]
     encoder, decoder = (part.split("\n") for part in tables if part.startswith("| tokens off"))
     assert (encoder[0], decoder[0]) == tuple(
-        f"| tokens off the diagonal, {site} | sentences | base | hc-sa |" for site in ("encoder_self", "decoder_self")
+        f"| tokens off the diagonal, {site} | sentences | base | hc-sa |"
+        for site in ("encoder_self", "decoder_self")
     )
     assert encoder[2].partition("|")[2] != decoder[2].partition("|")[2]
     for rows in (encoder[2:], decoder[2:]):  # those that have the least share are in the first part
-        assert [row.split(" | ")[:2] for row in rows] == [["| 0 to 50 %", "500"], ["| 50 to 100 %", "500"]]
+        assert [row.split(" | ")[:2] for row in rows] == [
+            ["| 0 to 50 %", "500"],
+            ["| 50 to 100 %", "500"],
+        ]
     whose = "Sentences are sorted by the weights of base, seed 1"
     assert tables.count(f"{whose}.") == 2
     shares["provenance"] = shares["provenance"] | {"started": "2026-11-02T00:00:00+00:00"}
     other = text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
     assert other.count(f"{whose}, in another training than the one that is scored.") == 2
     shares["shares"] = {"encoder_self": halves, "decoder_self": halves[1:]}
-    with pytest.raises(DamagedFileError, match="base off_diagonal: was not measured on all 1,000 sentences of test. Fix: delete"):
+    with pytest.raises(
+        DamagedFileError,
+        match="base off_diagonal: was not measured on all 1,000 sentences of test. Fix: delete",
+    ):
         text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
 
 
@@ -129,39 +158,65 @@ def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
 def test_what_is_there_is_shown_and_the_rest_is_named_with_its_command(evidence):
     text = text_of("you2020.figure4", evidence)
     assert "| reference words | sentences | hc-sa - base |" in text
-    assert text.endswith("\n\nStill to run, with `repro run you2020.figure4 --scale smoke`: hc-all.")
+    assert text.endswith(
+        "\n\nStill to run, with `repro run you2020.figure4 --scale smoke`: hc-all."
+    )
     assert "Still to run" not in text_of("you2020.figure1", evidence)
     ((_, experiment),) = find_experiments("zeng2021.figure3")
     assert missing(experiment, evidence) == ["ran-all", "speed of base", "speed of ran-all"]
 
 
 def test_differences_by_length_need_the_first_system_and_one_more(evidence):
-    assert next(iter(gap_figure(evidence, (BASE, ALL, HARD), *BINS).values())).data[0].name == "hc-sa"
+    assert (
+        next(iter(gap_figure(evidence, (BASE, ALL, HARD), *BINS).values())).data[0].name == "hc-sa"
+    )
     for arms in ((ALL, BASE), (BASE, ALL)):
         with pytest.raises(NotMeasured, match="hc-all"):
             length_table(evidence, arms, *BINS)
 
 
 def test_every_measure_shows_the_arms_that_have_it(evidence):
-    heads = {site: {"entropy": [[0.5, None], [0.1, 0.4]], "divergence": [[0, 0.1], [0.1, 0]]} for site in ("encoder_self", "decoder_self")}
+    heads = {
+        site: {"entropy": [[0.5, None], [0.1, 0.4]], "divergence": [[0, 0.1], [0.1, 0]]}
+        for site in ("encoder_self", "decoder_self")
+    }
     found = Evidence("smoke", [heads_about(HARD, **heads), *speed_records(hc_sa=[1.0, 2.0])])
     texts = [make(found, (BASE, HARD)).split("\n") for make in (entropy_table, divergence_table)]
-    assert {lines[0] for lines in texts} == {"Measured on minigerman, en to de, 9 sentences of dev, training seed 1."}
+    assert {lines[0] for lines in texts} == {
+        "Measured on minigerman, en to de, 9 sentences of dev, training seed 1."
+    }
     headers = {lines[2] for lines in texts}
-    assert headers == {"| mean entropy, nats | hc-sa |", "| divergence of neighbouring layers, nats | hc-sa |"}
+    assert headers == {
+        "| mean entropy, nats | hc-sa |",
+        "| divergence of neighbouring layers, nats | hc-sa |",
+    }
     entropies, divergences = (lines[4:] for lines in texts)
-    assert entropies[:2] == ["| encoder_self, layer 0 | 0.500 |", "| encoder_self, layer 1 | 0.250 |"]
+    assert entropies[:2] == [
+        "| encoder_self, layer 0 | 0.500 |",
+        "| encoder_self, layer 1 | 0.250 |",
+    ]
     assert divergences == ["| encoder_self | 0.100 |", "| decoder_self | 0.100 |"]
     assert "| hc-sa | 2 | 1.00 |" in speed_table(found, (BASE, HARD))
-    assert {trace.name for trace in entropy_figure(found, (BASE, HARD))["Entropy, encoder_self"].data} == {"hc-sa"}
+    assert {
+        trace.name for trace in entropy_figure(found, (BASE, HARD))["Entropy, encoder_self"].data
+    } == {"hc-sa"}
 
 
 def test_a_part_without_records_does_not_hide_the_others(evidence):
     text = text_of("you2020.table3", evidence)
-    assert "Speed here" not in text and "Not run: speed of base, hc-sa, sh-x, base/-sa, sh-x/-sa, not measured at smoke." in text
+    assert (
+        "Speed here" not in text
+        and "Not run: speed of base, hc-sa, sh-x, base/-sa, sh-x/-sa, not measured at smoke."
+        in text
+    )
     assert "Table 3:\n\n| system | ours: BLEU |" in text
-    assert "Not run: heads of base (model.num_heads=8), seed 1" in (rare := text_of("voita2019.figure5", evidence))
-    assert "| rare-words head points at the rarest token | share | percent | OpenSubtitles EN-RU | 66 |" in rare
+    assert "Not run: heads of base (model.num_heads=8), seed 1" in (
+        rare := text_of("voita2019.figure5", evidence)
+    )
+    assert (
+        "| rare-words head points at the rarest token | share | percent | OpenSubtitles EN-RU | 66 |"
+        in rare
+    )
     assert "| printed | corpus | best head, % |" in text_of("voita2019.table1", evidence)
     assert "| 23.6 |" in text_of("zeng2021.figure3", evidence)
     assert "\n\nNo figure: heads of base" in text_of("zeng2021.figure7", evidence)
@@ -169,10 +224,22 @@ def test_a_part_without_records_does_not_hide_the_others(evidence):
 
 def test_relations_between_words_far_apart_are_counted():
     heads = {relation: {direction: [[0.5]] for direction in DIRECTIONS} for relation in RELATIONS}
-    positions = {relation: {} for relation in RELATIONS} | {"nsubj": {"-17": 2, "-6": 1, "-5": 4, "3": 8, "6": 16, "12": 32}}
-    syntax = {"accuracy": heads, "margin": heads, "baseline": dict.fromkeys(RELATIONS, 0.5), "positions": positions, "num_skipped": 0}
-    found = Evidence("smoke", [heads_about(PRUNED, encoder_self={"confidence": [[0.5]]}) | {"syntax": syntax}])
-    assert "| nsubj | 3 | 4 | 0 | 0 | 0 | 0 | 0 | 0 | 8 | 0 | 0 | 48 |" in relations_table(found, "voita2019", "Table 1", PRUNED)
+    positions = {relation: {} for relation in RELATIONS} | {
+        "nsubj": {"-17": 2, "-6": 1, "-5": 4, "3": 8, "6": 16, "12": 32}
+    }
+    syntax = {
+        "accuracy": heads,
+        "margin": heads,
+        "baseline": dict.fromkeys(RELATIONS, 0.5),
+        "positions": positions,
+        "num_skipped": 0,
+    }
+    found = Evidence(
+        "smoke", [heads_about(PRUNED, encoder_self={"confidence": [[0.5]]}) | {"syntax": syntax}]
+    )
+    assert "| nsubj | 3 | 4 | 0 | 0 | 0 | 0 | 0 | 0 | 8 | 0 | 0 | 48 |" in relations_table(
+        found, "voita2019", "Table 1", PRUNED
+    )
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,13 @@ def test_no_size_changes_a_split_that_is_drawn_before():
     def drawn(**sizes: int) -> dict[str, list[Pair]]:
         return draw_splits(lambda rng: Pair(str(rng.randrange(12)), "a"), sizes, targets_recur=True)
 
-    assert all(drawn(train=0, dev=number, test=4)["test"] == drawn(test=4)["test"] for number in range(6))
-    assert all(drawn(train=number, dev=4, test=2)["dev"] == drawn(dev=4, test=2)["dev"] for number in range(6))
+    assert all(
+        drawn(train=0, dev=number, test=4)["test"] == drawn(test=4)["test"] for number in range(6)
+    )
+    assert all(
+        drawn(train=number, dev=4, test=2)["dev"] == drawn(dev=4, test=2)["dev"]
+        for number in range(6)
+    )
 
 
 def test_replies_recur_and_an_exhausted_generator_says_so(monkeypatch, pairs):
@@ -73,20 +78,34 @@ def test_replies_recur_and_an_exhausted_generator_says_so(monkeypatch, pairs):
         draw_splits(minidialogue.sample_pair, {"test": -1})
 
 
-PRESENT = {f"{verb.english[2]} {verb.english_particle}".strip(): verb for verb in VERBS if verb.english[0] in minisummary.EVENT_VERBS}
-EVENT = re.compile(rf"(?P<actor>He|She|Mr \w+|Mrs \w+|\w+) (?P<verb>{'|'.join(PRESENT)}) (?:the|an?) (?P<thing>[\w ]+)")
+PRESENT = {
+    f"{verb.english[2]} {verb.english_particle}".strip(): verb
+    for verb in VERBS
+    if verb.english[0] in minisummary.EVENT_VERBS
+}
+EVENT = re.compile(
+    rf"(?P<actor>He|She|Mr \w+|Mrs \w+|\w+) (?P<verb>{'|'.join(PRESENT)}) (?:the|an?) (?P<thing>[\w ]+)"
+)
 
 
 def headline_of(article: str) -> str:
     """Solve an article by rules."""
     sentences = article.removesuffix(".").split(". ")
-    ((place, event),) = [(i, match) for i, text in enumerate(sentences) if (match := EVENT.fullmatch(text))]
+    ((place, event),) = [
+        (i, match) for i, text in enumerate(sentences) if (match := EVENT.fullmatch(text))
+    ]
     actor = event["actor"]
     if actor in ("He", "She"):
         actor = re.match(r"Mrs? \w+|\w+", sentences[place - 1])[0]
-    (city,) = [text.removeprefix("It happened in ") for text in sentences if text.startswith("It happened in ")]
+    (city,) = [
+        text.removeprefix("It happened in ")
+        for text in sentences
+        if text.startswith("It happened in ")
+    ]
     verb = PRESENT[event["verb"]]
-    return f"{actor} {f'{verb.english[1]} {verb.english_particle}'.strip()} {event['thing']} in {city}"
+    return (
+        f"{actor} {f'{verb.english[1]} {verb.english_particle}'.strip()} {event['thing']} in {city}"
+    )
 
 
 def test_every_headline_follows_from_its_article(pairs):
@@ -99,14 +118,23 @@ def test_every_headline_follows_from_its_article(pairs):
 def test_headlines_are_copied_from_no_fixed_place(pairs):
     """The event opens a part of the articles only, its actor or city often stands elsewhere, and no sentence is the headline."""
     test = pairs["minisummary"]["test"]
-    places = [next(i for i, text in enumerate(article[:-1].split(". ")) if EVENT.fullmatch(text)) for article, _ in test]
+    places = [
+        next(i for i, text in enumerate(article[:-1].split(". ")) if EVENT.fullmatch(text))
+        for article, _ in test
+    ]
     assert all(places.count(place) > 0.1 * len(test) for place in (0, 1, 2))
     assert max(map(places.count, set(places))) < 0.5 * len(test)
     assert all(headline not in article for article, headline in test)
-    shares = {text: sum(text in article for article, _ in test) / len(test) for text in (" He ", " She ", " came from ", " that ")}
+    shares = {
+        text: sum(text in article for article, _ in test) / len(test)
+        for text in (" He ", " She ", " came from ", " that ")
+    }
     assert all(0.1 < share < 0.6 for share in shares.values()), shares
     lead = [article.split(". ")[0] for article, _ in test]
-    assert score_all(lead, [headline for _, headline in test], "summary", "summarisation")[2].value < 40
+    assert (
+        score_all(lead, [headline for _, headline in test], "summary", "summarisation")[2].value
+        < 40
+    )
 
 
 def with_value(template: str) -> re.Pattern[str]:
@@ -121,11 +149,20 @@ def reply_to(context: str) -> str:
     opening = f"Hello {greeting[1]}. " if greeting else ""
     patterns = [with_value(topic.fact) for topic in minidialogue.TOPICS]
     sentences = re.findall(r"\w[^.]+\.", persona)
-    facts = {i: match[1] for text in sentences for i, pattern in enumerate(patterns) if (match := pattern.fullmatch(text))}
+    facts = {
+        i: match[1]
+        for text in sentences
+        for i, pattern in enumerate(patterns)
+        if (match := pattern.fullmatch(text))
+    }
     assert len(facts) == minidialogue.NUM_FACTS
     for i, topic in enumerate(minidialogue.TOPICS):
         closed = with_value(topic.closed_question).fullmatch(question)
-        back = patterns[i].fullmatch(question.removesuffix(" And you?")) if question.endswith(" And you?") else None
+        back = (
+            patterns[i].fullmatch(question.removesuffix(" And you?"))
+            if question.endswith(" And you?")
+            else None
+        )
         if question != topic.open_question and not closed and not back:
             continue
         if i not in facts:
@@ -146,12 +183,16 @@ def test_every_reply_follows_from_its_context(pairs):
 def test_replies_are_of_many_kinds_and_from_any_fact(pairs):
     test = pairs["minidialogue"]["test"]
     kinds = {"Yes, ": 0.08, "No, ": 0.08, " too.": 0.08, minidialogue.SECRET: 0.08, "Hello ": 0.4}
-    assert all(sum(kind in reply for _, reply in test) > share * len(test) for kind, share in kinds.items())
+    assert all(
+        sum(kind in reply for _, reply in test) > share * len(test) for kind, share in kinds.items()
+    )
     lead = [context.split(". ")[0] + "." for context, _ in test]
     question = [context.split(hub.SEPARATOR)[1] for context, _ in test]
     for copied in (lead, question):
         assert score_all(copied, [reply for _, reply in test], "reply", "dialogue")[0].value < 25
-        assert sum(text == reply for text, (_, reply) in zip(copied, test, strict=True)) < 0.15 * len(test)
+        assert sum(
+            text == reply for text, (_, reply) in zip(copied, test, strict=True)
+        ) < 0.15 * len(test)
 
 
 @pytest.mark.parametrize("noun_class, article", [("animal", "an old"), ("thing", "an expensive")])
@@ -166,37 +207,55 @@ def test_a_becomes_an(noun_class, article):
 
 def test_rouge_of_a_hand_worked_case():
     """Of 5 words against 6: 4 words shared, of the pairs 2 of 4 and 5; the longest common subsequence is "the cat on mat"."""
-    one, two, longest = score_all(["the cat was on mat"], ["the cat sat on the mat"], "summary", "summarisation")
+    one, two, longest = score_all(
+        ["the cat was on mat"], ["the cat sat on the mat"], "summary", "summarisation"
+    )
     assert one.value == pytest.approx(100 * 2 * (4 / 5) * (4 / 6) / (4 / 5 + 4 / 6))
     assert two.value == pytest.approx(100 * 2 * (1 / 4) * (1 / 5) / (1 / 4 + 1 / 5))
     assert longest.value == pytest.approx(100 * 2 * (4 / 5) * (4 / 6) / (4 / 5 + 4 / 6))
 
 
 def test_rouge_is_the_mean_over_texts_stems_words_and_sees_order_in_l_only():
-    one, _, longest = score_all(["steals Ring!", "c b a"], ["steal rings", "a b c"], "summary", "summarisation")
+    one, _, longest = score_all(
+        ["steals Ring!", "c b a"], ["steal rings", "a b c"], "summary", "summarisation"
+    )
     assert one.value == pytest.approx(100)
     assert longest.value == pytest.approx((100 + 100 / 3) / 2)
 
 
 def test_distinct_counts_over_all_texts():
     """I like teas | I like milk | tea. Different words: 5 of 7, not stemmed; pairs: "I like", "like teas", "like milk", 3 per 7 words."""
-    *_, one, two = score_all(["I like teas.", "I like milk!", "Tea"], ["a", "b", "c"], "reply", "dialogue")
+    *_, one, two = score_all(
+        ["I like teas.", "I like milk!", "Tea"], ["a", "b", "c"], "reply", "dialogue"
+    )
     assert (one.name, two.name) == ("distinct-1", "distinct-2")
     assert one.value == pytest.approx(100 * 5 / 7) and two.value == pytest.approx(100 * 3 / 7)
     assert Distinct(1).score(["...", ""]) == 0
 
 
 def test_signatures_say_how():
-    signatures = {score.name: score.signature for task in ("summarisation", "dialogue") for score in score_all(["a b"], ["a c"], "x", task)}
+    signatures = {
+        score.name: score.signature
+        for task in ("summarisation", "dialogue")
+        for score in score_all(["a b"], ["a c"], "x", task)
+    }
     assert list(signatures) == ["ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "distinct-1", "distinct-2"]
     assert VERSION.startswith("rouge-score-0.1.")
-    assert signatures["ROUGE-L"] == f"nrefs:1|case:lc|tok:a-z0-9|stem:porter|score:mean-f1|version:{VERSION}"
+    assert (
+        signatures["ROUGE-L"]
+        == f"nrefs:1|case:lc|tok:a-z0-9|stem:porter|score:mean-f1|version:{VERSION}"
+    )
     assert signatures["distinct-2"] == f"case:lc|tok:a-z0-9|n:2|per:100-words|version:{VERSION}"
-    assert signatures["BLEU"] == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
+    assert (
+        signatures["BLEU"]
+        == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{sacrebleu.__version__}"
+    )
 
 
 def test_the_task_of_the_corpus_decides():
-    assert {name: task_of(name) for name in ("minigerman", "local:any", "cnndm", "personachat")} == {
+    assert {
+        name: task_of(name) for name in ("minigerman", "local:any", "cnndm", "personachat")
+    } == {
         "minigerman": "translation",
         "local:any": "translation",
         "cnndm": "summarisation",
@@ -214,12 +273,19 @@ def test_the_bootstrap_of_rouge_resamples_its_mean(pairs):
     results = paired_bootstrap(worse, better, refs, "summary", 200, "summarisation")
     for lines, side in ((worse, "first"), (better, "second")):
         scores = score_all(lines, refs, "summary", "summarisation")
-        assert [getattr(result, side) for result in results] == pytest.approx([score.value for score in scores])
-        assert [(result.metric, result.signature) for result in results] == [(score.name, score.signature) for score in scores]
-    assert all(result.low < result.difference < result.high and result.p < 0.01 for result in results)
+        assert [getattr(result, side) for result in results] == pytest.approx(
+            [score.value for score in scores]
+        )
+        assert [(result.metric, result.signature) for result in results] == [
+            (score.name, score.signature) for score in scores
+        ]
+    assert all(
+        result.low < result.difference < result.high and result.p < 0.01 for result in results
+    )
     rouge = results[0]
     first, second = (
-        [Rouge("rouge1").sentence_score(*pair).score for pair in zip(lines, zip(refs), strict=True)] for lines in (worse, better)
+        [Rouge("rouge1").sentence_score(*pair).score for pair in zip(lines, zip(refs), strict=True)]
+        for lines in (worse, better)
     )
     by_text = [b - a for a, b in zip(first, second, strict=True)]
     mean = sum(by_text) / len(by_text)
@@ -229,7 +295,9 @@ def test_the_bootstrap_of_rouge_resamples_its_mean(pairs):
 
 
 def test_the_bootstrap_leaves_out_what_is_no_sum():
-    results = paired_bootstrap(["a b c d"] * 3, ["a b c d"] * 3, ["a b c d"] * 3, "reply", 10, "dialogue")
+    results = paired_bootstrap(
+        ["a b c d"] * 3, ["a b c d"] * 3, ["a b c d"] * 3, "reply", 10, "dialogue"
+    )
     assert [result.metric for result in results] == ["BLEU", "ROUGE-L"]
 
 
@@ -247,17 +315,32 @@ def small_corpora(monkeypatch):
 
 
 @pytest.mark.parametrize("scale", ["minisummary", "minidialogue"])
-def test_a_run_is_trained_scored_stored_and_reported_with_the_metrics_of_its_task(scale, small_corpora, tmp_path):
-    shape = ("model.embed_dim=16", "model.ffn_dim=16", "data.vocab_size=300", "train.max_updates=3", "train.batch_tokens=512")
+def test_a_run_is_trained_scored_stored_and_reported_with_the_metrics_of_its_task(
+    scale, small_corpora, tmp_path
+):
+    shape = (
+        "model.embed_dim=16",
+        "model.ffn_dim=16",
+        "data.vocab_size=300",
+        "train.max_updates=3",
+        "train.batch_tokens=512",
+    )
     make = partial(resolve, scale, overrides=shape)
-    records = [evaluate_run(train(make(system), tmp_path, "cpu", quiet=True)) for system in ("base", "ran-all")]
+    records = [
+        evaluate_run(train(make(system), tmp_path, "cpu", quiet=True))
+        for system in ("base", "ran-all")
+    ]
     names = [metric.name for metric in METRICS[task_of(scale)]("")]
     for record in records:
         assert [score["name"] for score in record["scores"]] == names
         assert rescore(record) == record["scores"] and all(recount(record).values())
-    assert [result.metric for result in compare_records(*records)] == [name for name in names if "distinct" not in name]
+    assert [result.metric for result in compare_records(*records)] == [
+        name for name in names if "distinct" not in name
+    ]
     text = render(records)
-    assert f"| system | seed | {' | '.join(names)} | dev perplexity of the best checkpoint |" in text
+    assert (
+        f"| system | seed | {' | '.join(names)} | dev perplexity of the best checkpoint |" in text
+    )
     assert f"| {math.exp(records[0]['training']['best_dev_nll']):.2f} |" in text
     assert "This corpus is generated" in text and "chrF" not in text
 

@@ -16,14 +16,23 @@ from repro.errors import InputError
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=8), max_size=12), st.booleans())
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=8),
+        max_size=12,
+    ),
+    st.booleans(),
+)
 def test_only_a_newline_byte_ends_a_line(tmp_path_factory, lines, has_final_newline) -> None:
     path = tmp_path_factory.mktemp("text") / "a.txt"
     data = "\n".join(lines).encode() + b"\n" * has_final_newline
-    path.write_bytes(b"x" + data)  # a first letter, since empty, UTF-16-like or archive-like starts are cases of their own
+    # a first letter, since empty, UTF-16-like or archive-like starts are cases of their own
+    path.write_bytes(b"x" + data)
     read = read_lines(path).lines
     assert len(read) == data.count(b"\n") + (not data.endswith(b"\n"))
-    assert [line.rstrip("\r") for line in read] == [line.rstrip("\r") for line in ("x" + data.decode()).removesuffix("\n").split("\n")]
+    assert [line.rstrip("\r") for line in read] == [
+        line.rstrip("\r") for line in ("x" + data.decode()).removesuffix("\n").split("\n")
+    ]
 
 
 @pytest.mark.parametrize("separator", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
@@ -35,10 +44,15 @@ def test_other_separators_do_not_end_a_line(tmp_path, separator) -> None:
 
 
 def test_byte_order_mark_and_carriage_returns_are_stripped_and_noted(tmp_path) -> None:
-    name = write_corpus(tmp_path, train_en=b"\xef\xbb\xbf" + "".join(line + "\r\n" for line in EN[:20]).encode())
+    name = write_corpus(
+        tmp_path, train_en=b"\xef\xbb\xbf" + "".join(line + "\r\n" for line in EN[:20]).encode()
+    )
     corpus = load_corpus(name)
     assert corpus.pairs("train", "en", "de") == (EN[:20], DE[:20])
-    assert corpus.notes == ["train.en: byte order mark stripped", "train.en: carriage return stripped from 20 lines"]
+    assert corpus.notes == [
+        "train.en: byte order mark stripped",
+        "train.en: carriage return stripped from 20 lines",
+    ]
 
 
 def test_gzip_is_told_by_content(tmp_path) -> None:
@@ -62,10 +76,22 @@ def test_a_cut_gzip_is_refused(tmp_path) -> None:
             "a\nb \x93c\x94\n".encode("latin-1"),
             "test.de:2: column 3: byte 0x93 is not UTF-8 (Windows-1252?). Fix: iconv -f Windows-1252 -t UTF-8",
         ),
-        ("Haus\n".encode("utf-16"), "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-16LE?). Fix: iconv -f UTF-16LE -t UTF-8"),
-        ("Haus\n".encode("utf-32"), "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-32?). Fix: iconv -f UTF-32 -t UTF-8"),
-        ("Haus\n".encode("utf-16-be"), "test.de:1: column 1: byte 0x00 is not UTF-8 (UTF-16BE?). Fix: iconv -f UTF-16BE -t UTF-8"),
-        (b"\x89PNG\r\n\x1a\n", "test.de:1: column 1: byte 0x89 starts a PNG picture, not text. Fix: give a UTF-8 text file"),
+        (
+            "Haus\n".encode("utf-16"),
+            "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-16LE?). Fix: iconv -f UTF-16LE -t UTF-8",
+        ),
+        (
+            "Haus\n".encode("utf-32"),
+            "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-32?). Fix: iconv -f UTF-32 -t UTF-8",
+        ),
+        (
+            "Haus\n".encode("utf-16-be"),
+            "test.de:1: column 1: byte 0x00 is not UTF-8 (UTF-16BE?). Fix: iconv -f UTF-16BE -t UTF-8",
+        ),
+        (
+            b"\x89PNG\r\n\x1a\n",
+            "test.de:1: column 1: byte 0x89 starts a PNG picture, not text. Fix: give a UTF-8 text file",
+        ),
     ],
 )
 def test_what_is_not_utf8_text_is_named(tmp_path, data, expected) -> None:  # case D3
@@ -96,7 +122,8 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path) -> None:
 
 def test_a_damaged_gzip_is_not_taken_for_another_encoding(tmp_path) -> None:
     whole = gzip.compress("".join(f"Grüße {line}\n" for line in EN).encode(), mtime=0)
-    for place in range(30, len(whole) - 16, len(whole) // 100):  # behind the header; the last bits may be padding
+    # behind the header; the last bits may be padding
+    for place in range(30, len(whole) - 16, len(whole) // 100):
         broken = bytearray(whole)
         broken[place] ^= 0x10
         (tmp_path / "a.en").write_bytes(broken)
@@ -108,7 +135,9 @@ def test_all_lines_that_are_not_utf8_are_counted(tmp_path) -> None:
     (tmp_path / "a.de").write_bytes(b"gut\n" + 7 * "schön\n".encode("latin-1"))
     with pytest.raises(InputError) as caught:
         read_lines(tmp_path / "a.de")
-    assert str(caught.value).startswith("a.de:2: column 4: byte 0xF6 is not UTF-8 (ISO-8859-1?); 6 more: a.de:3 column 4: byte 0xF6")
+    assert str(caught.value).startswith(
+        "a.de:2: column 4: byte 0xF6 is not UTF-8 (ISO-8859-1?); 6 more: a.de:3 column 4: byte 0xF6"
+    )
 
 
 @pytest.mark.parametrize("line", ["\n", "x\n", "A dog sleeps.\n", "y" * 1000 + "\n"])

@@ -14,7 +14,14 @@ from torch.nn import functional as F
 from repro.core.batches import EncodedPairs
 from repro.core.config import TrainConfig
 from repro.core.subwords import PAD_ID
-from repro.core.training import DivergedError, apply_update, batch_loss, evaluate_nll, learning_rate, make_optimizer
+from repro.core.training import (
+    DivergedError,
+    apply_update,
+    batch_loss,
+    evaluate_nll,
+    learning_rate,
+    make_optimizer,
+)
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
 from repro.runs.checkpoints import Progress
@@ -46,13 +53,19 @@ def test_one_batch_is_learned_by_heart():
 
 def test_padding_carries_no_loss_and_no_gradient():
     model, config = small(tie_embeddings=False), TrainConfig()
-    short, long = EncodedPairs([[5, 6]], [[7]], True), EncodedPairs([[5, 6], [5] * 6], [[7], [8] * 6], True)
+    short, long = (
+        EncodedPairs([[5, 6]], [[7]], True),
+        EncodedPairs([[5, 6], [5] * 6], [[7], [8] * 6], True),
+    )
     alone, _, _ = batch_loss(model, short.batch([0]), config)
     both, _, _ = batch_loss(model, long.batch([0, 1]), config)
     other, _, _ = batch_loss(model, long.batch([1]), config)
     torch.testing.assert_close(both, alone + other)
     both.backward()
-    assert not any(embedding.weight.grad[PAD_ID].any() for embedding in (model.source_embedding, model.target_embedding))
+    assert not any(
+        embedding.weight.grad[PAD_ID].any()
+        for embedding in (model.source_embedding, model.target_embedding)
+    )
 
 
 RAGGED = EncodedPairs([[5, 6, 7], [8, 9], [10]], [[9], [7, 6, 5, 4, 8], [12, 11]], True)
@@ -61,13 +74,27 @@ RAGGED = EncodedPairs([[5, 6, 7], [8, 9], [10]], [[9], [7, 6, 5, 4, 8], [12, 11]
 def step(model, **options) -> float:
     """Do one update of plain gradient descent at rate 1; return how far all parameters moved together."""
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    apply_update(model, torch.optim.SGD(model.parameters()), RAGGED.batch([0, 1, 2]), 1.0, TrainConfig(**options))
-    return math.sqrt(sum((parameter - before[name]).square().sum().item() for name, parameter in model.named_parameters()))
+    apply_update(
+        model,
+        torch.optim.SGD(model.parameters()),
+        RAGGED.batch([0, 1, 2]),
+        1.0,
+        TrainConfig(**options),
+    )
+    return math.sqrt(
+        sum(
+            (parameter - before[name]).square().sum().item()
+            for name, parameter in model.named_parameters()
+        )
+    )
 
 
 def test_a_step_is_no_longer_than_the_gradient_may_be_and_leaves_no_gradient():
     model = small()
-    assert step(model, clip_norm=0.01) == pytest.approx(0.01, rel=1e-3) and step(model, clip_norm=999.0) > 0.1
+    assert (
+        step(model, clip_norm=0.01) == pytest.approx(0.01, rel=1e-3)
+        and step(model, clip_norm=999.0) > 0.1
+    )
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
@@ -80,7 +107,9 @@ def test_a_penalty_counts_per_token_whatever_the_size_of_the_batch():
         step(model, gate_penalty=penalty, clip_norm=999.0)
         moved.append(model.decoder[0].cross_attention.sublayer.gate.log_alpha.detach())
     p = 1 / (1 + math.exp(-1 - 0.33 * math.log(11)))
-    torch.testing.assert_close(moved[0] - moved[1], torch.full((4,), p * (1 - p)), rtol=1e-3, atol=1e-5)
+    torch.testing.assert_close(
+        moved[0] - moved[1], torch.full((4,), p * (1 - p)), rtol=1e-3, atol=1e-5
+    )
 
 
 def test_the_loss_on_dev_is_a_mean_over_tokens_without_dropout():
@@ -92,12 +121,17 @@ def test_the_loss_on_dev_is_a_mean_over_tokens_without_dropout():
 
 def test_the_optimiser_has_the_constants_of_the_paper_but_for_beta2():
     optimizer = make_optimizer(small(gated_sites=("cross",)), TrainConfig(adam_beta2=0.9))
-    assert {(group["betas"], group["eps"], group["weight_decay"]) for group in optimizer.param_groups} == {((0.9, 0.9), 1e-9, 0)}
+    assert {
+        (group["betas"], group["eps"], group["weight_decay"]) for group in optimizer.param_groups
+    } == {((0.9, 0.9), 1e-9, 0)}
 
 
 def test_a_line_of_the_log_has_the_means_over_the_tokens_since_the_last(tmp_path, monkeypatch):
     results = []
-    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: results.append(apply_update(*args)) or results[-1])
+    monkeypatch.setattr(
+        "repro.runs.train.apply_update",
+        lambda *args: results.append(apply_update(*args)) or results[-1],
+    )
     run = train(tiny("train.max_updates=6", "train.eval_every=3"), tmp_path, quiet=True)
     for line, part in zip(run.metrics(), (results[:3], results[3:]), strict=True):
         tokens = sum(count for _, _, count in part)
@@ -105,7 +139,9 @@ def test_a_line_of_the_log_has_the_means_over_the_tokens_since_the_last(tmp_path
         assert line["nll"] == pytest.approx(sum(nll * count for _, nll, count in part) / tokens)
 
 
-def test_a_speed_is_that_of_the_updates_since_the_last_line_and_evaluations_count_in_the_seconds_of_the_run(tmp_path, monkeypatch):
+def test_a_speed_is_that_of_the_updates_since_the_last_line_and_evaluations_count_in_the_seconds_of_the_run(
+    tmp_path, monkeypatch
+):
     now, counts = [0], []
 
     def update_for_two_seconds(*args):
@@ -124,12 +160,18 @@ def test_a_speed_is_that_of_the_updates_since_the_last_line_and_evaluations_coun
     run = train(tiny("train.max_updates=5", "train.eval_every=3"), tmp_path, quiet=True)
     speeds = [round((counts[0] + counts[1]) / 4), *(round(count / 2) for count in counts[2:])]
     expected = list(zip((2, 3, 4, 5), speeds, (4, 6, 108, 110), strict=True))
-    assert [(line["update"], line["tokens_per_second"], line["seconds"]) for line in run.metrics()] == expected
+    assert [
+        (line["update"], line["tokens_per_second"], line["seconds"]) for line in run.metrics()
+    ] == expected
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_the_loss_falls_in_both_precisions(tmp_path, precision):
-    run = train(tiny(f"train.precision={precision}", "train.max_updates=60", "train.warmup=10"), tmp_path, quiet=True)
+    run = train(
+        tiny(f"train.precision={precision}", "train.max_updates=60", "train.warmup=10"),
+        tmp_path,
+        quiet=True,
+    )
     losses = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
     assert losses[-1] < losses[0] - 0.3
 
@@ -146,22 +188,39 @@ def test_a_run_notes_the_length_ratio_of_its_data_without_marks(tmp_path):
     config = tiny("train.max_updates=1")
     run = train(config, tmp_path, quiet=True)
     subwords = load_subwords(run.subwords_path)
-    source, target = (sum(map(len, subwords.encode(side))) for side in load_pairs(few_pairs(), "en", "de", "train"))
+    source, target = (
+        sum(map(len, subwords.encode(side)))
+        for side in load_pairs(few_pairs(), "en", "de", "train")
+    )
     assert run.length_ratio() == source / target
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others(tmp_path, whole):
-    first, again, other = whole(), train(tiny(), tmp_path, quiet=True), train(tiny("train.seed=2"), tmp_path, quiet=True)
-    same = [torch.equal(parameters_of(first)[name], value) for name, value in parameters_of(again).items()]
+    first, again, other = (
+        whole(),
+        train(tiny(), tmp_path, quiet=True),
+        train(tiny("train.seed=2"), tmp_path, quiet=True),
+    )
+    same = [
+        torch.equal(parameters_of(first)[name], value)
+        for name, value in parameters_of(again).items()
+    ]
     assert all(same)
-    assert not any(torch.equal(parameters_of(first)[name], v) for name, v in parameters_of(other).items() if v.dim() > 1)
+    assert not any(
+        torch.equal(parameters_of(first)[name], v)
+        for name, v in parameters_of(other).items()
+        if v.dim() > 1
+    )
 
 
-NO_PROGRESS = ("train.patience=1", "train.learning_rate=1e-30", "train.warmup=1")  # too small a rate to change a parameter in 32 bits
+# too small a rate to change a parameter in 32 bits
+NO_PROGRESS = ("train.patience=1", "train.learning_rate=1e-30", "train.warmup=1")
 
 
 def test_early_stopping_and_averaging(tmp_path):
-    run = train(tiny(*NO_PROGRESS, "train.schedule=inverse-sqrt", "train.average=3"), tmp_path, quiet=True)
+    run = train(
+        tiny(*NO_PROGRESS, "train.schedule=inverse-sqrt", "train.average=3"), tmp_path, quiet=True
+    )
     state = load_state(run.path / "final")
     evals = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
     best = min(range(len(evals)), key=evals.__getitem__)
@@ -186,15 +245,31 @@ def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, mon
     monkeypatch.setattr(Run, "save_checkpoint", remember)
     final = parameters_of(train(tiny("train.average=3"), tmp_path, quiet=True))
     for name, value in final.items():
-        torch.testing.assert_close(value, torch.stack([tensors[name] for tensors in seen[-3:]]).mean(dim=0), rtol=0, atol=0)
+        torch.testing.assert_close(
+            value, torch.stack([tensors[name] for tensors in seen[-3:]]).mean(dim=0), rtol=0, atol=0
+        )
 
 
 def test_a_loss_that_is_not_finite_stops(tmp_path):
-    with pytest.raises(DivergedError, match=r"training: loss .* at rate .*, training pairs \[.*lower train.learning_rate"):
-        train(tiny("train.learning_rate=100000", "train.warmup=1", "train.clip_norm=999999", "train.eval_every=24"), tmp_path, quiet=True)
+    with pytest.raises(
+        DivergedError,
+        match=r"training: loss .* at rate .*, training pairs \[.*lower train.learning_rate",
+    ):
+        train(
+            tiny(
+                "train.learning_rate=100000",
+                "train.warmup=1",
+                "train.clip_norm=999999",
+                "train.eval_every=24",
+            ),
+            tmp_path,
+            quiet=True,
+        )
 
 
-@pytest.mark.parametrize("precision, mend", [("fp32", ""), ("bf16", " or use train.precision=fp32")])
+@pytest.mark.parametrize(
+    "precision, mend", [("fp32", ""), ("bf16", " or use train.precision=fp32")]
+)
 def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch, precision, mend):
     monkeypatch.setattr("repro.runs.train.evaluate_nll", lambda *arguments: math.nan)
     expected = rf"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup{mend}$"
@@ -208,29 +283,40 @@ def test_an_infinite_gradient_is_caught_before_anything_moves():
         model.output.weight[5, 0] = math.inf
     before = [parameter.clone() for parameter in model.parameters()]
     with pytest.raises(DivergedError, match="Fix: look at its attention: no step was taken yet"):
-        apply_update(model, torch.optim.SGD(model.parameters()), RAGGED.batch([0]), 1.0, TrainConfig())
+        apply_update(
+            model, torch.optim.SGD(model.parameters()), RAGGED.batch([0]), 1.0, TrainConfig()
+        )
     assert all(torch.equal(*pair) for pair in zip(before, model.parameters(), strict=True))
 
 
 def test_a_gradient_that_is_not_finite_is_caught_though_the_loss_is():
     model = small()
     model.output.weight.register_hook(lambda gradient: gradient * math.inf)
-    with pytest.raises(DivergedError, match=r"training: loss \d.*, gradient norm (nan|inf) at rate"):
+    with pytest.raises(
+        DivergedError, match=r"training: loss \d.*, gradient norm (nan|inf) at rate"
+    ):
         step(model)
 
 
 def test_training_smooths_its_targets_and_dev_does_not():
     model, batch = small(dropout=0.0), RAGGED.batch([0, 1, 2])
     real = batch.tgt_out.flatten() != PAD_ID
-    logits, targets = model(batch.src, batch.tgt_in).flatten(0, 1)[real], batch.tgt_out.flatten()[real]
+    logits, targets = (
+        model(batch.src, batch.tgt_in).flatten(0, 1)[real],
+        batch.tgt_out.flatten()[real],
+    )
     for training, smoothing in ((True, 0.1), (False, 0.0)):
         loss, _, _ = batch_loss(model.train(training), batch, TrainConfig(label_smoothing=0.1))
-        torch.testing.assert_close(loss, F.cross_entropy(logits, targets, reduction="sum", label_smoothing=smoothing))
+        torch.testing.assert_close(
+            loss, F.cross_entropy(logits, targets, reduction="sum", label_smoothing=smoothing)
+        )
 
 
 def test_the_model_computes_in_the_precision_that_was_asked_for():
     seen, model = [], small()
-    model.encoder[0].feed_forward.sublayer[0].register_forward_hook(lambda *args: seen.append(args[2].dtype))
+    model.encoder[0].feed_forward.sublayer[0].register_forward_hook(
+        lambda *args: seen.append(args[2].dtype)
+    )
     for precision in ("fp32", "bf16"):
         batch_loss(model, RAGGED.batch([0]), TrainConfig(precision=precision))
     assert seen == [torch.float32, torch.bfloat16]
@@ -238,24 +324,39 @@ def test_the_model_computes_in_the_precision_that_was_asked_for():
 
 def test_every_update_has_the_rate_of_its_number(tmp_path, monkeypatch):
     rates = []
-    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: (rates.append(args[3]), apply_update(*args))[1])
-    run = train(tiny("train.max_updates=6", "train.warmup=3", "train.eval_every=3"), tmp_path, quiet=True)
+    monkeypatch.setattr(
+        "repro.runs.train.apply_update",
+        lambda *args: (rates.append(args[3]), apply_update(*args))[1],
+    )
+    run = train(
+        tiny("train.max_updates=6", "train.warmup=3", "train.eval_every=3"), tmp_path, quiet=True
+    )
     assert rates == [learning_rate(update, run.config.train) for update in range(1, 7)]
 
 
 def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkeypatch):
-    progress = Progress(update=4, tokens=5, seconds=2.0).after(epoch=1, batch=2, tokens=3, seconds=0.5)
+    progress = Progress(update=4, tokens=5, seconds=2.0).after(
+        epoch=1, batch=2, tokens=3, seconds=0.5
+    )
     assert (progress.update, progress.tokens, progress.seconds) == (5, 8, 2.5)
     before, counts = load_state(cut_short(tmp_path, monkeypatch).checkpoints()[-1]), []
-    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: counts.append(apply_update(*args)) or counts[-1])
+    monkeypatch.setattr(
+        "repro.runs.train.apply_update",
+        lambda *args: counts.append(apply_update(*args)) or counts[-1],
+    )
     state = load_state(train(tiny(), tmp_path, quiet=True).path / "final")
-    assert before["tokens"] > 0 and state["tokens"] == before["tokens"] + sum(count for *_, count in counts)
+    assert before["tokens"] > 0 and state["tokens"] == before["tokens"] + sum(
+        count for *_, count in counts
+    )
 
 
-def test_a_disk_without_room_for_the_checkpoints_is_told_before_the_first_update(tmp_path, monkeypatch):
+def test_a_disk_without_room_for_the_checkpoints_is_told_before_the_first_update(
+    tmp_path, monkeypatch
+):
     run = train(tiny(), tmp_path / "roomy", quiet=True)
     parameters = sum(tensor.nbytes for tensor in parameters_of(run).values())
-    needed = 10 * parameters  # three checkpoints of a parameter and two numbers of Adam each, and the final parameters
+    # three checkpoints of a parameter and two numbers of Adam each, and the final parameters
+    needed = 10 * parameters
     room = [needed - 1]
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=room[0]))
     monkeypatch.setattr("repro.runs.train.apply_update", lambda *_: 1 / 0)

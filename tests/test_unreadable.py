@@ -72,33 +72,66 @@ def refuse(monkeypatch, call: str, number: int, folder: Path) -> None:
 
 @pytest.mark.parametrize("call", ["open", "stat", "listdir"])
 @pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO, errno.EMFILE])
-def test_checkpoints_that_cannot_be_read_are_kept_and_gone_on_from(tmp_path, monkeypatch, whole, call, number):
+def test_checkpoints_that_cannot_be_read_are_kept_and_gone_on_from(
+    tmp_path, monkeypatch, whole, call, number
+):
     run = cut_short(tmp_path, monkeypatch)
-    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file() and path.name != ".lock"}
+    before = {
+        path: path.read_bytes()
+        for path in run.path.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    }
     refuse(monkeypatch, call, number, run.path / "checkpoints")
     with pytest.raises(MachineError) as refused:
         train(tiny(), tmp_path, quiet=True)
-    assert f"cannot be read ({os.strerror(number)}). {FIX}" in str(refused.value) and refused.value.exit_code == 3
+    assert (
+        f"cannot be read ({os.strerror(number)}). {FIX}" in str(refused.value)
+        and refused.value.exit_code == 3
+    )
     monkeypatch.undo()
-    assert {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file() and path.name != ".lock"} == before
+    assert {
+        path: path.read_bytes()
+        for path in run.path.rglob("*")
+        if path.is_file() and path.name != ".lock"
+    } == before
     updates = []
     original = train.__globals__["apply_update"]
-    monkeypatch.setattr("repro.runs.train.apply_update", lambda *args: (updates.append(None), original(*args))[1])
+    monkeypatch.setattr(
+        "repro.runs.train.apply_update", lambda *args: (updates.append(None), original(*args))[1]
+    )
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
     assert len(updates) == 24 - 14
 
 
 @pytest.mark.parametrize(
-    "name", ["provenance.json", "config.json", "metrics.jsonl", "final", "final/MANIFEST.json", "final/state.json", "."]
+    "name",
+    [
+        "provenance.json",
+        "config.json",
+        "metrics.jsonl",
+        "final",
+        "final/MANIFEST.json",
+        "final/state.json",
+        ".",
+    ],
 )
 def test_a_finished_run_that_may_not_be_read_is_not_made_again(tmp_path, monkeypatch, whole, name):
     shutil.copytree(whole().path, tmp_path / whole().path.name)
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
     run = Run.find("base")
-    for ask in (lambda: train(tiny(), quiet=True), lambda: new_model(Run.find(run.path.name)), lambda: new_model(Run.find(str(run.path)))):
-        with closed(run.path / name), pytest.raises(MachineError, match=r"cannot be read \(Permission denied\)") as refused:
+    for ask in (
+        lambda: train(tiny(), quiet=True),
+        lambda: new_model(Run.find(run.path.name)),
+        lambda: new_model(Run.find(str(run.path))),
+    ):
+        with (
+            closed(run.path / name),
+            pytest.raises(MachineError, match=r"cannot be read \(Permission denied\)") as refused,
+        ):
             ask()
-        assert str(refused.value).startswith(str(run.path / name)) and str(refused.value).endswith(FIX)
+        assert str(refused.value).startswith(str(run.path / name)) and str(refused.value).endswith(
+            FIX
+        )
     assert_same(train(tiny(), quiet=True), whole())
 
 
@@ -107,8 +140,17 @@ def test_a_folder_of_runs_that_may_not_be_read_is_not_empty(tmp_path, monkeypatc
     with pytest.raises(InputError, match="no such run in .* Fix: train one"):
         Run.find("base")
     run = Run.create(tiny())
-    for ask in (lambda: Run.find("base"), lambda: is_trained(run.config), lambda: Run.create(run.config)):
-        with closed(tmp_path / "runs"), pytest.raises(MachineError, match=r"runs.*: cannot be read \(Permission denied\)\. " + FIX):
+    for ask in (
+        lambda: Run.find("base"),
+        lambda: is_trained(run.config),
+        lambda: Run.create(run.config),
+    ):
+        with (
+            closed(tmp_path / "runs"),
+            pytest.raises(
+                MachineError, match=r"runs.*: cannot be read \(Permission denied\)\. " + FIX
+            ),
+        ):
             ask()
     other = tmp_path / "runs" / "hc-sa-seed1-of-somebody-else"
     other.mkdir()
@@ -119,13 +161,19 @@ def test_a_folder_of_runs_that_may_not_be_read_is_not_empty(tmp_path, monkeypatc
 def test_a_colleagues_gallery_is_not_without_hashes(tmp_path):
     shutil.copytree(gallery.load("base").path, tmp_path / "base")
     shutil.copy(gallery.FOLDER / "MANIFEST.json", tmp_path)
-    with closed(tmp_path / "MANIFEST.json"), pytest.raises(MachineError, match=r"MANIFEST.json: cannot be read"):
+    with (
+        closed(tmp_path / "MANIFEST.json"),
+        pytest.raises(MachineError, match=r"MANIFEST.json: cannot be read"),
+    ):
         Run(tmp_path / "base").check_files()
 
 
 def test_a_record_that_may_not_be_read_is_not_said_to_be_none(results):
     path = next(results.rglob("*.json"))
-    with closed(path), pytest.raises(MachineError, match=r"json: cannot be read \(Permission denied\)\. " + FIX):
+    with (
+        closed(path),
+        pytest.raises(MachineError, match=r"json: cannot be read \(Permission denied\)\. " + FIX),
+    ):
         load_records(results)
     assert load_records(results)
 
@@ -142,9 +190,15 @@ def test_what_is_not_there_is_told_from_what_does_not_answer(tmp_path):
     assert exists(tmp_path / "pipe") and not is_file(tmp_path / "pipe")
     with pytest.raises(FileNotFoundError):
         read_plain(tmp_path / "pipe")
-    assert names_in(tmp_path) == ["file", "loop", "pipe"] and names_in(tmp_path / "file") == names_in(tmp_path / "nothing") == []
+    assert (
+        names_in(tmp_path) == ["file", "loop", "pipe"]
+        and names_in(tmp_path / "file") == names_in(tmp_path / "nothing") == []
+    )
     for ask in (exists, is_file, is_folder):
-        with closed(tmp_path), pytest.raises(MachineError, match=r"file: cannot be read \(Permission denied\)"):
+        with (
+            closed(tmp_path),
+            pytest.raises(MachineError, match=r"file: cannot be read \(Permission denied\)"),
+        ):
             ask(tmp_path / "file")
     with closed(tmp_path / "file"):
         assert is_file(tmp_path / "file")
@@ -154,7 +208,9 @@ def test_what_is_not_there_is_told_from_what_does_not_answer(tmp_path):
     assert read_plain(tmp_path / "file") == b"bytes"
 
 
-def test_a_damaged_checkpoint_is_set_aside_until_the_run_has_passed_it(tmp_path, monkeypatch, whole):
+def test_a_damaged_checkpoint_is_set_aside_until_the_run_has_passed_it(
+    tmp_path, monkeypatch, whole
+):
     newest = cut_short(tmp_path, monkeypatch).checkpoints()[-1]
     aside = newest.with_name("0000014.damaged")
     (newest / "model.safetensors").write_bytes(b"damaged")
@@ -169,7 +225,12 @@ def test_a_damaged_checkpoint_is_set_aside_until_the_run_has_passed_it(tmp_path,
 def test_what_was_set_aside_outlives_an_error_before_the_next_checkpoint(tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch, 2)
     (run.checkpoints()[0] / "model.safetensors").write_bytes(b"damaged")
-    monkeypatch.setattr("repro.runs.train.apply_update", lambda *_: (_ for _ in ()).throw(DamagedFileError("here", "fails", "wait")))
+    monkeypatch.setattr(
+        "repro.runs.train.apply_update",
+        lambda *_: (_ for _ in ()).throw(DamagedFileError("here", "fails", "wait")),
+    )
     with pytest.raises(DamagedFileError):
         train(tiny(), tmp_path, quiet=True)
-    assert (run.path / "checkpoints" / "0000002.damaged" / "model.safetensors").read_bytes() == b"damaged"
+    assert (
+        run.path / "checkpoints" / "0000002.damaged" / "model.safetensors"
+    ).read_bytes() == b"damaged"

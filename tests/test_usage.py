@@ -16,13 +16,19 @@ pytestmark = pytest.mark.usefixtures("runs")
     ("arguments", "line"),
     [
         (["data"], "error: repro data: missing argument 'NAME'. Fix: see `repro data --help`"),
-        (["train", "--varant", "base"], "error: repro train: no such option '--varant'. Fix: did you mean '--variant'?"),
+        (
+            ["train", "--varant", "base"],
+            "error: repro train: no such option '--varant'. Fix: did you mean '--variant'?",
+        ),
         (["tarin"], "error: repro: no such command 'tarin'. Fix: did you mean 'train'"),
         (
             ["train", "--seed", "x"],
             "error: repro train: invalid value for '--seed': 'x' is not a valid integer. Fix: see `repro train --help`",
         ),
-        (["translate", "x", "--penalty", "a\x1b[2J\nb"], "error: repro translate: invalid value for '--penalty': 'a\\\\x1b[2J\\\\nb' is"),
+        (
+            ["translate", "x", "--penalty", "a\x1b[2J\nb"],
+            "error: repro translate: invalid value for '--penalty': 'a\\\\x1b[2J\\\\nb' is",
+        ),
     ],
 )
 def test_the_parsers_mistakes_have_the_form_of_all_others(capsys, arguments, line):
@@ -63,17 +69,28 @@ def test_a_traceback_may_be_asked_for_anywhere(monkeypatch, place):
     ],
 )
 def test_what_repro_cannot_run_in_is_one_line(given, line):
-    answer = subprocess.run([sys.executable, *given], capture_output=True, text=True, check=False, env=os.environ)
+    answer = subprocess.run(
+        [sys.executable, *given], capture_output=True, text=True, check=False, env=os.environ
+    )
     assert answer.returncode and (answer.stdout, answer.stderr) == ("", line + "\n")
 
 
 @pytest.mark.parametrize(
-    ("option", "line"), [("0", "search.beam: must be at least 1, found 0. Fix: use the usual 5, or 1 for greedy search")]
+    ("option", "line"),
+    [
+        (
+            "0",
+            "search.beam: must be at least 1, found 0. Fix: use the usual 5, or 1 for greedy search",
+        )
+    ],
 )
 def test_a_beam_that_is_none_is_told_alone(capsys, option, line):
     from repro.runs.gallery import FOLDER
 
-    assert refused(capsys, "translate", str(FOLDER / "base"), "--beam", option) == (2, f"error: {line}")
+    assert refused(capsys, "translate", str(FOLDER / "base"), "--beam", option) == (
+        2,
+        f"error: {line}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +105,11 @@ def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, men
     def fail(*_, **__):
         raise MemoryError
 
-    for place in ("repro.data.corpora.survey_corpus", "repro.presets.resolve", "repro.papers.load_paper"):
+    for place in (
+        "repro.data.corpora.survey_corpus",
+        "repro.presets.resolve",
+        "repro.papers.load_paper",
+    ):
         monkeypatch.setattr(place, fail)
     told = f"error: memory: there is not enough of it for `repro {command[0]}`. Fix: {mend}"
     assert refused(capsys, *command) == (3, told)

@@ -32,13 +32,18 @@ PAIRS = {"over": "9 pairs", "seeds": (2, 2), "counts_seeds": True}
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (Estimate(1.0, 0.5, 1.5, 0.95, **SEEDS), "+1.00, 95 % +0.50 to +1.50, 2 to 3 seeds, detectable 0.50"),
+        (
+            Estimate(1.0, 0.5, 1.5, 0.95, **SEEDS),
+            "+1.00, 95 % +0.50 to +1.50, 2 to 3 seeds, detectable 0.50",
+        ),
         (
             Estimate(-1.0, -1.5, -0.5, 0.95, seeds=(1, 1), unit="BLEU"),
             "-1.00, 95 % -1.50 to -0.50, 1 seed, other seeds not counted in",
         ),
         (
-            Estimate(-3.0, -9.0, 3.0, 0.95, **PAIRS, shares=(("right", 65.04), ("by chance", 50.0))),
+            Estimate(
+                -3.0, -9.0, 3.0, 0.95, **PAIRS, shares=(("right", 65.04), ("by chance", 50.0))
+            ),
             "-3.00, 95 % -9.00 to 3.00, 9 pairs, mean of 2 seeds, 65.0 % right, 50.0 % by chance",
         ),
         (Estimate(1.1, 0.9, 1.3, 1 - 2 / 2**5, "5 rounds"), "1.10, 94 % 0.90 to 1.30, 5 rounds"),
@@ -60,7 +65,9 @@ def test_what_has_no_number_keeps_the_reason():
     missing = Verdict("T-01", "not run", missing="base: not trained at smoke")
     for verdict, line in ((void, "void: a >= 0: no head is positional"), (missing, None)):
         stored = json.loads(json.dumps(as_stored(verdict, "0")))
-        assert as_verdict(stored) == verdict and list(verdict.evidence) == [line] * (line is not None)
+        assert as_verdict(stored) == verdict and list(verdict.evidence) == [line] * (
+            line is not None
+        )
         values = {"format": 2, "scale": "smoke", "verdicts": {"T-01": stored}}
         assert next(faults_of(values), None) is None
     assert (missing.reason, void.reason) == (
@@ -73,9 +80,16 @@ def test_a_difference_of_scores_that_knows_of_no_other_seed_decides_nothing():
     known = Estimate(1.0, 0.5, 1.5, 0.95, **SEEDS)
     alone = replace(known, counts_seeds=False, detectable=None)
     at_least = [replace(better(HARD, BASE), at_least=bound) for bound in (0.0, 2.0)]
-    assert [Judged.by_bounds(condition, known).outcome for condition in at_least] == ["holds", "fails"]
-    assert [Judged.by_bounds(condition, alone).outcome for condition in at_least] == ["one seed", "one seed"]
-    pairs = replace(alone, unit="")  # accuracies are judged by their pairs, and say that they are one seed's
+    assert [Judged.by_bounds(condition, known).outcome for condition in at_least] == [
+        "holds",
+        "fails",
+    ]
+    assert [Judged.by_bounds(condition, alone).outcome for condition in at_least] == [
+        "one seed",
+        "one seed",
+    ]
+    # accuracies are judged by their pairs, and say that they are one seed's
+    pairs = replace(alone, unit="")
     assert Judged.by_bounds(at_least[0], pairs).outcome == "holds" and pairs.is_of_one_seed
 
 
@@ -85,7 +99,10 @@ def share(at_least: float = 0.6, arm: Arm = BASE, what: str = "a share") -> Chec
 
 def test_words_are_no_part_of_a_test():
     named = Arm(HARD.system, HARD.overrides, label="other words")
-    pairs = [(share(), share(what="another wording")), (not_worse(HARD, BASE, 1), not_worse(named, BASE, 1.0))]
+    pairs = [
+        (share(), share(what="another wording")),
+        (not_worse(HARD, BASE, 1), not_worse(named, BASE, 1.0)),
+    ]
     for first, second in pairs:
         assert claim_of(first).digest("smoke") == claim_of(second).digest("smoke")
 
@@ -114,7 +131,10 @@ def test_all_of_a_contrast_is_part_of_its_test():
         Contrast(terms, None, 0.0),
         Contrast(terms, 0.1),
     ]
-    assert len({claim_of(condition).digest("smoke") for condition in (Contrast(terms, 0.0), *others)}) == 6
+    assert (
+        len({claim_of(condition).digest("smoke") for condition in (Contrast(terms, 0.0), *others)})
+        == 6
+    )
 
 
 def test_the_number_of_each_claim_has_a_name():
@@ -141,14 +161,21 @@ def test_verdicts_that_say_the_same_are_not_written_anew(tmp_path, evidence):
     assert path.read_bytes() == written
 
 
-@pytest.mark.parametrize("name", ["value", "low", "level", "detectable", "seeds", "over", "condition", "counts_seeds"])
+@pytest.mark.parametrize(
+    "name", ["value", "low", "level", "detectable", "seeds", "over", "condition", "counts_seeds"]
+)
 def test_each_edited_number_of_a_verdict_is_found(evidence, name):
     derived = judge([claim_of(better(HARD, BASE))], evidence)["T-01"]
     stored = json.loads(json.dumps(derived))
     (condition,) = stored["conditions"]
     assert first_difference(stored, derived) == ""
     before = condition[name]
-    changes = {bool: lambda: not before, float: lambda: before + 1e-5, str: lambda: before + "!", list: lambda: [1, *before[1:]]}
+    changes = {
+        bool: lambda: not before,
+        float: lambda: before + 1e-5,
+        str: lambda: before + "!",
+        list: lambda: [1, *before[1:]],
+    }
     condition[name] = changes[type(before)]()
     assert first_difference(stored, derived).startswith(f"conditions[0].{name}")
     del condition[name]
@@ -184,8 +211,14 @@ def rows_before() -> dict[str, list[dict[str, str]]]:
 @pytest.mark.parametrize("name", rows_before())
 def test_all_verdicts_are_what_they_were_before_claims_were_named_by_their_structure(name, records):
     """Status and all printed numbers; the table goes when the modules have moved, or with the first new seed."""
-    scale = next(scale for scale in sorted(SCALES, key=len, reverse=True) if name == scale or name.startswith(f"{scale}."))
-    split = {"iwslt16-test": "iwslt16:test"}.get(name.removeprefix(scale).lstrip("."), name.removeprefix(scale).lstrip(".")) or TEST
+    scale = next(
+        scale
+        for scale in sorted(SCALES, key=len, reverse=True)
+        if name == scale or name.startswith(f"{scale}.")
+    )
+    split = {"iwslt16-test": "iwslt16:test"}.get(
+        name.removeprefix(scale).lstrip("."), name.removeprefix(scale).lstrip(".")
+    ) or TEST
     claims = claims_of() if split == TEST else of_scores(claims_of())
     found = judge(claims, Evidence(scale, records, split))
     assert [row["claim"] for row in rows_before()[name]] == sorted(found)
@@ -193,5 +226,7 @@ def test_all_verdicts_are_what_they_were_before_claims_were_named_by_their_struc
         verdict = as_verdict(found[row["claim"]])
         printed = "\n".join([verdict.reason, *verdict.evidence])
         digest = hashlib.sha256(printed.encode()).hexdigest()[:12]
-        assert (verdict.status, digest) == (row["status"], row["sha256 of what was printed"]), printed
+        assert (verdict.status, digest) == (row["status"], row["sha256 of what was printed"]), (
+            printed
+        )
         assert load(ROOT / "results", scale, split)[row["claim"]]["status"] == row["status"]

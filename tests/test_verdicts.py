@@ -10,7 +10,15 @@ from repro.claims.arms import Arm
 from repro.claims.conditions import POSITIVE, Check, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.errors import InputError
-from repro.papers.verdicts import claims_of, counts, judge, load, side_by_side, update, verdict_table
+from repro.papers.verdicts import (
+    claims_of,
+    counts,
+    judge,
+    load,
+    side_by_side,
+    update,
+    verdict_table,
+)
 from repro.statistics.intervals import (
     Undefined,
     median,
@@ -41,21 +49,33 @@ def test_a_verdict_speaks_of_an_interval_only_where_one_is_open(evidence):
 
     void = Check("a share", nothing, (), at_least=POSITIVE)
     verdict = claim_of(holding(True), void).judge(evidence)
-    assert (verdict.status, verdict.reason) == ("undecided", "1 of 2 conditions hold, 0 fail; a number does not exist")
+    assert (verdict.status, verdict.reason) == (
+        "undecided",
+        "1 of 2 conditions hold, 0 fail; a number does not exist",
+    )
     assert verdict.evidence[1] == "void: a share > 0: no head is positional"
     assert claim_of(holding(False), void).judge(evidence).status == "not reproduced"
     wide = Check("a median", lambda _: median([0.0, 1.0, 2.0], "3 rounds"), (), at_least=0.5)
     verdict = claim_of(wide).judge(evidence)
-    assert verdict.reason == "0 of 1 conditions hold, 0 fail; the interval is too wide for the bound"
-    assert claim_of(Check("parameters", lambda _: 624128, (), at_most=-1)).judge(evidence).evidence == ("fails: parameters <= -1: 624,128",)
+    assert (
+        verdict.reason == "0 of 1 conditions hold, 0 fail; the interval is too wide for the bound"
+    )
+    assert claim_of(Check("parameters", lambda _: 624128, (), at_most=-1)).judge(
+        evidence
+    ).evidence == ("fails: parameters <= -1: 624,128",)
 
 
 def test_margins_decide(evidence):
     gap = evidence.contrast([(1, HARD), (-1, BASE)])
     assert gap.low > 0 and claim_of(better(HARD, BASE)).judge(evidence).status == "reproduced"
-    assert claim_of(loss(BASE, HARD, at_least=-gap.low + 1)).judge(evidence).status == "not reproduced"
     assert (
-        claim_of(Contrast(((1, HARD), (-1, BASE)), at_least=gap.low - 0.1, at_most=gap.high + 0.1)).judge(evidence).status == "reproduced"
+        claim_of(loss(BASE, HARD, at_least=-gap.low + 1)).judge(evidence).status == "not reproduced"
+    )
+    assert (
+        claim_of(Contrast(((1, HARD), (-1, BASE)), at_least=gap.low - 0.1, at_most=gap.high + 0.1))
+        .judge(evidence)
+        .status
+        == "reproduced"
     )
 
 
@@ -70,7 +90,9 @@ def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):
     claim = claim_of(not_worse(HARD, BASE, 0.5))
     before = update(tmp_path, "smoke", [claim], evidence)
     moved = replace(claim, conditions=(not_worse(HARD, BASE, 5.0),))
-    with pytest.raises(InputError, match="T-01: its test was changed after its result at smoke was known") as error:
+    with pytest.raises(
+        InputError, match="T-01: its test was changed after its result at smoke was known"
+    ) as error:
         update(tmp_path, "smoke", [moved], evidence)
     assert "repro claims --scale smoke --discard T-01" in str(error.value)
     assert load(tmp_path, "smoke")["T-01"]["status"] == before[0].status
@@ -85,18 +107,28 @@ def test_a_verdict_follows_its_evidence(tmp_path, evidence):
 
 
 def test_only_what_is_judged_again_can_be_discarded(tmp_path, evidence):
-    update(tmp_path, "smoke", [claim for claim in claims_of("cui2019") if claim.name == "M-02"], evidence)
+    update(
+        tmp_path,
+        "smoke",
+        [claim for claim in claims_of("cui2019") if claim.name == "M-02"],
+        evidence,
+    )
     update(tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
     with pytest.raises(InputError, match="--discard: unknown claim 'M-02'"):
         update(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["M-02"])
     assert "T-01" in load(tmp_path, "smoke")
-    update(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["T-01"])  # of no paper: nothing else would ever take it away
+    # of no paper: nothing else would ever take it away
+    update(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["T-01"])
     assert "M-02" in load(tmp_path, "smoke") and "T-01" not in load(tmp_path, "smoke")
 
 
 def test_only_what_is_there_can_be_discarded(tmp_path, evidence):
-    with pytest.raises(InputError, match="--discard: unknown claim 'T-02'. Fix: did you mean 'T-01'?"):
-        update(tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence, discard=["T-02"])
+    with pytest.raises(
+        InputError, match="--discard: unknown claim 'T-02'. Fix: did you mean 'T-01'?"
+    ):
+        update(
+            tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence, discard=["T-02"]
+        )
     with pytest.raises(InputError, match="nowhere: is no folder of results"):
         update(tmp_path / "nowhere", "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
 
@@ -106,7 +138,8 @@ def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
     claim = claim_of(not_worse(HARD, BASE, 0.5))
     (verdict,) = update(tmp_path, "smoke", [claim], evidence)
     with pytest.raises(
-        InputError, match=f"T-01: was {verdict.status} at smoke, and now it is not run: .*Fix: restore its records, or give"
+        InputError,
+        match=f"T-01: was {verdict.status} at smoke, and now it is not run: .*Fix: restore its records, or give",
     ):
         update(tmp_path, "smoke", [claim], Evidence("smoke", []))
     assert load(tmp_path, "smoke")["T-01"]["status"] == verdict.status
@@ -117,9 +150,23 @@ def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
 def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
     """Not of its words, which may be mended after a result; two claims with one condition have two tests."""
     claim = claim_of(not_worse(HARD, BASE, 0.5))
-    assert replace(claim, statement="other words", reported="another number").digest("smoke") == claim.digest("smoke")
-    changes = [{"name": "T-02"}, {"conditions": (not_worse(HARD, BASE, 0.6),)}, {"conditions": claim.conditions * 2}]
-    assert len({claim.digest("smoke"), *(replace(claim, **change).digest("smoke") for change in changes)}) == 4
+    assert replace(claim, statement="other words", reported="another number").digest(
+        "smoke"
+    ) == claim.digest("smoke")
+    changes = [
+        {"name": "T-02"},
+        {"conditions": (not_worse(HARD, BASE, 0.6),)},
+        {"conditions": claim.conditions * 2},
+    ]
+    assert (
+        len(
+            {
+                claim.digest("smoke"),
+                *(replace(claim, **change).digest("smoke") for change in changes),
+            }
+        )
+        == 4
+    )
 
 
 def test_a_margin_may_move_before_its_result(tmp_path, evidence):
@@ -129,7 +176,10 @@ def test_a_margin_may_move_before_its_result(tmp_path, evidence):
 
 
 def test_what_was_not_reproduced_comes_first(evidence):
-    claims = [replace(claim_of(holding(value)), name=name) for name, value in (("A-01", True), ("B-01", False))]
+    claims = [
+        replace(claim_of(holding(value)), name=name)
+        for name, value in (("A-01", True), ("B-01", False))
+    ]
     verdicts = [claim.judge(evidence) for claim in claims]
     lines = verdict_table(claims, verdicts).splitlines()[2:]
     assert [line.split(" | ")[0] for line in lines] == ["| B-01", "| A-01"]
@@ -138,19 +188,30 @@ def test_what_was_not_reproduced_comes_first(evidence):
 
 def test_verdicts_of_two_scales_stand_side_by_side_and_a_scale_without_one_says_so(evidence):
     claim = claim_of(holding(True))
-    glance, evidence_lines = side_by_side([claim], {"smoke": judge([claim], evidence), "multi30k": {}}).split("\n\n")
+    glance, evidence_lines = side_by_side(
+        [claim], {"smoke": judge([claim], evidence), "multi30k": {}}
+    ).split("\n\n")
     assert [line.split() for line in glance.splitlines()] == [
         ["smoke", "multi30k"],
         [claim.name, "reproduced", "not", "run", *claim.statement.split()],
     ]
     lines = evidence_lines.splitlines()
     assert lines[0] == f"{claim.name} {claim.statement} (reported: {claim.reported})"
-    assert lines[1].startswith("     smoke: reproduced: 1 of 1 conditions hold") and lines[2].startswith("         holds: ")
+    assert lines[1].startswith("     smoke: reproduced: 1 of 1 conditions hold") and lines[
+        2
+    ].startswith("         holds: ")
     assert lines[3:] == ["     multi30k: not run: no verdict is stored"]
 
 
 def test_verdicts_at_a_glance_stand_under_their_scales(evidence):
-    claims = [replace(claim_of(holding(value)), name=name) for name, value in (("A-01", True), ("B-01", False))]
-    head, *rows = side_by_side(claims, {"multi30k": {}, "smoke": judge(claims, evidence)}).split("\n\n")[0].splitlines()
+    claims = [
+        replace(claim_of(holding(value)), name=name)
+        for name, value in (("A-01", True), ("B-01", False))
+    ]
+    head, *rows = (
+        side_by_side(claims, {"multi30k": {}, "smoke": judge(claims, evidence)})
+        .split("\n\n")[0]
+        .splitlines()
+    )
     under = [row[head.index("smoke") :] for row in rows]
     assert under[0].startswith("reproduced ") and under[1].startswith("not reproduced ")

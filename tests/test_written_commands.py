@@ -16,7 +16,9 @@ PAGES = ["README.md", "tutorials/projects.md"]
 COMMANDS = sorted(
     (page, line.partition("  #")[0].rstrip())
     for page in PAGES
-    for line in re.findall(r"^    (?:echo [^|]*\| )?(repro .*)$", (ROOT / page).read_text(), re.MULTILINE)
+    for line in re.findall(
+        r"^    (?:echo [^|]*\| )?(repro .*)$", (ROOT / page).read_text(), re.MULTILINE
+    )
 )
 
 
@@ -45,8 +47,15 @@ def test_commands_are_found_and_a_mistake_is_seen():
 
 def test_the_lines_of_python_of_the_projects_run(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
-    masked, different = re.findall(r"```python\n(.*?)```", (ROOT / "tutorials/projects.md").read_text(), re.DOTALL)
+    masked, different = re.findall(
+        r"```python\n(.*?)```", (ROOT / "tutorials/projects.md").read_text(), re.DOTALL
+    )
     exec(masked, {})
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["G", "L", "F", "B"]
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        "G",
+        "L",
+        "F",
+        "B",
+    ]
     exec(different, {})
     assert re.fullmatch(r"\d+ of 1000 sentences differ\n", capsys.readouterr().out)

@@ -16,7 +16,9 @@ def faults(name: str) -> list[str]:
 def test_a_wrong_variant_is_caught_and_its_fault_is_named(name, monkeypatch):
     register(monkeypatch, name)
     found = faults(name)
-    assert any(re.search(WRONG[name][1], fault) for fault in found), "\n".join(found) or f"{name} passes"
+    assert any(re.search(WRONG[name][1], fault) for fault in found), (
+        "\n".join(found) or f"{name} passes"
+    )
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -18,7 +18,13 @@ from repro.runs.run import Run
 from repro.runs.storage import BESIDE, MANIFEST
 from repro.runs.train import train
 
-TINY = ("data.vocab_size=300", "train.max_updates=24", "train.eval_every=4", "train.batch_tokens=500", "model.dropout=0.1")
+TINY = (
+    "data.vocab_size=300",
+    "train.max_updates=24",
+    "train.eval_every=4",
+    "train.batch_tokens=500",
+    "model.dropout=0.1",
+)
 
 
 def tiny(*overrides: str, variant: str = "base") -> RunConfig:
@@ -56,12 +62,22 @@ def cut_short(tmp_path, monkeypatch, update: int = 14, *options: str) -> Run:
 def forget_hashes(run: Run) -> None:
     """Let a finished run be one of before hashes were noted of what is beside its final parameters."""
     manifest = run.path / "final" / MANIFEST
-    write_json(manifest, {name: entry for name, entry in json.loads(manifest.read_bytes()).items() if not name.startswith(BESIDE)})
+    write_json(
+        manifest,
+        {
+            name: entry
+            for name, entry in json.loads(manifest.read_bytes()).items()
+            if not name.startswith(BESIDE)
+        },
+    )
 
 
 def timeless(run: Run) -> list[dict]:
     """Return what a run noted, without what depends on the clock."""
-    return [{key: value for key, value in line.items() if key not in ("seconds", "tokens_per_second")} for line in run.metrics()]
+    return [
+        {key: value for key, value in line.items() if key not in ("seconds", "tokens_per_second")}
+        for line in run.metrics()
+    ]
 
 
 def assert_same(run: Run, expected: Run) -> None:

@@ -57,7 +57,9 @@ class PeepsThroughTheQuery(Product):
     """Adds to each query what the last token of the sentence says: blocked keys stay at zero."""
 
     def forward(self, query, key, blocked, positions):
-        return super().forward(query + key.transpose(1, 2).flatten(2)[:, -1:], key, blocked, positions)
+        return super().forward(
+            query + key.transpose(1, 2).flatten(2)[:, -1:], key, blocked, positions
+        )
 
 
 class BlockedInTheSum(Product):
@@ -73,7 +75,9 @@ class FromThePaddedEnd(Distance):
 
     def scores(self, query, blocked, positions):
         keys = torch.arange(blocked.shape[-1])
-        return super().scores(query, blocked, positions) * (1 + (len(keys) - keys) / 10).to(query.dtype)
+        return super().scores(query, blocked, positions) * (1 + (len(keys) - keys) / 10).to(
+            query.dtype
+        )
 
 
 class BlockBorder(Product):
@@ -132,7 +136,9 @@ class BatchStatistics(Product):
 
     def forward(self, query, key, blocked, positions):
         scores = self._split_heads(self.query_proj(query)) @ key.mT
-        return masked_softmax(3 * scores / scores.masked_fill(blocked, 0.0).abs().amax().clamp_min(1e-9), blocked)
+        return masked_softmax(
+            3 * scores / scores.masked_fill(blocked, 0.0).abs().amax().clamp_min(1e-9), blocked
+        )
 
 
 class DrawnAgain(Distance):
@@ -158,7 +164,9 @@ class NotANumber(Distance):
     """Masks with minus infinity: a row without a key is not a number."""
 
     def forward(self, query, key, blocked, positions):
-        return self.scores(query, blocked, positions).masked_fill(blocked, float("-inf")).softmax(-1)
+        return (
+            self.scores(query, blocked, positions).masked_fill(blocked, float("-inf")).softmax(-1)
+        )
 
 
 class SumsUnsaid(Distance):
@@ -169,28 +177,67 @@ class SumsUnsaid(Distance):
 
 
 WRONG: dict[str, tuple[Callable, str]] = {  # what makes it, and what the contract must say of it
-    "convolved-keys": (ConvolvedKeys, r"read one at a time through the cache.* gives something else: position 1 differs"),
-    "leak-from-eight": (LeakFromEight, "19 tokens: position 8 changed when token 9 changed, which is not there yet"),
-    "peeps-through-the-query": (PeepsThroughTheQuery, "5 tokens: position 1 changed when token 4 changed, which is not there yet"),
-    "blocked-in-the-sum": (BlockedInTheSum, r"5 tokens: row 0 of head 0 sums to 0\.\d+, not to one"),
-    "from-the-padded-end": (FromThePaddedEnd, "a sentence alone, not padded beside a longer one, gives something else"),
-    "block-border": (BlockBorder, "19 tokens: position 7 changed when token 8 changed, which is not there yet"),
-    "leaks-when-asked": (LeaksWhenAsked, r"leaks-when-asked\(ahead=1\) .*5 tokens: position 0 changed when token 1 changed"),
+    "convolved-keys": (
+        ConvolvedKeys,
+        r"read one at a time through the cache.* gives something else: position 1 differs",
+    ),
+    "leak-from-eight": (
+        LeakFromEight,
+        "19 tokens: position 8 changed when token 9 changed, which is not there yet",
+    ),
+    "peeps-through-the-query": (
+        PeepsThroughTheQuery,
+        "5 tokens: position 1 changed when token 4 changed, which is not there yet",
+    ),
+    "blocked-in-the-sum": (
+        BlockedInTheSum,
+        r"5 tokens: row 0 of head 0 sums to 0\.\d+, not to one",
+    ),
+    "from-the-padded-end": (
+        FromThePaddedEnd,
+        "a sentence alone, not padded beside a longer one, gives something else",
+    ),
+    "block-border": (
+        BlockBorder,
+        "19 tokens: position 7 changed when token 8 changed, which is not there yet",
+    ),
+    "leaks-when-asked": (
+        LeaksWhenAsked,
+        r"leaks-when-asked\(ahead=1\) .*5 tokens: position 0 changed when token 1 changed",
+    ),
     "keeps-the-first": (KeepsTheFirst, "what an earlier call was given changes a later one"),
-    "neighbouring-queries": (NeighbouringQueries, "a row of weights depends on the other queries: position 1 differs"),
-    "sharper-when-longer": (SharperWhenLonger, "read one at a time through the cache.* gives something else"),
-    "batch-statistics": (BatchStatistics, "a sentence alone, not padded beside a longer one, gives something else"),
+    "neighbouring-queries": (
+        NeighbouringQueries,
+        "a row of weights depends on the other queries: position 1 differs",
+    ),
+    "sharper-when-longer": (
+        SharperWhenLonger,
+        "read one at a time through the cache.* gives something else",
+    ),
+    "batch-statistics": (
+        BatchStatistics,
+        "a sentence alone, not padded beside a longer one, gives something else",
+    ),
     "drawn-again": (DrawnAgain, "the same call gives something else the second time"),
-    "not-saved": (NotSaved, "saved and loaded, it gives something else: what is drawn must be a parameter or a buffer"),
+    "not-saved": (
+        NotSaved,
+        "saved and loaded, it gives something else: what is drawn must be a parameter or a buffer",
+    ),
     "not-a-number": (NotANumber, "a row with every key blocked has the weight nan, not zero"),
-    "sums-unsaid": (SumsUnsaid, "sums to .*, not to one. If that is meant, its class says rows_sum_to_one = False"),
+    "sums-unsaid": (
+        SumsUnsaid,
+        "sums to .*, not to one. If that is meant, its class says rows_sum_to_one = False",
+    ),
 }
 RIGHT: dict[str, Callable] = {"distance": Distance, "product": Product}
 
 
 def register(monkeypatch, name: str) -> None:
     """Make a variant known by its name, as a line of the registry does."""
-    module, make = ModuleType(f"wrong_variants.{name}"), (RIGHT | {known: entry[0] for known, entry in WRONG.items()})[name]
+    module, make = (
+        ModuleType(f"wrong_variants.{name}"),
+        (RIGHT | {known: entry[0] for known, entry in WRONG.items()})[name],
+    )
 
     def build(stack: Stack) -> list[AttentionWeights]:
         return [make(stack) for _ in range(stack.num_layers)]

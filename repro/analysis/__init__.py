@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from repro.analysis.ablation import ablate, heads_of, leave_one_out, scaled_heads
     from repro.analysis.heads import RADIUS, HeadSums, head_roles, measure_heads
     from repro.analysis.reading import read
-    from repro.analysis.relevance import RULES, Replay, gradient_importance, head_relevance, ratio_eps
+    from repro.analysis.relevance import (
+        RULES,
+        Replay,
+        gradient_importance,
+        head_relevance,
+        ratio_eps,
+    )
     from repro.analysis.rows import entropy, jensen_shannon
     from repro.analysis.syntax import (
         DIRECTIONS,

@@ -1,16 +1,19 @@
 r"""Ablation: what a trained model loses when factors are laid over some of its heads.
 
-Michel, Levy, Neubig: Are Sixteen Heads Really Better than One?, NeurIPS 2019, sections 2.3 (masks) and 3.2 (one head at a time).
+Michel, Levy, Neubig: Are Sixteen Heads Really Better than One?, NeurIPS 2019, sections 2.3 (masks)
+    and 3.2 (one head at a time).
 https://arxiv.org/abs/1905.10650
 
     MHAtt(x, q) = sum_h xi_h Att_h(x, q),    xi_h = 0 masks head h, 1 leaves it alone
 
-Paper -> here: xi -> `factors`, which become `head_scale` of `attention/multihead.py`; the BLEU of Table 1 -> `HeadEffect`, which has
-the first metric of the task: BLEU of translations and replies, ROUGE-1 of summaries.
-Layers and heads are counted from 0 (the papers count from 1).
+Paper -> here: xi -> `factors`, which become `head_scale` of `attention/multihead.py`; the BLEU of
+Table 1 -> `HeadEffect`, which has the first metric of the task: BLEU of translations and replies,
+ROUGE-1 of summaries. Layers and heads are counted from 0 (the papers count from 1).
 
-Differs from the paper: a factor may be any number, the 0.5 of a rescaled head as well as the 0 of a masked one; and the p-value is that
-of `evaluation.paired_bootstrap`. It holds for one head looked at by itself: among 100 heads that do nothing, about five have p < 0.05.
+Differs from the paper: a factor may be any number, the 0.5 of a rescaled head as well as the 0 of a
+    masked one; and the p-value is that
+of `evaluation.paired_bootstrap`. It holds for one head looked at by itself: among 100 heads that do
+nothing, about five have p < 0.05.
 """
 
 import math
@@ -57,15 +60,19 @@ class HeadEffect(NamedTuple):
 
 
 @contextmanager
-def scaled_heads(model: Transformer, factors: Mapping[tuple[str, int], Sequence[float] | Tensor]) -> Iterator[None]:
+def scaled_heads(
+    model: Transformer, factors: Mapping[tuple[str, int], Sequence[float] | Tensor]
+) -> Iterator[None]:
     """Lay factors over heads, on top of those that are there already; afterwards, or after an error, put back what was there.
 
     Args:
         model: changed in place.
-        factors: one factor a head, `(num_heads,)`, by (site, layer). A tensor may require gradients.
+        factors: one factor a head, `(num_heads,)`, by (site, layer). A tensor may require
+            gradients.
 
     Raises:
-        InputError: a site or layer that the model does not have, not one factor a head, or a factor that is not finite.
+        InputError: a site or layer that the model does not have, not one factor a head, or a factor
+            that is not finite.
     """
     laid, like = [], next(model.parameters())  # an 8-bit projection has no weights to ask
     for (site, layer), row in factors.items():
@@ -73,9 +80,16 @@ def scaled_heads(model: Transformer, factors: Mapping[tuple[str, int], Sequence[
         row = torch.as_tensor(row, dtype=like.dtype, device=like.device)
         if row.shape != (attention.weights.num_heads,) or not row.isfinite().all():
             what = f"{row.tolist()} is not one finite factor for each of {attention.weights.num_heads} heads"
-            raise InputError(f"{site} layer {layer}", what, "give 0 to mask a head, 1 to leave it alone")
+            raise InputError(
+                f"{site} layer {layer}", what, "give 0 to mask a head, 1 to leave it alone"
+            )
         # A view: a Parameter itself would become one of the model's.
-        laid.append((attention, row.view_as(row) if attention.head_scale is None else row * attention.head_scale))
+        laid.append(
+            (
+                attention,
+                row.view_as(row) if attention.head_scale is None else row * attention.head_scale,
+            )
+        )
     before = [attention.head_scale for attention, _ in laid]
     try:
         for attention, row in laid:
@@ -110,10 +124,12 @@ def ablate(
         task: what `refs` are to `sources`; it decides the metrics, see `metrics.METRICS`.
 
     Returns:
-        What `paired_bootstrap` says of every metric of the task; the whole model is `first`, the changed one `second`.
+        What `paired_bootstrap` says of every metric of the task; the whole model is `first`, the
+        changed one `second`.
 
     Raises:
-        InputError: a head that the model does not have, a factor that is not finite, lines that do not match, or an unknown task.
+        InputError: a head that the model does not have, a factor that is not finite, lines that do
+            not match, or an unknown task.
     """
     check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
     with scaled_heads(translator.model, _factors(translator.model, heads, factor)):
@@ -151,8 +167,18 @@ def leave_one_out(
     rows = []
     with tqdm(heads, desc="leaving heads out", unit="head", disable=quiet) as bar:
         for head in bar:
-            found, *_ = ablate(translator, sources, refs, target, [head], factor, search, hyps, task)
-            effect = (found.metric, found.second, found.difference, found.low, found.high, found.p, found.signature)
+            found, *_ = ablate(
+                translator, sources, refs, target, [head], factor, search, hyps, task
+            )
+            effect = (
+                found.metric,
+                found.second,
+                found.difference,
+                found.low,
+                found.high,
+                found.p,
+                found.signature,
+            )
             rows.append(HeadEffect(head.site, head.layer, head.head, *effect))
     return rows
 
@@ -164,13 +190,21 @@ def heads_of(model: Transformer, site: str) -> list[Head]:
         InputError: an unknown site.
     """
     layers = enumerate(_layers(model, site))
-    return [Head(site, i, head) for i, found in layers if found is not None for head in range(found.weights.num_heads)]
+    return [
+        Head(site, i, head)
+        for i, found in layers
+        if found is not None
+        for head in range(found.weights.num_heads)
+    ]
 
 
-def without_in_every_layer(heads: Sequence[Head], number: int) -> dict[tuple[str, int], list[float]]:
+def without_in_every_layer(
+    heads: Sequence[Head], number: int
+) -> dict[tuple[str, int], list[float]]:
     """Return the factors, as `scaled_heads` takes them, that mask the head of this number in all layers of the given heads.
 
-    So Raganato et al. 2020 leave out a fixed pattern, which is the same head of every layer (Tables 4 and 6).
+    So Raganato et al. 2020 leave out a fixed pattern, which is the same head of every layer (Tables
+    4 and 6).
     """
     factors: dict[tuple[str, int], list[float]] = {}
     for head in heads:
@@ -186,11 +220,20 @@ def attention_at(model: Transformer, site: str, layer: int) -> MultiHeadAttentio
     """
     layers = _layers(model, site)
     if layer not in range(len(layers)):
-        raise InputError(f"{site} layer {layer}", f"the model has {len(layers)} layers there", f"use 0 to {len(layers) - 1}")
+        raise InputError(
+            f"{site} layer {layer}",
+            f"the model has {len(layers)} layers there",
+            f"use 0 to {len(layers) - 1}",
+        )
     attention = layers[layer]
     if attention is None:
-        known = ", ".join(str(i) for i, found in enumerate(layers) if found is not None) or "none: choose another site"
-        raise InputError(f"{site} layer {layer}", "this layer has no attention", f"layers with heads are {known}")
+        known = (
+            ", ".join(str(i) for i, found in enumerate(layers) if found is not None)
+            or "none: choose another site"
+        )
+        raise InputError(
+            f"{site} layer {layer}", "this layer has no attention", f"layers with heads are {known}"
+        )
     return attention
 
 
@@ -201,7 +244,9 @@ def _layers(model: Transformer, site: str) -> list[MultiHeadAttention | None]:
     return sites[site]
 
 
-def _factors(model: Transformer, heads: Iterable[tuple[str, int, int]], factor: float) -> dict[tuple[str, int], list[float]]:
+def _factors(
+    model: Transformer, heads: Iterable[tuple[str, int, int]], factor: float
+) -> dict[tuple[str, int], list[float]]:
     """Return one factor a head by (site, layer): the given one for the given heads, 1 for their neighbours."""
     if not math.isfinite(factor):
         raise InputError("factor", f"found {factor}", "give a finite number: 0 masks a head")
@@ -213,6 +258,10 @@ def _factors(model: Transformer, heads: Iterable[tuple[str, int, int]], factor: 
         site, layer, head = place
         num_heads = attention_at(model, site, layer).weights.num_heads
         if head not in range(num_heads):
-            raise InputError(f"{site} layer {layer} head {head}", f"the layer has {num_heads} heads", f"use 0 to {num_heads - 1}")
+            raise InputError(
+                f"{site} layer {layer} head {head}",
+                f"the layer has {num_heads} heads",
+                f"use 0 to {num_heads - 1}",
+            )
         factors.setdefault((site, layer), [1.0] * num_heads)[head] = factor
     return factors

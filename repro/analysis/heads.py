@@ -1,33 +1,40 @@
 r"""What the heads of a model do, summed over a corpus batch by batch: where they point, how firmly, and how alike layers are.
 
-- Voita et al.: Analyzing Multi-Head Self-Attention, ACL 2019, sections 4 (confidence), 5.1 (positional heads), 5.3 (rare words).
-  https://arxiv.org/abs/1905.09418
-- You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, Figure 2 (distance).
-  https://arxiv.org/abs/2005.00742
-- Zeng et al.: Recurrent Attention for Neural Machine Translation, EMNLP 2021, equation 5 and Figures 4, 5, 7 (entropy, histogram,
-  divergence of layers).
+- Voita et al.: Analyzing Multi-Head Self-Attention, ACL 2019, sections 4 (confidence), 5.1
+  (positional heads), 5.3 (rare words). https://arxiv.org/abs/1905.09418
+- You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, Figure 2
+  (distance). https://arxiv.org/abs/2005.00742
+- Zeng et al.: Recurrent Attention for Neural Machine Translation, EMNLP 2021, equation 5 and
+  Figures 4, 5, 7 (entropy, histogram, divergence of layers).
 
     confidence = mean_i max_j w[i, j]        distance = mean_i |argmax_j w[i, j] - i|        entropy = mean_i -sum_j w[i, j] ln w[i, j]
 
-A head points from a query to the key of its largest weight, the first of them where several are equal. `offset` is key minus query
-position, in tokens; of cross attention too, where the query at 0 is the start mark. The logarithm is natural.
+A head points from a query to the key of its largest weight, the first of them where several are
+equal. `offset` is key minus query position, in tokens; of cross attention too, where the query at 0
+is the start mark. The logarithm is natural.
 
 Where the papers are silent:
 
-1. The end mark is dropped as key, without renormalising, and as query, wherever a head points. Entropy, histogram and divergence keep it.
-2. A row that is zero on every key points nowhere: a miss in every share, left out of mean offset and distance, of entropy and
-   divergence. Its largest weight, 0, counts in the confidence.
-3. Rows that do not sum to one (Gaussian densities, zero rows) are normalized for entropy and divergence only. Confidence and histogram
-   take weights as they are.
+1. The end mark is dropped as key, without renormalising, and as query, wherever a head points.
+    Entropy, histogram and divergence keep it.
+2. A row that is zero on every key points nowhere: a miss in every share, left out of mean offset
+    and distance, of entropy and divergence. Its largest weight, 0, counts in the confidence.
+3. Rows that do not sum to one (Gaussian densities, zero rows) are normalized for entropy and
+    divergence only. Confidence and histogram take weights as they are.
 4. A share at a relative position counts only the queries that have a visible token there.
-5. The rarest tokens of a sentence are types, ranked by their count on that side of the training data (both languages share one
-   vocabulary here, in the paper each has its own), a higher id last where counts are equal; all their places count. The start mark is
-   in no text and never rare. A subword is a token: a rare word may be made of frequent ones.
-6. The divergence of two layers is that of their weights averaged over heads, query by query: heads of different layers are no pairs.
-7. A token is off-diagonal (`off_diagonal` of `rows.py`) by its weights averaged over all heads and layers of the site.
-8. The start mark counts as a query of the decoder, also in self-attention, where it can only look at itself: a distance and an entropy of 0
-   and a weight of 1 for each sentence, in every system alike.
-9. A head is a rare-word head if it points to one of the two rarest tokens more than half of the time, as theirs does (section 5.3).
+5. The rarest tokens of a sentence are types, ranked by their count on that side of the training
+    data (both languages share one vocabulary here, in the paper each has its own), a higher id last
+    where counts are equal; all their places count. The start mark is in no text and never rare. A
+    subword is a token: a rare word may be made of frequent ones.
+6. The divergence of two layers is that of their weights averaged over heads, query by query: heads
+    of different layers are no pairs.
+7. A token is off-diagonal (`off_diagonal` of `rows.py`) by its weights averaged over all heads and
+    layers of the site.
+8. The start mark counts as a query of the decoder, also in self-attention, where it can only look
+    at itself: a distance and an entropy of 0 and a weight of 1 for each sentence, in every system
+    alike.
+9. A head is a rare-word head if it points to one of the two rarest tokens more than half of the
+    time, as theirs does (section 5.3).
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +45,15 @@ import torch
 from torch import Tensor
 
 from repro.analysis.reading import at_least_one
-from repro.analysis.rows import entropy, is_token, jensen_shannon, mean_over_heads, offsets, point, visible_pairs
+from repro.analysis.rows import (
+    entropy,
+    is_token,
+    jensen_shannon,
+    mean_over_heads,
+    offsets,
+    point,
+    visible_pairs,
+)
 from repro.analysis.weights import collect_weights
 from repro.core.subwords import BOS_ID
 from repro.core.transformer import Transformer
@@ -58,17 +73,20 @@ class HeadStatistics:
     Where a layer lacks the sublayer, or has fewer heads, means and shares are NaN and counts are 0.
 
     Args:
-        num_queries: queries counted, without end marks; all means and shares of pointing are over these.
+        num_queries: queries counted, without end marks; all means and shares of pointing are over
+            these.
         confidence: mean of the largest weight.
         offset, distance: mean of the signed and of the absolute offset, in tokens.
-        offsets: how many queries point to each offset from -RADIUS to RADIUS, `(num_layers, num_heads, 2 * RADIUS + 1)`.
+        offsets: how many queries point to each offset from -RADIUS to RADIUS, `(num_layers,
+            num_heads, 2 * RADIUS + 1)`.
         available: how many queries have a visible token at that offset, `(2 * RADIUS + 1,)`.
-        rarest, two_rarest: share of queries that point to the rarest, or to one of the two rarest, tokens of their sentence; NaN
-            without token counts, or if no sentence has a rare token.
+        rarest, two_rarest: share of queries that point to the rarest, or to one of the two rarest,
+            tokens of their sentence; NaN without token counts, or if no sentence has a rare token.
         rare_queries: how many queries these two shares are of.
         entropy: mean, in nats.
         histogram: how many weights are in each bin, `(num_layers, num_heads, NUM_BINS)`.
-        divergence: mean Jensen-Shannon divergence between layers, in nats, at most ln 2, `(num_layers, num_layers)`.
+        divergence: mean Jensen-Shannon divergence between layers, in nats, at most ln 2,
+            `(num_layers, num_layers)`.
     """
 
     num_queries: int
@@ -97,8 +115,11 @@ class HeadStatistics:
         return np.where(hits > 0, _mean(hits, self.available[place]), np.nan)
 
     def _main_place(self) -> np.ndarray:
-        # A head on the first token points to every offset once a sentence. At the farthest ones that is every query there is.
-        nearest_first = np.array(sorted(range(2 * RADIUS + 1), key=lambda place: abs(place - RADIUS)))
+        # A head on the first token points to every offset once a sentence. At the farthest ones
+        # that is every query there is.
+        nearest_first = np.array(
+            sorted(range(2 * RADIUS + 1), key=lambda place: abs(place - RADIUS))
+        )
         return nearest_first[self.offsets[..., nearest_first].argmax(axis=-1)]
 
 
@@ -108,8 +129,8 @@ class HeadSums:
     Args:
         site: `encoder_self`, `decoder_self` or `cross`.
         num_heads: of each layer, 0 where the sublayer is missing.
-        token_counts: how often each id occurs in the training data, on the side of the keys, `(vocab,)`; only the shares of rare words
-            need it.
+        token_counts: how often each id occurs in the training data, on the side of the keys,
+            `(vocab,)`; only the shares of rare words need it.
         most_frequent: how many ids are too frequent to be rare, in the rarest token of a sentence.
     """
 
@@ -123,18 +144,32 @@ class HeadSums:
         self.site, self.most_frequent = site, most_frequent
         self.ranks = None if token_counts is None else frequency_ranks(token_counts)
         shape = (len(num_heads), max(num_heads, default=0))
-        names = ("queries", "largest", "points", "offset", "distance", "rarest", "two_rarest", "rows", "entropy")
+        names = (
+            "queries",
+            "largest",
+            "points",
+            "offset",
+            "distance",
+            "rarest",
+            "two_rarest",
+            "rows",
+            "entropy",
+        )
         self.sums = {name: np.zeros(shape) for name in names}
         self.offsets, self.available = np.zeros((*shape, 2 * RADIUS + 1)), np.zeros(2 * RADIUS + 1)
         self.histogram = np.zeros((*shape, NUM_BINS))
-        self.divergence, self.compared = np.zeros((shape[0], shape[0])), np.zeros((shape[0], shape[0]))
+        self.divergence, self.compared = (
+            np.zeros((shape[0], shape[0])),
+            np.zeros((shape[0], shape[0])),
+        )
         self.rare_queries = 0
 
     def update(self, layers: Sequence[Tensor | None], query_ids: Tensor, key_ids: Tensor) -> None:
         """Add a batch.
 
         Args:
-            layers: the weights of every layer, `(batch or 1, num_heads, query_len, key_len)`; None where the sublayer is missing.
+            layers: the weights of every layer, `(batch or 1, num_heads, query_len, key_len)`; None
+                where the sublayer is missing.
             query_ids, key_ids: the tokens, `(batch, query_len)` and `(batch, key_len)`.
         """
         pairs = visible_pairs(self.site, query_ids, key_ids, end_mark=False)
@@ -143,16 +178,25 @@ class HeadSums:
         distances = offsets(pairs)[pairs]
         self.available += _count(distances[distances.abs() <= RADIUS] + RADIUS, 2 * RADIUS + 1)
         # A variant that looks at no token returns one matrix for the whole batch.
-        present = {i: weights.double().expand(len(query_ids), -1, -1, -1) for i, weights in enumerate(layers) if weights is not None}
+        present = {
+            i: weights.double().expand(len(query_ids), -1, -1, -1)
+            for i, weights in enumerate(layers)
+            if weights is not None
+        }
         for layer, weights in present.items():
             self._add_pointing(layer, weights, pairs, rare)
             self._add_shape(layer, weights, visible)
-        self._add_divergence({layer: mean_over_heads(weights, visible) for layer, weights in present.items()})
+        self._add_divergence(
+            {layer: mean_over_heads(weights, visible) for layer, weights in present.items()}
+        )
 
     def statistics(self) -> HeadStatistics:
         """Return the means over all that was added."""
         sums = self.sums
-        shares = {name: _mean(np.where(sums["queries"] > 0, sums[name], np.nan), self.rare_queries) for name in ("rarest", "two_rarest")}
+        shares = {
+            name: _mean(np.where(sums["queries"] > 0, sums[name], np.nan), self.rare_queries)
+            for name in ("rarest", "two_rarest")
+        }
         return HeadStatistics(
             num_queries=int(sums["queries"].max(initial=0)),
             confidence=_mean(sums["largest"], sums["queries"]),
@@ -171,7 +215,9 @@ class HeadSums:
         """Add values `(batch, num_heads, query_len)` to the sums of a layer."""
         self.sums[name][layer, : values.shape[1]] += values.sum(dim=(0, 2)).cpu().numpy()
 
-    def _add_pointing(self, layer: int, weights: Tensor, pairs: Tensor, rare: tuple[Tensor, Tensor, Tensor] | None) -> None:
+    def _add_pointing(
+        self, layer: int, weights: Tensor, pairs: Tensor, rare: tuple[Tensor, Tensor, Tensor] | None
+    ) -> None:
         keys, largest = point(weights, pairs)  # (batch, num_heads, query_len)
         points = largest > 0
         moves = (keys - torch.arange(keys.shape[2], device=keys.device)).where(points, 0)
@@ -226,8 +272,10 @@ def measure_heads(
 
     Args:
         model: in evaluation mode, on the device of the batches.
-        batches: source ids `(batch, src_len)` and target ids after the start mark `(batch, tgt_len)`.
-        token_counts: how often each id occurs in the training data, source and target, `(vocab,)` each; for the shares of rare words.
+        batches: source ids `(batch, src_len)` and target ids after the start mark `(batch,
+            tgt_len)`.
+        token_counts: how often each id occurs in the training data, source and target, `(vocab,)`
+            each; for the shares of rare words.
         most_frequent: see `HeadSums`.
 
     Raises:
@@ -237,10 +285,19 @@ def measure_heads(
     for counts in token_counts or ():
         if len(counts) != vocab_size:
             what = f"{len(counts):,} counts for a vocabulary of {vocab_size:,}"
-            raise InputError("token_counts", what, "count the training split with the subwords of the model")
+            raise InputError(
+                "token_counts", what, "count the training split with the subwords of the model"
+            )
     source_counts, target_counts = token_counts or (None, None)
-    counts_of_keys = {"encoder_self": source_counts, "decoder_self": target_counts, "cross": source_counts}
-    sums = {site: HeadSums(site, num_heads, counts_of_keys[site], most_frequent) for site, num_heads in model.num_heads().items()}
+    counts_of_keys = {
+        "encoder_self": source_counts,
+        "decoder_self": target_counts,
+        "cross": source_counts,
+    }
+    sums = {
+        site: HeadSums(site, num_heads, counts_of_keys[site], most_frequent)
+        for site, num_heads in model.num_heads().items()
+    }
     for src, tgt_in in at_least_one(batches):
         ids = {"encoder_self": (src, src), "decoder_self": (tgt_in, tgt_in), "cross": (tgt_in, src)}
         for site, layers in collect_weights(model, src, tgt_in)._asdict().items():
@@ -248,7 +305,9 @@ def measure_heads(
     return {site: site_sums.statistics() for site, site_sums in sums.items()}
 
 
-def head_roles(statistics: HeadStatistics, syntactic: np.ndarray | None = None) -> list[list[tuple[str, ...]]]:
+def head_roles(
+    statistics: HeadStatistics, syntactic: np.ndarray | None = None
+) -> list[list[tuple[str, ...]]]:
     """Return what each head does, by layer: `positional`, `syntactic`, `rare`, several of them, or `unknown`; () for a missing head.
 
     Args:

@@ -29,9 +29,10 @@ class Word(NamedTuple):
 class Reading(NamedTuple):
     """A sentence and its translation.
 
-    `source` are the tokens that the encoder sees; `target` those that the decoder reads, the start mark first, so that target token t
-    is the query that predicts token t + 1. `src` and `tgt_in` are their ids, `(1, len)`. `unknown` counts the characters of the sentence
-    that the model has never seen.
+    `source` are the tokens that the encoder sees; `target` those that the decoder reads, the start
+    mark first, so that target token t is the query that predicts token t + 1. `src` and `tgt_in`
+    are their ids, `(1, len)`. `unknown` counts the characters of the sentence that the model has
+    never seen.
     """
 
     source: list[str]
@@ -57,7 +58,8 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
         search: how to search.
 
     Raises:
-        InputError: an empty sentence, one longer than the model's attention is defined for, or something else than a text.
+        InputError: an empty sentence, one longer than the model's attention is defined for, or
+            something else than a text.
     """
     check_kind("sentence", sentence, "give one sentence, as in read(translator, 'a dog')", str)
     model, subwords = translator.model, translator.subwords

@@ -1,36 +1,49 @@
 r"""Relevance of heads: layer-wise relevance propagation (LRP) from the predicted word back to every head; a gradient as control.
 
-Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019, section 4 and appendix A.
-https://arxiv.org/abs/1905.09418. LRP for translation: Ding et al., ACL 2017. `alphabeta`: Bach et al. 2015, equation 60.
+Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019, section 4
+    and appendix A.
+https://arxiv.org/abs/1905.09418. LRP for translation: Ding et al., ACL 2017. `alphabeta`: Bach et
+al. 2015, equation 60.
 
     r_u = sum of w_{u->v} r_v over v in OUT(u),    w_{u->v} = z_uv / sum_u' z_u'v,    z_uv = W_uv u                     (appendix A.2)
     ratio_eps    w_{u->v} = z_uv / (y_v + eps sign y_v)                                 y_v the value of v, with its bias
     alphabeta    w_{u->v} = alpha z+_uv / (z+_v + eps) + beta z-_uv / (z-_v - eps)      z+_v, z-_v the sums of each sign
 
-Paper -> here: r -> value times gradient in a `Replay`; z+_v, |z-_v| -> `positive`, `negative`; eps 1e-5 and alpha = beta = 0.5 as in the
-code that the authors released later, for another paper. A head is what `out_proj` reads of it, after gates and masks. Its relevance for
-a prediction is the sum over its neurons, its share is that divided by the sum over the layer; the result is the mean over predictions.
+Paper -> here: r -> value times gradient in a `Replay`; z+_v, |z-_v| -> `positive`, `negative`; eps
+1e-5 and alpha = beta = 0.5 as in the code that the authors released later, for another paper. A
+head is what `out_proj` reads of it, after gates and masks. Its relevance for a prediction is the
+sum over its neurons, its share is that divided by the sum over the layer; the result is the mean
+over predictions.
 
-How it works. Relevance is linear in the relevance above it, as a gradient is. A replay computes every step y of the model as an equal
-expression in the step's inputs, built so that an input times its gradient is the rule's share of y times its gradient. Automatic
-differentiation then does the sum over OUT(u), and one backward pass a target position gives the relevance of everything for it.
+How it works. Relevance is linear in the relevance above it, as a gradient is. A replay computes
+every step y of the model as an equal expression in the step's inputs, built so that an input times
+its gradient is the rule's share of y times its gradient. Automatic differentiation then does the
+sum over OUT(u), and one backward pass a target position gives the relevance of everything for it.
 
-Steps: linear maps and residual sums by the rule; ReLU ignored (appendix A.2); attention and layer norm as linear maps, see 1. The replay
-begins at the sums of embeddings and positions. Every neuron hands on all that it receives: what a bias or eps takes from the formulas
-goes to the inputs in proportion to |z_uv| (`ratio_eps`) or to their shares (`alphabeta`). So the relevance of all inputs is the logit,
-except that a neuron which hears nothing but zeros keeps what it has.
+Steps: linear maps and residual sums by the rule; ReLU ignored (appendix A.2); attention and layer
+    norm as linear maps, see 1. The replay
+begins at the sums of embeddings and positions. Every neuron hands on all that it receives: what a
+    bias or eps takes from the formulas
+goes to the inputs in proportion to |z_uv| (`ratio_eps`) or to their shares (`alphabeta`). So the
+relevance of all inputs is the logit, except that a neuron which hears nothing but zeros keeps what
+it has.
 
 Differs from the paper, or settles what it leaves open:
-1. The paper shares a product by the size of its factors, though they have no common unit. Here attention weights and the standard
-   deviation of a layer norm are constants, and the other factor gets all; queries and keys get nothing. The code takes Jacobians
-   (for attention it has our rule as an option, `consider_attn_constant`). A layer norm's Jacobian maps its own input to zero, which
-   `ratio_eps` would divide by, and that of attention needs more of a variant than its weights.
-2. The code gives a bias to all inputs in equal parts, so that silent heads have relevance too; here they have none. The code rescales a
-   whole layer to keep its relevance; here each neuron's is kept.
-3. Whether shares are signed is not said. `alphabeta` gives all neurons the sign of the logit; with `ratio_eps` heads share absolute values.
-   A prediction for which a layer has no relevance is left out of that layer's mean.
+1. The paper shares a product by the size of its factors, though they have no common unit. Here
+    attention weights and the standard deviation of a layer norm are constants, and the other factor
+    gets all; queries and keys get nothing. The code takes Jacobians (for attention it has our rule
+    as an option, `consider_attn_constant`). A layer norm's Jacobian maps its own input to zero,
+    which `ratio_eps` would divide by, and that of attention needs more of a variant than its
+    weights.
+2. The code gives a bias to all inputs in equal parts, so that silent heads have relevance too; here
+    they have none. The code rescales a whole layer to keep its relevance; here each neuron's is
+    kept.
+3. Whether shares are signed is not said. `alphabeta` gives all neurons the sign of the logit; with
+    `ratio_eps` heads share absolute values. A prediction for which a layer has no relevance is left
+    out of that layer's mean.
 
-`gradient_importance` is that of Michel, Levy, Neubig, NeurIPS 2019, section 4.1: I_h = E_x |d loss(x) / d xi_h| at xi = 1.
+`gradient_importance` is that of Michel, Levy, Neubig, NeurIPS 2019, section 4.1: I_h = E_x |d
+loss(x) / d xi_h| at xi = 1.
 """
 
 from collections.abc import Iterable
@@ -56,13 +69,16 @@ HeadValues = dict[str, list[np.ndarray | None]]
 """A number a head, `(num_heads,)`, by site and layer, first layer first; None where the sublayer is missing."""
 
 
-def head_relevance(model: Transformer, batches: Iterable[Batch], rule: str = "ratio_eps") -> HeadValues:
+def head_relevance(
+    model: Transformer, batches: Iterable[Batch], rule: str = "ratio_eps"
+) -> HeadValues:
     """Return the mean share of each head in the relevance of its layer for the top-1 logit, over all real target positions.
 
     Args:
         model: in evaluation mode.
-        batches: read one by one, so that memory does not grow with their number. Give the model's own translations as targets for the
-            paper's generation steps, references for a fixed text.
+        batches: read one by one, so that memory does not grow with their number. Give the model's
+            own translations as targets for the paper's generation steps, references for a fixed
+            text.
         rule: `ratio_eps` or `alphabeta`.
 
     Returns:
@@ -89,11 +105,13 @@ def head_relevance(model: Transformer, batches: Iterable[Batch], rule: str = "ra
 def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadValues:
     """Return the mean size of the loss's gradient in a factor laid over each head, divided by the L2 norm of its layer.
 
-    The loss of a sentence is minus its log-probability, in nats; the mean is over sentences. A head that is masked has importance 0.
+    The loss of a sentence is minus its log-probability, in nats; the mean is over sentences. A head
+    that is masked has importance 0.
 
     Args:
         model: in evaluation mode.
-        batches: read one by one; each sentence is read by itself, since the size is taken before the mean.
+        batches: read one by one; each sentence is read by itself, since the size is taken before
+            the mean.
 
     Raises:
         InputError: no batch, or a model without heads.
@@ -103,7 +121,10 @@ def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadVal
         batch = batch.to(model.output.weight.device)
         for src, tgt_in, tgt_out in zip(batch.src, batch.tgt_in, batch.tgt_out, strict=True):
             src, is_real = src[src != model.pad_id], tgt_out != model.pad_id
-            masks = {place: torch.ones(found.weights.num_heads, requires_grad=True) for place, found in _attentions(model).items()}
+            masks = {
+                place: torch.ones(found.weights.num_heads, requires_grad=True)
+                for place, found in _attentions(model).items()
+            }
             with torch.enable_grad(), scaled_heads(model, masks):
                 logits = model(src[None], tgt_in[None, is_real])[0]
                 loss = F.cross_entropy(logits, tgt_out[is_real], reduction="sum")
@@ -111,7 +132,9 @@ def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadVal
             for place, gradient in zip(masks, gradients, strict=True):
                 totals.add(place, gradient.abs(), 1)
     return {
-        site: [None if layer is None else layer / (np.linalg.norm(layer) or 1.0) for layer in layers]
+        site: [
+            None if layer is None else layer / (np.linalg.norm(layer) or 1.0) for layer in layers
+        ]
         for site, layers in totals.means().items()
     }
 
@@ -121,21 +144,28 @@ def ratio_eps(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
 
     Args:
         output: the value y of a step, with its bias.
-        positive: the sum of the positive contributions to each element of y, differentiable in the step's inputs. Same shape as `output`.
+        positive: the sum of the positive contributions to each element of y, differentiable in the
+            step's inputs. Same shape as `output`.
         negative: the sum of the absolute values of the negative ones, likewise.
     """
     output, summed, absolute = output.detach(), positive - negative, positive + negative
-    stabilizer = EPSILON * torch.where(output < 0, -1.0, 1.0).to(output.dtype)  # 0 counts as positive, or its relevance would vanish
-    rest = (output - summed.detach() + stabilizer) / _divisor(absolute)  # of bias and eps, handed on by size
+    # 0 counts as positive, or its relevance would vanish
+    stabilizer = EPSILON * torch.where(output < 0, -1.0, 1.0).to(output.dtype)
+    # of bias and eps, handed on by size
+    rest = (output - summed.detach() + stabilizer) / _divisor(absolute)
     shared = (summed + rest * absolute) * output / (output + stabilizer)
-    return torch.where(absolute == 0, output, shared)  # a neuron that hears nothing but zeros has the value of its bias all the same
+    # a neuron that hears nothing but zeros has the value of its bias all the same
+    return torch.where(absolute == 0, output, shared)
 
 
 def alphabeta(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
     """Return `output` as an expression in which positive and negative contributions share `ALPHA` and `BETA` of it; see `ratio_eps`."""
     output = output.detach()
-    shared = ALPHA * positive / (positive.detach() + EPSILON) + BETA * negative / (negative.detach() + EPSILON)
-    shared = torch.where(shared == 0, 1.0, shared / _divisor(shared))  # less than 1 where a sign is missing: then the other takes all
+    shared = ALPHA * positive / (positive.detach() + EPSILON) + BETA * negative / (
+        negative.detach() + EPSILON
+    )
+    # less than 1 where a sign is missing: then the other takes all
+    shared = torch.where(shared == 0, 1.0, shared / _divisor(shared))
     return shared * output
 
 
@@ -162,7 +192,8 @@ class Replay:
         rule: a name of `RULES`.
 
     Attributes:
-        inputs: sums of embeddings and positions, of the source `(batch, src_len, embed_dim)` and of the target.
+        inputs: sums of embeddings and positions, of the source `(batch, src_len, embed_dim)` and of
+            the target.
         heads: by (site, layer), what `out_proj` reads, `(batch, query_len, num_heads, head_dim)`.
         top_logits: the largest logit at each target position, `(batch, tgt_len)`.
     """
@@ -193,7 +224,10 @@ class Replay:
     def heads_at(self, position: int) -> dict[tuple[str, int], Tensor]:
         """Return the relevance of every head for the predictions at a target position, `(batch, num_heads)` by (site, layer)."""
         found = self.relevance(position, list(self.heads.values()))
-        return {place: relevance.sum(dim=(1, 3)) for place, relevance in zip(self.heads, found, strict=True)}
+        return {
+            place: relevance.sum(dim=(1, 3))
+            for place, relevance in zip(self.heads, found, strict=True)
+        }
 
     def linear(self, module: nn.Linear, x: Tensor) -> Tensor:
         """Apply a linear map."""
@@ -206,8 +240,10 @@ class Replay:
             return x
         factor = module.weight * (x.var(dim=-1, correction=0, keepdim=True) + module.eps).rsqrt()
         (plus, minus), (up, down) = _parts(x), _parts(factor.detach())
-        higher = plus + (minus.sum(dim=-1, keepdim=True) - plus - minus) / x.shape[-1]  # x minus its mean: own value, and minus the
-        lower = minus + (plus.sum(dim=-1, keepdim=True) - plus - minus) / x.shape[-1]  # other neurons' in equal parts
+        # x minus its mean: own value, and minus the
+        higher = plus + (minus.sum(dim=-1, keepdim=True) - plus - minus) / x.shape[-1]
+        # other neurons' in equal parts
+        lower = minus + (plus.sum(dim=-1, keepdim=True) - plus - minus) / x.shape[-1]
         return self.rule(module(x), higher * up + lower * down, higher * down + lower * up)
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
@@ -220,17 +256,26 @@ class Replay:
         plus, minus = _parts(value)
         return self.rule(weights @ value, weights @ plus, weights @ minus)
 
-    def _attention(self, place: tuple[str, int], residual: Residual | None, x: Tensor, attended: Tensor | None = None) -> Tensor:
+    def _attention(
+        self,
+        place: tuple[str, int],
+        residual: Residual | None,
+        x: Tensor,
+        attended: Tensor | None = None,
+    ) -> Tensor:
         if residual is None:
             return x
         attention, entered = residual.sublayer, self._enter(residual, x)
         value = self.linear(attention.value_proj, entered if attended is None else attended)
-        value = value.unflatten(-1, (attention.weights.num_heads, -1)).transpose(1, 2)  # (batch, num_heads, key_len, head_dim)
+        # (batch, num_heads, key_len, head_dim)
+        value = value.unflatten(-1, (attention.weights.num_heads, -1)).transpose(1, 2)
         heads = self.attend(self._weights[place].to(value.dtype), value)
         for factors in attention.factors():
             heads = heads * factors.detach().to(heads.dtype)[:, None, None]
         self.heads[place] = heads.transpose(1, 2)
-        return self._leave(residual, x, self.linear(attention.out_proj, self.heads[place].flatten(2)))
+        return self._leave(
+            residual, x, self.linear(attention.out_proj, self.heads[place].flatten(2))
+        )
 
     def _feed_forward(self, residual: Residual | None, x: Tensor) -> Tensor:
         if residual is None:
@@ -250,7 +295,8 @@ class Replay:
     def _top_logits(self, output: nn.Linear, hidden: Tensor) -> Tensor:
         with torch.no_grad():
             top = output(hidden).max(dim=-1)
-        rows = output.weight.detach()[top.indices]  # (batch, tgt_len, embed_dim): the rest of the vocabulary plays no part
+        # (batch, tgt_len, embed_dim): the rest of the vocabulary plays no part
+        rows = output.weight.detach()[top.indices]
         plus, minus = _parts(hidden * rows)
         return self.rule(top.values, plus.sum(dim=-1), minus.sum(dim=-1))
 
@@ -260,7 +306,9 @@ class _HeadMeans:
 
     def __init__(self, model: Transformer) -> None:
         self._layers = {site: len(layers) for site, layers in model.attentions().items()}
-        self._sums = {place: np.zeros(found.weights.num_heads) for place, found in _attentions(model).items()}
+        self._sums = {
+            place: np.zeros(found.weights.num_heads) for place, found in _attentions(model).items()
+        }
         self._counts = dict.fromkeys(self._sums, 0)
         if not self._sums:
             raise InputError("model", "it has no attention at any site", "use a model with heads")
@@ -270,23 +318,40 @@ class _HeadMeans:
         self._counts[place] += count
 
     def means(self) -> HeadValues:
-        means = {place: summed / max(1, self._counts[place]) for place, summed in self._sums.items()}
-        return {site: [means.get((site, layer)) for layer in range(number)] for site, number in self._layers.items()}
+        means = {
+            place: summed / max(1, self._counts[place]) for place, summed in self._sums.items()
+        }
+        return {
+            site: [means.get((site, layer)) for layer in range(number)]
+            for site, number in self._layers.items()
+        }
 
 
 def _attentions(model: Transformer) -> dict[tuple[str, int], MultiHeadAttention]:
-    layers = ((site, number, found) for site, layers in model.attentions().items() for number, found in enumerate(layers))
+    layers = (
+        (site, number, found)
+        for site, layers in model.attentions().items()
+        for number, found in enumerate(layers)
+    )
     return {(site, number): found for site, number, found in layers if found is not None}
 
 
-def _inputs_and_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> tuple[list[Tensor], dict[tuple[str, int], Tensor]]:
+def _inputs_and_weights(
+    model: Transformer, src: Tensor, tgt_in: Tensor
+) -> tuple[list[Tensor], dict[tuple[str, int], Tensor]]:
     """Return what the first layers of encoder and decoder read, and the attention weights by (site, layer)."""
     seen: list[Tensor] = []
     first = (model.encoder[0], model.decoder[0])
-    hooks = [layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0])) for layer in first]
+    hooks = [
+        layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0])) for layer in first
+    ]
     try:
         sites = collect_weights(model, src, tgt_in)._asdict()
     finally:
         for hook in hooks:
             hook.remove()
-    return seen, {(site, number): weights for site, layers in sites.items() for number, weights in enumerate(layers)}
+    return seen, {
+        (site, number): weights
+        for site, layers in sites.items()
+        for number, weights in enumerate(layers)
+    }

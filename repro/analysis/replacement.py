@@ -1,8 +1,10 @@
 r"""Replacement: what a trained model does when one head looks elsewhere, without training anything again.
 
-Raganato et al. 2020 and You et al. 2020 train models around fixed heads. Here the model is trained already, and only the weights of a head
-are exchanged: for those of any variant, or for its own with further pairs blocked. The head keeps its values and its part of the output
-projection, which were learned for its own weights; so this shows how much a head depends on where it looks, not what the papers measure.
+Raganato et al. 2020 and You et al. 2020 train models around fixed heads. Here the model is trained
+already, and only the weights of a head are exchanged: for those of any variant, or for its own with
+further pairs blocked. The head keeps its values and its part of the output projection, which were
+learned for its own weights; so this shows how much a head depends on where it looks, not what the
+papers measure.
 
     head_h = w_h V_h    becomes    head_h = w'_h V_h
 
@@ -29,17 +31,32 @@ class Replaced(AttentionWeights):
         layer: the weights of the whole layer.
         head: which head is replaced.
         other: makes the weights of its only head; None = the head's own.
-        also_blocked: bool, True = the head may not attend, `(query_len, key_len)` by absolute positions; nothing beyond is blocked.
+        also_blocked: bool, True = the head may not attend, `(query_len, key_len)` by absolute
+            positions; nothing beyond is blocked.
     """
 
-    def __init__(self, layer: AttentionWeights, head: int, other: AttentionWeights | None, also_blocked: Tensor | None) -> None:
+    def __init__(
+        self,
+        layer: AttentionWeights,
+        head: int,
+        other: AttentionWeights | None,
+        also_blocked: Tensor | None,
+    ) -> None:
         super().__init__(layer.num_heads, layer.head_dim)
-        self.layer, self.head, self.other, self.also_blocked, self.max_len = layer, head, other, also_blocked, layer.max_len
+        self.layer, self.head, self.other, self.also_blocked, self.max_len = (
+            layer,
+            head,
+            other,
+            also_blocked,
+            layer.max_len,
+        )
 
     def project_key(self, key: Tensor) -> Tensor | None:
         return self.layer.project_key(key)
 
-    def forward(self, query: Tensor, key: Tensor | None, blocked: Tensor, positions: Positions) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor | None, blocked: Tensor, positions: Positions
+    ) -> Tensor:
         weights = self.layer(query, key, blocked, positions)
         if self.also_blocked is not None:
             blocked = blocked | self._blocked_pairs(positions.query, blocked.shape[-1])
@@ -73,21 +90,32 @@ def replaced_head(
     Args:
         model: changed in place.
         site, layer, head: which head.
-        weights: makes the weights of one head without keys, such as `Gaussian((-1,), ...)`; None = the head's own weights.
-        also_blocked: bool, True = this head may not attend there either, `(query_len, key_len)` by absolute positions. What becomes of
-            a row is as for every blocked pair: a softmax divides by what is left, a Gaussian loses the mass.
+        weights: makes the weights of one head without keys, such as `Gaussian((-1,), ...)`; None =
+            the head's own weights.
+        also_blocked: bool, True = this head may not attend there either, `(query_len, key_len)` by
+            absolute positions. What becomes of a row is as for every blocked pair: a softmax
+            divides by what is left, a Gaussian loses the mass.
 
     Raises:
-        InputError: a head that the model does not have, or weights of more than one head or with keys.
+        InputError: a head that the model does not have, or weights of more than one head or with
+            keys.
     """
     attention = attention_at(model, site, layer)
     num_heads = attention.weights.num_heads
     if head not in range(num_heads):
-        raise InputError(f"{site} layer {layer} head {head}", f"the layer has {num_heads} heads", f"use 0 to {num_heads - 1}")
+        raise InputError(
+            f"{site} layer {layer} head {head}",
+            f"the layer has {num_heads} heads",
+            f"use 0 to {num_heads - 1}",
+        )
     if weights is not None:
         _check_replacement(weights, attention.value_proj.in_features)
     if also_blocked is not None and (also_blocked.dtype != torch.bool or also_blocked.dim() != 2):
-        raise InputError("also_blocked", f"is {also_blocked.dtype} of {also_blocked.dim()} dimensions", "give bool, (query_len, key_len)")
+        raise InputError(
+            "also_blocked",
+            f"is {also_blocked.dtype} of {also_blocked.dim()} dimensions",
+            "give bool, (query_len, key_len)",
+        )
     before = attention.weights
     try:
         attention.weights = Replaced(before, head, weights, also_blocked)
@@ -103,7 +131,9 @@ def _check_replacement(weights: AttentionWeights, width: int) -> None:
         weights: in question.
         width: of the layer input.
     """
-    check_kind("weights", weights, "give those of one layer, as in Gaussian((-1,), ...)", AttentionWeights)
+    check_kind(
+        "weights", weights, "give those of one layer, as in Gaussian((-1,), ...)", AttentionWeights
+    )
     if weights.num_heads != 1:
         raise InputError("weights", f"make {weights.num_heads} heads", "give weights of one head")
     like = next(weights.parameters(), torch.zeros(()))
@@ -113,4 +143,6 @@ def _check_replacement(weights: AttentionWeights, width: int) -> None:
         has_keys = True
     if has_keys:
         what = f"of {type(weights).__name__} are made from keys, and those of the layer belong to its own heads"
-        raise InputError("weights", what, "give weights without keys, such as Gaussian, Fixed or Uniform")
+        raise InputError(
+            "weights", what, "give weights without keys, such as Gaussian, Fixed or Uniform"
+        )

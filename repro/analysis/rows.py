@@ -1,9 +1,9 @@
 r"""What rows of attention weights say by themselves: which pairs count, where a row points, how spread it is, how alike two are.
 
-- Zeng et al.: Recurrent Attention for Neural Machine Translation, EMNLP 2021, equation 5 (entropy) and Figure 7 (Jensen-Shannon
-  divergence, after Lin 1991).
-- You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, section 6.2 (off-diagonality).
-  https://arxiv.org/abs/2005.00742
+- Zeng et al.: Recurrent Attention for Neural Machine Translation, EMNLP 2021, equation 5 (entropy)
+  and Figure 7 (Jensen-Shannon divergence, after Lin 1991).
+- You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, section
+  6.2 (off-diagonality). https://arxiv.org/abs/2005.00742
 
     E(w) = -sum_j w[j] ln w[j]        JSD(p, q) = E((p + q) / 2) - (E(p) + E(q)) / 2
 
@@ -44,7 +44,10 @@ def visible_pairs(site: str, query_ids: Tensor, key_ids: Tensor, end_mark: bool)
 def offsets(pairs: Tensor) -> Tensor:
     """Return key minus query position, in tokens, in the shape of `pairs`."""
     query_len, key_len = pairs.shape[-2:]
-    keys, queries = torch.arange(key_len, device=pairs.device), torch.arange(query_len, device=pairs.device)
+    keys, queries = (
+        torch.arange(key_len, device=pairs.device),
+        torch.arange(query_len, device=pairs.device),
+    )
     return (keys - queries[:, None]).expand_as(pairs)
 
 
@@ -88,19 +91,29 @@ def jensen_shannon(first: Tensor, second: Tensor) -> Tensor:
     return (mixed - apart).clamp_min(0.0)  # rounding may make it less
 
 
-def off_diagonal(layers: Sequence[Tensor | None], site: str, query_ids: Tensor, key_ids: Tensor) -> Tensor:
+def off_diagonal(
+    layers: Sequence[Tensor | None], site: str, query_ids: Tensor, key_ids: Tensor
+) -> Tensor:
     """Return for each token whether its attention is strongest two or more positions away.
 
     Args:
-        layers: the weights of every layer, `(batch or 1, num_heads, query_len, key_len)`; None where the sublayer is missing.
+        layers: the weights of every layer, `(batch or 1, num_heads, query_len, key_len)`; None
+            where the sublayer is missing.
         site, query_ids, key_ids: as in `visible_pairs`.
 
     Returns:
-        1 or 0, NaN for padding, end marks and rows of zeros, `(batch, query_len)`. The mean of a row, without NaN, is the
-        off-diagonality of its sentence.
+        1 or 0, NaN for padding, end marks and rows of zeros, `(batch, query_len)`. The mean of a
+        row, without NaN, is the off-diagonality of its sentence.
     """
     pairs = visible_pairs(site, query_ids, key_ids, end_mark=False)
-    heads = torch.cat([weights.double().expand(len(query_ids), -1, -1, -1) for weights in layers if weights is not None], dim=1)
+    heads = torch.cat(
+        [
+            weights.double().expand(len(query_ids), -1, -1, -1)
+            for weights in layers
+            if weights is not None
+        ],
+        dim=1,
+    )
     keys, largest = point(heads.mean(dim=1, keepdim=True), pairs)
     distances = offsets(pairs).gather(-1, keys[:, 0, :, None])[..., 0].abs()
     return torch.where(largest[:, 0] > 0, (distances >= OFF_DIAGONAL).double(), torch.nan)

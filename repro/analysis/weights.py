@@ -54,7 +54,12 @@ def weights(
     """
     length = length or len(words or ())
     key_len = key_len or length
-    for where, number in {"length": length, "key_len": key_len, "num_heads": num_heads, "layer": layer}.items():
+    for where, number in {
+        "length": length,
+        "key_len": key_len,
+        "num_heads": num_heads,
+        "layer": layer,
+    }.items():
         check_kind(where, number, "give a whole number", int)
         if number < 1:
             raise InputError(where, f"must be at least 1, found {number}", "use 1 or more")
@@ -99,8 +104,13 @@ def collect_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> Weights:
     Raises:
         InputError: sources and targets are not of one number.
     """
-    if len(src) != len(tgt_in):  # for some numbers the weights would be folded together without a word
-        raise InputError("tgt_in", f"has {len(tgt_in)} rows, but src has {len(src)}", "give one target for each source")
+    # for some numbers the weights would be folded together without a word
+    if len(src) != len(tgt_in):
+        raise InputError(
+            "tgt_in",
+            f"has {len(tgt_in)} rows, but src has {len(src)}",
+            "give one target for each source",
+        )
     found: dict[int, Tensor] = {}
 
     def note(module, inputs) -> None:
@@ -108,10 +118,20 @@ def collect_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> Weights:
         found[id(module)] = module.weights(query, memory.key, blocked, positions)
 
     sites = model.attentions()
-    hooks = [attention.register_forward_pre_hook(note) for site in sites.values() for attention in site if attention is not None]
+    hooks = [
+        attention.register_forward_pre_hook(note)
+        for site in sites.values()
+        for attention in site
+        if attention is not None
+    ]
     try:
         model(src, tgt_in)
     finally:
         for hook in hooks:
             hook.remove()
-    return Weights(**{site: [found.get(id(attention)) for attention in layers] for site, layers in sites.items()})
+    return Weights(
+        **{
+            site: [found.get(id(attention)) for attention in layers]
+            for site, layers in sites.items()
+        }
+    )

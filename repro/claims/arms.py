@@ -8,7 +8,8 @@ from repro.data.sizes import statistics_of
 from repro.presets import SCALES, resolve
 from repro.runs.naming import conditions_of
 
-SMOKE_REVERSE = "train.max_updates=350"  # half as long, so that every experiment of the five papers fits into 40 minutes on two cores
+# half as long, so that every experiment of the five papers fits into 40 minutes on two cores
+SMOKE_REVERSE = "train.max_updates=350"
 
 
 @dataclass(frozen=True)
@@ -17,8 +18,9 @@ class Arm:
 
     Args:
         system: one of `scales.SYSTEMS`.
-        overrides: `key=value` on top of it; `{layers}` stands for the scale's number of decoder layers, `{narrow}` for a width of so many
-            heads where they do not divide the model's: rounded down.
+        overrides: `key=value` on top of it; `{layers}` stands for the scale's number of decoder
+            layers, `{narrow}` for a width of so many heads where they do not divide the model's:
+            rounded down.
         part: share of the training pairs, the first ones.
         reverse: translate in the other direction.
         label: the overrides in words, for tables; it makes no other arm.
@@ -48,21 +50,34 @@ class Arm:
 def is_of_the_size(config: RunConfig) -> bool:
     """Whether a run has the width, the vocabulary and the schedule of its corpus's scale, as all arms have, whatever else is varied.
 
-    A trial that is shorter or smaller may lie beside them in the results; how much its seeds matter says nothing of theirs.
+    A trial that is shorter or smaller may lie beside them in the results; how much its seeds matter
+    says nothing of theirs.
     """
     size = ("train.", "model.embed_dim=", "model.ffn_dim=", "data.vocab_size=")
-    return not any(condition.startswith(size) and condition != SMOKE_REVERSE for condition in conditions_of(config))
+    return not any(
+        condition.startswith(size) and condition != SMOKE_REVERSE
+        for condition in conditions_of(config)
+    )
 
 
 @cache  # claims ask for the same few thousands of times
 def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
     direction, overrides = None, []
     if scale in SCALES:
-        data, layers, width = SCALES[scale].data, SCALES[scale].model.decoder_layers, SCALES[scale].model.embed_dim
+        data, layers, width = (
+            SCALES[scale].data,
+            SCALES[scale].model.decoder_layers,
+            SCALES[scale].model.embed_dim,
+        )
         narrow = f", head_dim={width // layers}" if width % layers else ""
         direction = f"{data.target}-{data.source}" if arm.reverse else None
-        overrides = [override.replace("{layers}", str(layers)).replace("{narrow}", narrow) for override in arm.overrides]
+        overrides = [
+            override.replace("{layers}", str(layers)).replace("{narrow}", narrow)
+            for override in arm.overrides
+        ]
         overrides += [SMOKE_REVERSE] if arm.reverse and scale == "smoke" else []
         if arm.part < 1:
-            overrides.append(f"data.train_pairs={int(arm.part * statistics_of(data.corpus, data.source, data.target).train_pairs)}")
+            overrides.append(
+                f"data.train_pairs={int(arm.part * statistics_of(data.corpus, data.source, data.target).train_pairs)}"
+            )
     return resolve(scale, arm.system, direction, seed, tuple(overrides))

@@ -23,13 +23,20 @@ def into_bins(numbers: Sequence[float], edges: Sequence[float]) -> list[Bin]:
 
     Args:
         numbers: one a sentence.
-        edges: bins are from one edge, included, to the next, excluded; those of fewer than `MIN_SENTENCES` are joined with a neighbour.
+        edges: bins are from one edge, included, to the next, excluded; those of fewer than
+            `MIN_SENTENCES` are joined with a neighbour.
     """
     numbers = np.asarray(numbers)
     bins = []
     for low, high in pairwise(_joined(numbers, edges)):
         inside = np.flatnonzero((low <= numbers) & (numbers < high))
-        bins.append(Bin(_name(low, None if high == edges[-1] else high), float(numbers[inside].mean()), inside.tolist()))
+        bins.append(
+            Bin(
+                _name(low, None if high == edges[-1] else high),
+                float(numbers[inside].mean()),
+                inside.tolist(),
+            )
+        )
     return bins
 
 
@@ -44,7 +51,8 @@ def slope_weights(means: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
     Args:
         means: the mean number of each bin, `(num_bins,)`.
-        sizes: its sentences, `(num_bins,)`. Bins that keep equal numbers together are of unequal sizes, and a small one tells less.
+        sizes: its sentences, `(num_bins,)`. Bins that keep equal numbers together are of unequal
+            sizes, and a small one tells less.
     """
     centred = means - np.average(means, weights=sizes)
     return sizes * centred / (sizes * centred**2).sum()
@@ -62,7 +70,10 @@ def _joined(numbers: np.ndarray, edges: Sequence[float]) -> list[float]:
     first, *inner, last = edges
     kept = [first]
     for edge in inner:
-        before, after = (((low <= numbers) & (numbers < high)).sum() for low, high in ((kept[-1], edge), (edge, last)))
+        before, after = (
+            ((low <= numbers) & (numbers < high)).sum()
+            for low, high in ((kept[-1], edge), (edge, last))
+        )
         if min(before, after) >= MIN_SENTENCES:
             kept.append(edge)
     return [*kept, last]

@@ -1,28 +1,37 @@
 """Claims of the papers, each with a test, and verdicts computed from records.
 
-Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed since, and why. The number of seeds was
-not: it stands in the evidence, and a verdict is computed anew when more have been trained. Of intervals of 95 % that are looked at again
-and again, more than one in twenty misses the truth at some time, so a verdict near its bound may yet turn over.
+Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed
+since, and why. The number of seeds was
+not: it stands in the evidence, and a verdict is computed anew when more have been trained. Of
+    intervals of 95 % that are looked at again
+and again, more than one in twenty misses the truth at some time, so a verdict near its bound may
+yet turn over.
 
-The tests were written for the test set `test`, and its verdicts are the ones that count. The same conditions may be put to other sets that
-the same models translated, or to several taken as one (`pooling.py`): that came later, and is kept beside.
+The tests were written for the test set `test`, and its verdicts are the ones that count. The same
+conditions may be put to other sets that the same models translated, or to several taken as one
+(`pooling.py`): that came later, and is kept beside.
 
-A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over test sentences and training seeds, of a
-weighted sum of scores: it holds if the whole interval keeps the bound, fails if the whole interval breaks it, and is open otherwise. It is
-also open while nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes within a model, none
-was masked for several. A condition on another number that has an interval (speed, accuracies) is decided by that; over pairs or heads
-of a single seed it knows nothing of other seeds, and the evidence says so. One without (heads counted in a single model, parameters) is
-decided by the number. (The second condition of Y-10 asks only that no growth is shown: it compares the lower end of an interval with its
-bound, so it holds the more easily the less is known.) A condition whose number does not exist, such as a mean over no heads, is void: it
-neither holds nor fails.
+A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over
+test sentences and training seeds, of a weighted sum of scores: it holds if the whole interval keeps
+the bound, fails if the whole interval breaks it, and is open otherwise. It is also open while
+nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes
+within a model, none was masked for several. A condition on another number that has an interval
+(speed, accuracies) is decided by that; over pairs or heads of a single seed it knows nothing of
+other seeds, and the evidence says so. One without (heads counted in a single model, parameters) is
+decided by the number. (The second condition of Y-10 asks only that no growth is shown: it compares
+the lower end of an interval with its bound, so it holds the more easily the less is known.) A
+condition whose number does not exist, such as a mean over no heads, is void: it neither holds nor
+fails.
 
-Where the true number lies at the bound, an interval of 95 % is wholly on either side of it about once in forty times; where it lies farther
-off, more seldom on the wrong one. It is not widened for the number of conditions: that all of them hold by luck is no likelier than that
-one does, but of many, one fails by luck more easily.
+Where the true number lies at the bound, an interval of 95 % is wholly on either side of it about
+once in forty times; where it lies farther off, more seldom on the wrong one. It is not widened for
+the number of conditions: that all of them hold by luck is no likelier than that one does, but of
+many, one fails by luck more easily.
 
     all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
 
-A test is named by its structure: weights, systems (their configurations without the seed), bounds, and the function of a number with its
+A test is named by its structure: weights, systems (their configurations without the seed), bounds,
+    and the function of a number with its
 arguments. Its words are free.
 """
 
@@ -40,7 +49,8 @@ from repro.statistics.intervals import Estimate, Undefined
 
 Outcome = Literal["holds", "fails", "open", "one seed", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
-STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")  # as a report lists them
+# as a report lists them
+STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")
 DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
 POSITIVE = 1e-9
 """The bound of what must be more than 0, not 0 itself."""
@@ -88,7 +98,11 @@ class Judged:
         """Compare a number with the bounds of a condition."""
         if math.isnan(found.value):
             return cls(condition.describe(), "void", reason="is not a number")
-        return cls(condition.describe(), decide(*found.bounds, condition.at_least, condition.at_most), found)
+        return cls(
+            condition.describe(),
+            decide(*found.bounds, condition.at_least, condition.at_most),
+            found,
+        )
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.condition}: {self.found or self.reason}"
@@ -120,7 +134,8 @@ class Contrast:
 
     def describe(self) -> str:
         terms = " ".join(
-            f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):g} '}{arm}" for weight, arm in self.terms
+            f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):g} '}{arm}"
+            for weight, arm in self.terms
         )
         return f"{terms.removeprefix('+ ')} {_bounds(self.at_least, self.at_most)} BLEU"
 
@@ -135,8 +150,9 @@ class Check:
 
     Args:
         what: the number in words.
-        number: computes it, with an interval where it has one; raises `Undefined` where there is no such number. It is a function with a
-            name, or `functools.partial` of one with named arguments: these name the test.
+        number: computes it, with an interval where it has one; raises `Undefined` where there is no
+            such number. It is a function with a name, or `functools.partial` of one with named
+            arguments: these name the test.
         arms: of these.
         measures: kinds of records that it reads.
         at_least, at_most: the bounds; None = none.
@@ -161,8 +177,13 @@ class Check:
 
     def structure(self, scale: str) -> list[Any]:
         number = self.number
-        function, arguments = (number.func, number.keywords) if isinstance(number, partial) else (number, {})
-        given = {name: _system(value, scale) if isinstance(value, Arm) else value for name, value in arguments.items()}
+        function, arguments = (
+            (number.func, number.keywords) if isinstance(number, partial) else (number, {})
+        )
+        given = {
+            name: _system(value, scale) if isinstance(value, Arm) else value
+            for name, value in arguments.items()
+        }
         systems = [_system(arm, scale) for arm in self.arms]
         bounds = _as_floats(self.at_least, self.at_most)
         return [function.__name__.lstrip("_"), given, systems, list(self.measures), *bounds]
@@ -198,7 +219,9 @@ class Verdict:
     def is_of_one_seed(self) -> bool:
         """Whether a number of one seed decides a condition, and so the verdict; one that leaves it open or void decides nothing."""
         decisive = (found.found for found in self.conditions if found.outcome in ("holds", "fails"))
-        return self.status in DECIDED and any(found is not None and found.is_of_one_seed for found in decisive)
+        return self.status in DECIDED and any(
+            found is not None and found.is_of_one_seed for found in decisive
+        )
 
 
 @dataclass(frozen=True)
@@ -227,21 +250,36 @@ class Claim:
 
     def measures(self) -> list[tuple[str, Arm]]:
         """Return which kinds of records besides scores it needs of which arms, each once."""
-        return list(dict.fromkeys((kind, arm) for condition in self.conditions for kind in condition.measures for arm in condition.arms))
+        return list(
+            dict.fromkeys(
+                (kind, arm)
+                for condition in self.conditions
+                for kind in condition.measures
+                for arm in condition.arms
+            )
+        )
 
     def digest(self, scale: str) -> str:
         """Return eight hex digits that name its test at a scale: its name and the structure of its conditions, not their words."""
-        text = json.dumps([self.name, *(condition.structure(scale) for condition in self.conditions)], sort_keys=True)
+        text = json.dumps(
+            [self.name, *(condition.structure(scale) for condition in self.conditions)],
+            sort_keys=True,
+        )
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def judge(self, evidence: Evidence) -> Verdict:
         """Compute the verdict from what has been measured.
 
         Raises:
-            DamagedFileError: a record is of another version of its corpus than is here, or of a part of it.
+            DamagedFileError: a record is of another version of its corpus than is here, or of a
+                part of it.
         """
         if self.scales is not None and evidence.scale not in self.scales:
-            return Verdict(self.name, "not run", missing=f"cannot be tested at {evidence.scale}: {self.elsewhere}")
+            return Verdict(
+                self.name,
+                "not run",
+                missing=f"cannot be tested at {evidence.scale}: {self.elsewhere}",
+            )
         for kind, arm in self.measures():
             evidence.check_measured(kind, arm)
         try:
@@ -255,7 +293,8 @@ def decide(low: float, high: float, at_least: float | None, at_most: float | Non
     """Compare an interval with bounds; a number is an interval of one point. What is not a number decides nothing."""
     if low != low or high != high:
         return "void"
-    if (low, high) == (-math.inf, math.inf):  # of an estimate that does not know how much seeds matter
+    # of an estimate that does not know how much seeds matter
+    if (low, high) == (-math.inf, math.inf):
         return "one seed"
     if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
         return "fails"
@@ -274,7 +313,9 @@ def better(arm: Arm, than: Arm) -> Contrast:
     return Contrast(((1, arm), (-1, than)), at_least=0.0)
 
 
-def loss(of: Arm, without: Arm, at_least: float | None = None, at_most: float | None = None) -> Contrast:
+def loss(
+    of: Arm, without: Arm, at_least: float | None = None, at_most: float | None = None
+) -> Contrast:
     """What the second arm loses against the first, in BLEU."""
     return Contrast(((1, of), (-1, without)), at_least, at_most)
 
@@ -297,7 +338,9 @@ def _counts(outcomes: Sequence[Outcome]) -> str:
         "one seed": "one seed does not tell what another would give: repro run with --seeds 2 or more does",
         "void": "a number does not exist",
     }
-    return "; ".join([counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)])
+    return "; ".join(
+        [counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)]
+    )
 
 
 def _system(arm: Arm, scale: str) -> str:

@@ -32,20 +32,25 @@ class Evidence:
 
     Args:
         scale: its name.
-        records: of any kind and scale. Those of no arm that is asked for tell at most how much seeds matter: see `is_of_the_size`.
-        split: the test set that scores are taken from; several, joined by `AND`, are taken as one (see `pooled`).
+        records: of any kind and scale. Those of no arm that is asked for tell at most how much
+            seeds matter: see `is_of_the_size`.
+        split: the test set that scores are taken from; several, joined by `AND`, are taken as one
+            (see `pooled`).
     """
 
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
         self.scale, self.split = scale, split
         self._kinds: dict[str, list[Record]] = defaultdict(list)
-        self._groups: dict[tuple[str, str], dict[int, list[Record]]] = {}  # kind and configuration -> seed
-        self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}  # direction -> systems
+        # kind and configuration -> seed
+        self._groups: dict[tuple[str, str], dict[int, list[Record]]] = {}
+        # direction -> systems
+        self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}
         self._texts: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
         sets = split.split(AND)
         for record in records if len(sets) == 1 else pooled(records, sets):
             kind = kind_of(record)
-            if kind != "scores" or not search_of(record):  # the papers' systems are compared under one search
+            # the papers' systems are compared under one search
+            if kind != "scores" or not search_of(record):
                 self._kinds[kind].append(record)
                 of_group = self._groups.setdefault((kind, group_key(record)), {})
                 of_group.setdefault(record["config"]["train"]["seed"], []).append(record)
@@ -64,28 +69,39 @@ class Evidence:
         return [
             record
             for record in self._kinds[kind]
-            if record["config"]["data"]["corpus"] == corpus and record.get("split", self.split) == self.split
+            if record["config"]["data"]["corpus"] == corpus
+            and record.get("split", self.split) == self.split
         ]
 
     def check_measured(self, kind: str, arm: Arm) -> None:
         """Refuse what was measured of an arm on other text than other records, or on a part of it: no verdict may rest on it.
 
         Raises:
-            DamagedFileError: of another version of the corpus, or of fewer sentences than `repro run` measures on.
+            DamagedFileError: of another version of the corpus, or of fewer sentences than `repro
+                run` measures on.
         """
-        for record in (record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)):
+        for record in (
+            record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)
+        ):
             self._check_text(record)
             self._check_whole(record)
 
     def _check_text(self, record: Record) -> None:
         """Refuse a record of another version of its corpus, or of other references, than most records."""
         if not self._texts:
-            for about, text in (found for records in self._kinds.values() for one in records for found in _texts_of(one)):
+            for about, text in (
+                found
+                for records in self._kinds.values()
+                for one in records
+                for found in _texts_of(one)
+            ):
                 self._texts[about][text] += 1
         for about, text in _texts_of(record):
             if text != self._texts[about].most_common(1)[0][0]:
                 what = f"is of another version of {record['config']['data']['corpus']} than other records"
-                raise DamagedFileError(record["run"], what, "keep records of one version in a folder, or run it again")
+                raise DamagedFileError(
+                    record["run"], what, "keep records of one version in a folder, or run it again"
+                )
 
     def _check_whole(self, record: Record) -> None:
         """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
@@ -94,7 +110,11 @@ class Evidence:
             measured = record["measured"]
             total = measured["sentences_of_split"]
             for_relevance = min(RELEVANCE_SENTENCES, total)
-            is_whole = (record["split"], measured["sentences"], measured["relevance_sentences"]) == ("dev", total, for_relevance)
+            is_whole = (
+                record["split"],
+                measured["sentences"],
+                measured["relevance_sentences"],
+            ) == ("dev", total, for_relevance)
             what = f"was not measured on all {total:,} sentences of dev, {for_relevance} of them for relevance"
         elif kind in ("masks", "off_diagonal"):
             of_sentences = [hypotheses_of(record)] if kind == "masks" else record["shares"].values()
@@ -104,7 +124,11 @@ class Evidence:
         else:
             return
         if not is_whole:
-            raise DamagedFileError(f"{record['run']} {kind}", what, "delete the record: repro run makes it of all of them")
+            raise DamagedFileError(
+                f"{record['run']} {kind}",
+                what,
+                "delete the record: repro run makes it of all of them",
+            )
 
     def _size_of(self, record: Record) -> int:
         """Return how many sentences the test set of a record has.
@@ -115,13 +139,23 @@ class Evidence:
         data = record["config"]["data"]
         for scored in self.all("scores"):
             of = scored["config"]["data"]
-            if (of["source"], of["target"], scored["split"]) == (data["source"], data["target"], record["split"]):
+            if (of["source"], of["target"], scored["split"]) == (
+                data["source"],
+                data["target"],
+                record["split"],
+            ):
                 return scored["sentences"]
-        raise NotMeasured(f"scores on {record['split']}", f"not measured at {self.scale}", "repro run makes them")
+        raise NotMeasured(
+            f"scores on {record['split']}", f"not measured at {self.scale}", "repro run makes them"
+        )
 
     def inexact(self) -> dict[str, list[str]]:
         """Return what is not as the configuration says of runs that were scored, by run: another device, other code, other text."""
-        return {record["run"]: notes for record in self.all("scores") if (notes := record["provenance"].get("inexact"))}
+        return {
+            record["run"]: notes
+            for record in self.all("scores")
+            if (notes := record["provenance"].get("inexact"))
+        }
 
     def _of_the_size(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
         found = ((record, from_dict(RunConfig, record["config"])) for record in self.all(kind))
@@ -135,7 +169,11 @@ class Evidence:
         """
         found = self.find(kind, arm, seed, **values)
         if not found:
-            raise NotMeasured(f"{kind} of {arm}, seed {seed}", f"not measured at {self.scale}", "repro run makes it")
+            raise NotMeasured(
+                f"{kind} of {arm}, seed {seed}",
+                f"not measured at {self.scale}",
+                "repro run makes it",
+            )
         return found[0]
 
     def having(self, kind: str, arms: Sequence[Arm]) -> list[Arm]:
@@ -146,7 +184,11 @@ class Evidence:
         """
         found = [arm for arm in arms if self.find(kind, arm)]
         if not found:
-            raise NotMeasured(f"{kind} of {', '.join(map(str, arms))}", f"not measured at {self.scale}", "repro run makes it")
+            raise NotMeasured(
+                f"{kind} of {', '.join(map(str, arms))}",
+                f"not measured at {self.scale}",
+                "repro run makes it",
+            )
         return found
 
     def scored(self, arms: Sequence[Arm]) -> list[Arm]:
@@ -157,7 +199,9 @@ class Evidence:
         """
         found = [arm for arm in arms if self._seeds("scores", arm, split=self.split)]
         if not found:
-            raise NotMeasured(", ".join(map(str, arms)), f"not trained at {self.scale}", "repro run trains it")
+            raise NotMeasured(
+                ", ".join(map(str, arms)), f"not trained at {self.scale}", "repro run trains it"
+            )
         return found
 
     def seeds(self, arm: Arm) -> list[int]:
@@ -171,21 +215,35 @@ class Evidence:
     def shared_seeds(self, kinds: Sequence[str], arms: Sequence[Arm], **values: Any) -> list[int]:
         """Return the seeds for which each of the arms has such records, of one training.
 
-        Where there is none it is the first seed: who asks for its records then says what is missing.
+        Where there is none it is the first seed: who asks for its records then says what is
+            missing.
         """
-        several = set.intersection(*(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms))
-        return [seed for seed in sorted(several) if all(self.are_of_one_training(kinds, arm, seed) for arm in arms)] or [1]
+        several = set.intersection(
+            *(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms)
+        )
+        return [
+            seed
+            for seed in sorted(several)
+            if all(self.are_of_one_training(kinds, arm, seed) for arm in arms)
+        ] or [1]
 
     def are_of_one_training(self, kinds: Sequence[str], arm: Arm, seed: int, **values: Any) -> bool:
         """Whether the records of some kinds were made of the same training of a run, by when it began.
 
-        A run that is not on the machine is trained again for a further measure. On another processor its heads become others.
+        A run that is not on the machine is trained again for a further measure. On another
+        processor its heads become others.
         """
-        return len(kinds) == 1 or len({self.one(kind, arm, seed, **values)["provenance"]["started"] for kind in kinds}) == 1
+        return (
+            len(kinds) == 1
+            or len({self.one(kind, arm, seed, **values)["provenance"]["started"] for kind in kinds})
+            == 1
+        )
 
     def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
         by_seed = self._by_seed(kind, arm)
-        return sorted(seed for seed, found in by_seed.items() if any(_has(record, values) for record in found))
+        return sorted(
+            seed for seed, found in by_seed.items() if any(_has(record, values) for record in found)
+        )
 
     def scores(self, arm: Arm, seed: int = 1) -> Record:
         """Return the score record of an arm on this test set."""
@@ -195,7 +253,9 @@ class Evidence:
         """Return the lengths of the sentences of the test set; see `sentences.LENGTHS` for the columns."""
         return self.scores(arm, self.seeds(arm)[0])["tables"]["references"][column].tolist()
 
-    def contrast(self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None) -> Estimate:
+    def contrast(
+        self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None
+    ) -> Estimate:
         """Return the weighted sum of the BLEU of arms, each the mean over its seeds.
 
         Args:
@@ -207,11 +267,17 @@ class Evidence:
         """
         return self._combined(terms, [(1.0, sentences)])
 
-    def _combined(self, terms: Sequence[tuple[float, Arm]], parts: Sequence[tuple[float, Sequence[int] | None]]) -> Estimate:
+    def _combined(
+        self,
+        terms: Sequence[tuple[float, Arm]],
+        parts: Sequence[tuple[float, Sequence[int] | None]],
+    ) -> Estimate:
         """Return the weighted sum over parts of the test set of a weighted sum over arms."""
         missing = [str(arm) for _, arm in terms if not self._seeds("scores", arm, split=self.split)]
         if missing:
-            raise NotMeasured(", ".join(missing), f"not trained at {self.scale}", "repro run trains it")
+            raise NotMeasured(
+                ", ".join(missing), f"not trained at {self.scale}", "repro run trains it"
+            )
         value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
         for weight, arm in terms:
             seeds = self.seeds(arm)
@@ -221,18 +287,26 @@ class Evidence:
                 for sums in (_part(self.sums(arm, seed), sentences) for seed in seeds):
                     value += weight * share / len(seeds) * _bleu_of(sums)
                     resampled += weight * share / len(seeds) * bleu_of_resamples(sums)
-        noise = self._seed_noise(terms[0][1], lambda sums: sum(share * _bleu_of(_part(sums, sentences)) for share, sentences in parts))
+        noise = self._seed_noise(
+            terms[0][1],
+            lambda sums: sum(
+                share * _bleu_of(_part(sums, sentences)) for share, sentences in parts
+            ),
+        )
         return estimate(value, resampled, counts, noise and noise.times(scale))
 
     def _seed_noise(self, like: Arm, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
         """Return how far another seed moves a number of the BLEU statistics of a system, on the test set of an arm."""
-        return SeedNoise.pooled([number(sums) for sums in system] for _, system in self._with_several_seeds(like))
+        return SeedNoise.pooled(
+            [number(sums) for sums in system] for _, system in self._with_several_seeds(like)
+        )
 
     def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
         """Return the systems that tell how much seeds matter on the test set of an arm.
 
         Returns:
-            By the name that tables give a system, the BLEU statistics of its sentences for each seed.
+            By the name that tables give a system, the BLEU statistics of its sentences for each
+            seed.
         """
         return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
 
@@ -246,7 +320,9 @@ class Evidence:
                 if (config.data.source, config.data.target) == direction:
                     systems[config.group_key()].append(record)
             several = [found for found in systems.values() if len(found) > 1]
-            self._several[direction] = [(found[0], [self._sums_of(record) for record in found]) for found in several]
+            self._several[direction] = [
+                (found[0], [self._sums_of(record) for record in found]) for found in several
+            ]
         return self._several[direction]
 
     def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
@@ -257,12 +333,15 @@ class Evidence:
         """Return the BLEU statistics of the translations of a record, of masks with one of them.
 
         Raises:
-            DamagedFileError: they are of another version of the corpus, whose sentences may be as many.
+            DamagedFileError: they are of another version of the corpus, whose sentences may be as
+                many.
         """
         self._check_text(record)
         return statistics_of(record, "BLEU", mask)
 
-    def gap_by(self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float]) -> list[tuple[str, int, Estimate]]:
+    def gap_by(
+        self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float]
+    ) -> list[tuple[str, int, Estimate]]:
         """Return a contrast on parts of the test set.
 
         Args:
@@ -277,22 +356,37 @@ class Evidence:
         return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
 
     def trend(
-        self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float], weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]
+        self,
+        terms: Sequence[tuple[float, Arm]],
+        column: str,
+        edges: Sequence[float],
+        weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> Estimate:
         """Return a weighted sum over the bins of `gap_by`, resampled within bins: a slope, or last minus first.
 
         Args:
             terms, column, edges: see `gap_by`.
-            weigh: the mean number of each bin and how many sentences it has, `(num_bins,)` each -> the weight of each, `(num_bins,)`.
+            weigh: the mean number of each bin and how many sentences it has, `(num_bins,)` each ->
+                the weight of each, `(num_bins,)`.
 
         Raises:
             NotMeasured: an arm has no scores, or the test set is too small for two bins.
         """
         bins = self.bins(terms[0][1], column, edges)
         if len(bins) < 2:
-            raise NotMeasured(f"a trend at {self.scale}", f"there are no two bins of {MIN_SENTENCES} sentences", "use a larger test set")
-        weights = weigh(np.array([mean for _, mean, _ in bins]), np.array([len(inside) for _, _, inside in bins]))
-        return self._combined(terms, [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)])
+            raise NotMeasured(
+                f"a trend at {self.scale}",
+                f"there are no two bins of {MIN_SENTENCES} sentences",
+                "use a larger test set",
+            )
+        weights = weigh(
+            np.array([mean for _, mean, _ in bins]),
+            np.array([len(inside) for _, _, inside in bins]),
+        )
+        return self._combined(
+            terms,
+            [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)],
+        )
 
     def scores_by(self, digest: str) -> Record:
         """Return the scores of a run that is no arm by the digest of its configuration.
@@ -300,15 +394,24 @@ class Evidence:
         Raises:
             NotMeasured: it has none.
         """
-        found = [record for record in self._kinds["scores"] if (record["config_digest"], record["split"]) == (digest, self.split)]
+        found = [
+            record
+            for record in self._kinds["scores"]
+            if (record["config_digest"], record["split"]) == (digest, self.split)
+        ]
         if not found:
-            raise NotMeasured(f"the run of configuration {digest}", f"not scored at {self.scale}", "repro run makes it")
+            raise NotMeasured(
+                f"the run of configuration {digest}",
+                f"not scored at {self.scale}",
+                "repro run makes it",
+            )
         return found[0]
 
     def difference(self, pairs: Sequence[tuple[str, str]], like: Arm) -> Estimate:
         """Return by how much the first of two runs is better in BLEU than the second, the mean over pairs of runs.
 
-        Their seeds count like those of any two systems, though two runs that went on from one differ less. Raises as `scores_by`.
+        Their seeds count like those of any two systems, though two runs that went on from one
+        differ less. Raises as `scores_by`.
 
         Args:
             pairs: a pair a seed, each run by the digest of its configuration.
@@ -336,7 +439,9 @@ class Evidence:
         """
         return self._masked([(1.0, arm, head)], sentences)
 
-    def masked_difference(self, first: tuple[Arm, str], second: tuple[Arm, str], comparisons: int = 1) -> Estimate:
+    def masked_difference(
+        self, first: tuple[Arm, str], second: tuple[Arm, str], comparisons: int = 1
+    ) -> Estimate:
         """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
 
         Args:
@@ -348,7 +453,12 @@ class Evidence:
         """
         return self._masked([(1.0, *first), (-1.0, *second)], None, comparisons)
 
-    def _masked(self, terms: Sequence[tuple[float, Arm, str]], sentences: Sequence[int] | None, comparisons: int = 1) -> Estimate:
+    def _masked(
+        self,
+        terms: Sequence[tuple[float, Arm, str]],
+        sentences: Sequence[int] | None,
+        comparisons: int = 1,
+    ) -> Estimate:
         """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
         seeds = self.shared_seeds(["masks"], [arm for _, arm, _ in terms], split=self.split)
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
@@ -356,17 +466,26 @@ class Evidence:
             for record in (self.one("masks", arm, seed, split=self.split) for seed in seeds):
                 whole, masked = (_part(sums, sentences) for sums in self._mask_sums(record, head))
                 value += weight / len(seeds) * (_bleu_of(whole) - _bleu_of(masked))
-                resampled += weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
+                resampled += (
+                    weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
+                )
         noises = [self._mask_noise(arm, head, sentences) for _, arm, head in terms]
         noise = SeedNoise.weighted([weight / len(seeds) ** 0.5 for weight, *_ in terms], noises)
         return estimate(value, resampled, [len(seeds)], noise, comparisons)
 
-    def _mask_noise(self, like: Arm, head: str, sentences: Sequence[int] | None) -> SeedNoise | None:
+    def _mask_noise(
+        self, like: Arm, head: str, sentences: Sequence[int] | None
+    ) -> SeedNoise | None:
         """Return how far another seed moves what masking a head costs, pooled from all models of this direction with several seeds."""
         data, costs = like.config(self.scale).data, defaultdict(list)
         for record, config in self._of_the_size("masks"):
-            if (config.data.source, config.data.target) == (data.source, data.target) and head in record["masks"]:
-                whole, masked = (_bleu_of(_part(sums, sentences)) for sums in self._mask_sums(record, head))
+            if (config.data.source, config.data.target) == (
+                data.source,
+                data.target,
+            ) and head in record["masks"]:
+                whole, masked = (
+                    _bleu_of(_part(sums, sentences)) for sums in self._mask_sums(record, head)
+                )
                 costs[config.group_key()].append(whole - masked)
         return SeedNoise.pooled(costs.values())
 

@@ -13,7 +13,8 @@ AND = "+"  # between the names of test sets that are taken as one
 def pooled(records: Iterable[dict[str, Any]], splits: Sequence[str]) -> list[dict[str, Any]]:
     """Return records in which the scores of a run on several test sets are one record: its translations of all, set after set.
 
-    BLEU of all sentences is no mean of BLEU of the sets: its counts are added up. Runs that were not scored on every set are left out, and
+    BLEU of all sentences is no mean of BLEU of the sets: its counts are added up. Runs that were
+        not scored on every set are left out, and
     so are scores on other sets or under another search. Records of other kinds stay as they are.
 
     Args:
@@ -38,5 +39,8 @@ def _joined(sets: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "split": AND.join(record["split"] for record in sets),
         "references_sha256": AND.join(record["references_sha256"] for record in sets),
         "sentences": sum(record["sentences"] for record in sets),
-        "tables": {name: JoinedTable([record["tables"][name] for record in sets]) for name in ("sentences", "references")},
+        "tables": {
+            name: JoinedTable([record["tables"][name] for record in sets])
+            for name in ("sentences", "references")
+        },
     }

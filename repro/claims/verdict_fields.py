@@ -125,7 +125,9 @@ def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:
 def _differences(stored: Any, derived: Any, where: str) -> Iterator[str]:
     if isinstance(derived, dict) and isinstance(stored, dict):
         for name in sorted(stored.keys() | derived.keys()):
-            yield from _differences(stored.get(name), derived.get(name), f"{where}.{name}".lstrip("."))
+            yield from _differences(
+                stored.get(name), derived.get(name), f"{where}.{name}".lstrip(".")
+            )
     elif isinstance(derived, list) and isinstance(stored, list) and len(stored) == len(derived):
         for place, pair in enumerate(zip(stored, derived, strict=True)):
             yield from _differences(*pair, f"{where}[{place}]")

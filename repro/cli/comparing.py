@@ -41,20 +41,23 @@ class Seed:
 
     def evaluated(self, split: str, search: SearchConfig, quiet: bool) -> Record:
         """Return the record of a test set."""
-        return evaluate_run(self.here, split, search, quiet=quiet) if self.here else self.record or {}
+        return (
+            evaluate_run(self.here, split, search, quiet=quiet) if self.here else self.record or {}
+        )
 
 
 Settings = dict[RunConfig, dict[int, Seed]]
 """Configuration but for the seed -> its seeds."""
 
 
-def find_systems(names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: SearchConfig) -> list[list[Seed]]:
+def find_systems(
+    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: SearchConfig
+) -> list[list[Seed]]:
     """Return the seeds of two systems, in the order of these.
 
-    Records are looked for among those of the corpora that runs of these names learned from, or of `data`;
-    where nothing is trained, of the scale `smoke`.
-    Of several settings that fit, the pair is taken that is on this machine, and then the one that differs
-    in nothing but its attention.
+    Records are looked for among those of the corpora that runs of these names learned from, or of
+    `data`; where nothing is trained, of the scale `smoke`. Of several settings that fit, the pair
+    is taken that is on this machine, and then the one that differs in nothing but its attention.
 
     Args:
         names: of systems, runs or run folders, or what their names begin with.
@@ -65,7 +68,10 @@ def find_systems(names: tuple[str, str], data: DataConfig | None, results: Path,
     Raises:
         InputError: nothing fits a name, more than one pair does, or both names mean the same.
     """
-    here = [[run for run in _runs(name) if data is None or _text(run.config.data) == _text(data)] for name in names]
+    here = [
+        [run for run in _runs(name) if data is None or _text(run.config.data) == _text(data)]
+        for name in names
+    ]
     texts = {_text(run.config.data): run.config.data for runs in here for run in runs}
     chosen = [data] if data else list(texts.values()) or [SCALES["smoke"].data]
     known = _records(chosen, results, split, search)
@@ -73,20 +79,38 @@ def find_systems(names: tuple[str, str], data: DataConfig | None, results: Path,
     for name, settings in zip(names, found, strict=True):
         if not settings:
             raise _nothing(name, results)
-    pairs = [pair for pair in product(*found) if pair[0] != pair[1] and _text(pair[0].data) == _text(pair[1].data)]
+    pairs = [
+        pair
+        for pair in product(*found)
+        if pair[0] != pair[1] and _text(pair[0].data) == _text(pair[1].data)
+    ]
     if not pairs:
         both = " and ".join(names)
         if set(found[0]) & set(found[1]):
             raise InputError(both, "are the same training settings", "name two systems that differ")
-        raise InputError(both, "are of different corpora or directions", "compare runs of one corpus")
-    ranks = [sum(any(seed.run for seed in of[one].values()) for of, one in zip(found, pair, strict=True)) for pair in pairs]
+        raise InputError(
+            both, "are of different corpora or directions", "compare runs of one corpus"
+        )
+    ranks = [
+        sum(any(seed.run for seed in of[one].values()) for of, one in zip(found, pair, strict=True))
+        for pair in pairs
+    ]
     pairs = [pair for pair, rank in zip(pairs, ranks, strict=True) if rank == max(ranks)]
     pairs = [pair for pair in pairs if _are_alike(*pair)] or pairs
     if len(pairs) > 1:
         place = next(place for place in (0, 1) if len({pair[place] for pair in pairs}) > 1)
-        fits = list(dict.fromkeys(next(iter(found[place][pair[place]].values())).name for pair in pairs))
-        raise InputError(names[place], f"fits {len(fits)} settings: {', '.join(fits[:4])}", "write more of the name")
-    return [[seeds for _, seeds in sorted(of[one].items())] for of, one in zip(found, pairs[0], strict=True)]
+        fits = list(
+            dict.fromkeys(next(iter(found[place][pair[place]].values())).name for pair in pairs)
+        )
+        raise InputError(
+            names[place],
+            f"fits {len(fits)} settings: {', '.join(fits[:4])}",
+            "write more of the name",
+        )
+    return [
+        [seeds for _, seeds in sorted(of[one].items())]
+        for of, one in zip(found, pairs[0], strict=True)
+    ]
 
 
 def _runs(name: str) -> list[Run]:
@@ -97,7 +121,9 @@ def _runs(name: str) -> list[Run]:
         return []
 
 
-def _records(texts: Iterable[DataConfig], results: Path, split: str, search: SearchConfig) -> list[Record]:
+def _records(
+    texts: Iterable[DataConfig], results: Path, split: str, search: SearchConfig
+) -> list[Record]:
     found = []
     for data in texts:
         folder = results / f"{plain_name(data.corpus)}.{data.source}-{data.target}"
@@ -112,12 +138,16 @@ def _settings(name: str, runs: list[Run], records: list[Record]) -> Settings:
     fits = set(fitting(name, [record["run"] for record in records]))
     stored = {record["run"]: record for record in records if record["run"] in fits}
     seeds = [Seed(run.config, run, stored.pop(run.name, None)) for run in runs]
-    seeds += [Seed(from_dict(RunConfig, record["config"]), None, record) for record in stored.values()]
+    seeds += [
+        Seed(from_dict(RunConfig, record["config"]), None, record) for record in stored.values()
+    ]
     seeds = [seed for seed in seeds if seed.config.train.start_from is None] or seeds
     settings: Settings = {}
     for seed in seeds:
         train = seed.config.train
-        settings.setdefault(replace(seed.config, train=replace(train, seed=0)), {})[train.seed] = seed
+        settings.setdefault(replace(seed.config, train=replace(train, seed=0)), {})[train.seed] = (
+            seed
+        )
     return settings
 
 
@@ -128,7 +158,9 @@ def _text(data: DataConfig) -> tuple[str, str, str]:
 def _are_alike(first: RunConfig, second: RunConfig) -> bool:
     """Tell whether two settings differ in nothing but their attention."""
     usual = {option: getattr(ModelConfig(), option) for option in STRUCTURE}
-    one, other = (replace(config, model=replace(config.model, **usual)) for config in (first, second))
+    one, other = (
+        replace(config, model=replace(config.model, **usual)) for config in (first, second)
+    )
     return one == other
 
 

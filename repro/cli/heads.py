@@ -11,21 +11,40 @@ from repro.files import check_writable
 
 @click.command(short_help="Say what every head of a run does.")
 @click.argument("run")
-@click.option("--split", default="dev", show_default=True, help="dev, test, or a further test set of the corpus.")
+@click.option(
+    "--split",
+    default="dev",
+    show_default=True,
+    help="dev, test, or a further test set of the corpus.",
+)
 @click.option("--limit", type=WHOLE_NUMBER, help="Only the first sentences.")
-@click.option("--record", type=click.Path(path_type=Path), help="Also write the record below this folder; of all of dev.")
-@click.option("--figures", type=click.Path(path_type=Path), help="Also draw them as pictures into this folder.")
-def heads(run: str, split: str, limit: int | None, record: Path | None, figures: Path | None) -> None:
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    help="Also write the record below this folder; of all of dev.",
+)
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path),
+    help="Also draw them as pictures into this folder.",
+)
+def heads(
+    run: str, split: str, limit: int | None, record: Path | None, figures: Path | None
+) -> None:
     """Say what every head of RUN does: relevance, confidence, where it points, which grammatical relations it follows.
 
-    Layers and heads are counted from 0 here, layers in settings from 1: model.cross="none; 3: dot-product" is the layer 2 of this page.
+    Layers and heads are counted from 0 here, layers in settings from 1: model.cross="none; 3:
+        dot-product" is the layer 2 of this page.
     """
     from repro.runs.run import Run
 
     if limit is not None and limit < 1:
-        raise InputError("--limit", f"must be at least 1, found {limit}", "leave it out for all sentences")
+        raise InputError(
+            "--limit", f"must be at least 1, found {limit}", "leave it out for all sentences"
+        )
     found = Run.find(run)
-    if record and (limit is not None or split != "dev"):  # tables and claims would take a part for all of dev
+    # tables and claims would take a part for all of dev
+    if record and (limit is not None or split != "dev"):
         what = "is of all sentences of dev, as tables and claims want it"
         raise InputError("--record", what, "leave out --limit and --split, or leave out --record")
     for folder in filter(None, (record, figures)):
@@ -41,10 +60,15 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     from repro.records.stored import publish
 
     if figures and set(layers_of(found.config.model)["encoder_self"]) == {"none"}:
-        raise InputError("--figures", f"the encoder of {found.path.name} has no heads to draw", "leave it out, or choose another run")
+        raise InputError(
+            "--figures",
+            f"the encoder of {found.path.name} has no heads to draw",
+            "leave it out, or choose another run",
+        )
     try:
         described = describe_heads(found, split, limit, quiet=no_progress())
-    except MachineError as absent:  # of the parser, mostly; tables and claims want its parses, a first look does not
+    # of the parser, mostly; tables and claims want its parses, a first look does not
+    except MachineError as absent:
         if record:
             raise
         described = describe_heads(found, split, limit, treebank=None, quiet=no_progress())
@@ -52,7 +76,8 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
     written = None
     try:
         if record:
-            written = publish(described, record)  # before it is printed: whoever reads may stop, as `head` does
+            # before it is printed: whoever reads may stop, as `head` does
+            written = publish(described, record)
     finally:  # also where it may not be published: it took minutes
         click.echo(render_heads(described), nl=False)
     if written:
@@ -67,16 +92,33 @@ def heads(run: str, split: str, limit: int | None, record: Path | None, figures:
 @click.command(short_help="Take heads away and save the smaller models.")
 @click.argument("run")
 @click.option(
-    "--heads", "wanted", multiple=True, type=WHOLE_NUMBER, required=True, help="How many heads to leave; may be given several times."
+    "--heads",
+    "wanted",
+    multiple=True,
+    type=WHOLE_NUMBER,
+    required=True,
+    help="How many heads to leave; may be given several times.",
 )
-@click.option("--sites", default="all", show_default=True, type=click.Choice(["encoder", "all"]), help="Where heads may go.")
+@click.option(
+    "--sites",
+    default="all",
+    show_default=True,
+    type=click.Choice(["encoder", "all"]),
+    help="Where heads may go.",
+)
 @click.option("--jobs", type=WHOLE_NUMBER, default=2, show_default=True, help="Runs at a time.")
-@click.option("--split", default="test", show_default=True, help="test, dev, or a further test set of the corpus, for BLEU.")
+@click.option(
+    "--split",
+    default="test",
+    show_default=True,
+    help="test, dev, or a further test set of the corpus, for BLEU.",
+)
 def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) -> None:
     """Prune heads of RUN until about so many are left (Voita et al. 2019), and save the smaller models as runs of their own.
 
-    Each penalty that is tried trains a gated model from RUN. BLEU is of that model, and its difference to RUN with all
-    heads has a 95 % interval over test sentences (paired bootstrap); one training says nothing about other seeds.
+    Each penalty that is tried trains a gated model from RUN. BLEU is of that model, and its
+    difference to RUN with all heads has a 95 % interval over test sentences (paired bootstrap); one
+    training says nothing about other seeds.
     """
     from repro.runs.run import Run
 
@@ -86,7 +128,8 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
 
     data = found.config.data
     check_at_hand(data.corpus, found.path)
-    load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)  # a wrong name is refused before all work
+    # a wrong name is refused before all work
+    load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
 
     from repro.core.config import SITES
     from repro.markdown import table
@@ -104,7 +147,11 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     for number in wanted:
         if not 0 <= number < num_heads:
             what = f"found {number}, where {found.path.name} has {num_heads} heads"
-            raise InputError("--heads", what, f"use 0 to {num_heads - 1}" if num_heads else "choose a model that has some")
+            raise InputError(
+                "--heads",
+                what,
+                f"use 0 to {num_heads - 1}" if num_heads else "choose a model that has some",
+            )
     check_prunable(model, chosen)
     points = sweep(found, wanted, chosen, jobs=jobs, split=split)
     whole = evaluate_run(found, split, quiet=no_progress())
@@ -116,5 +163,19 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
         compared = compare_records(whole, evaluate_run(point.run, split, quiet=no_progress()))
         of_bleu = next(result for result in compared if result.metric == "BLEU")
         difference = [f"{of_bleu.difference:+.2f}", f"{of_bleu.low:+.2f} to {of_bleu.high:+.2f}"]
-        rows.append([str(number), str(point.heads), f"{point.penalty:g}", shown(point.bleu), *difference, small.path.name])
-    click.echo(table(["wanted", "heads left", "penalty", "BLEU", "to all heads", "95 % interval", "run"], rows))
+        rows.append(
+            [
+                str(number),
+                str(point.heads),
+                f"{point.penalty:g}",
+                shown(point.bleu),
+                *difference,
+                small.path.name,
+            ]
+        )
+    click.echo(
+        table(
+            ["wanted", "heads left", "penalty", "BLEU", "to all heads", "95 % interval", "run"],
+            rows,
+        )
+    )

@@ -10,14 +10,22 @@ from repro.core.config import SITES
 from repro.errors import InputError
 from repro.presets import SCALES, SYSTEMS
 
-WIDTHS = (60, 100)  # columns; a terminal between these is filled, and a page that is no terminal has the latter
-EMBED_DIM, NUM_HEADS, NUM_LAYERS = 512, 8, 6  # the Transformer base of Vaswani et al. 2017, for counting
+# columns; a terminal between these is filled, and a page that is no terminal has the latter
+WIDTHS = (60, 100)
+# the Transformer base of Vaswani et al. 2017, for counting
+EMBED_DIM, NUM_HEADS, NUM_LAYERS = 512, 8, 6
 
 
 def list_systems() -> str:
     """Return a line per system: its name and what of the model differs from the baseline."""
-    rows = [(name, ", ".join(f"{key}={value}" for key, value in changed.items())) for name, changed in SYSTEMS.items()]
-    return "\n".join(_entry(name, 24, [changed or "dot-product attention at every site"]) for name, changed in rows)
+    rows = [
+        (name, ", ".join(f"{key}={value}" for key, value in changed.items()))
+        for name, changed in SYSTEMS.items()
+    ]
+    return "\n".join(
+        _entry(name, 24, [changed or "dot-product attention at every site"])
+        for name, changed in rows
+    )
 
 
 def list_scales() -> str:
@@ -27,7 +35,9 @@ def list_scales() -> str:
         data, model, train = config.data, config.model, config.train
         shape = f"{model.encoder_layers}+{model.decoder_layers} layers, {model.embed_dim} wide, {model.num_heads} heads"
         long = f"{train.max_updates:,} updates of up to {train.batch_tokens:,} tokens"
-        lines.append(_entry(name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"]))
+        lines.append(
+            _entry(name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"])
+        )
     return "\n".join(lines)
 
 
@@ -41,12 +51,15 @@ def list_variants() -> str:
                 counts[site] = _count(name, site)
             except InputError as error:
                 refusal = str(error)
-            except Exception as error:  # a mistake in one's own file, which must not hide the other variants
+            # a mistake in one's own file, which must not hide the other variants
+            except Exception as error:
                 refusal = f"{module}: {type(error).__name__}: {error}"
         shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
         learned = f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: {max(counts.values(), default=0):,}"
         blocks.append(_block(name, module, learned if counts else f"cannot be built: {refusal}"))
-    gates = f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
+    gates = (
+        f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
+    )
     return "\n".join([*blocks, _block("(gates)", "repro.core.attention.gates", gates)])
 
 
@@ -70,7 +83,10 @@ def _entry(name: str, column: int, paragraphs: list[str]) -> str:
     """Put paragraphs into a column beside a name, no wider than the terminal."""
     width, indent = _width(), " " * (column + 2)
     first = f"  {name} ".ljust(len(indent))
-    filled = [textwrap.wrap(text, width - len(indent), break_long_words=False, break_on_hyphens=False) for text in paragraphs]
+    filled = [
+        textwrap.wrap(text, width - len(indent), break_long_words=False, break_on_hyphens=False)
+        for text in paragraphs
+    ]
     return (first + f"\n{indent}".join(line for lines in filled for line in lines)).rstrip()
 
 
@@ -86,4 +102,7 @@ def _count(name: str, site: str) -> int:
         InputError: the variant is not defined there, or its file is not as it must be.
     """
     layers = build_weights(name, site, NUM_LAYERS, EMBED_DIM, NUM_HEADS, length_ratio=1.0)
-    return sum(parameter.numel() for parameter in {p for weights in layers for p in weights.parameters() if p.requires_grad})
+    return sum(
+        parameter.numel()
+        for parameter in {p for weights in layers for p in weights.parameters() if p.requires_grad}
+    )

@@ -32,21 +32,45 @@ class _WholeNumber(click.types.IntParamType):
 
 
 WHOLE_NUMBER = _WholeNumber()
-SCALE = click.option("--scale", default="smoke", show_default=True, help="Corpus, shape and schedule; `repro variants` lists them.")
-SPLIT = click.option("--split", default="test", show_default=True, help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.")
+SCALE = click.option(
+    "--scale",
+    default="smoke",
+    show_default=True,
+    help="Corpus, shape and schedule; `repro variants` lists them.",
+)
+SPLIT = click.option(
+    "--split",
+    default="test",
+    show_default=True,
+    help="test, dev, a further test set of the corpus, or CORPUS:SPLIT.",
+)
 RESULTS = click.option(
-    "--results", type=click.Path(file_okay=False, path_type=Path), default=Path("results"), show_default=True, help="Folder of records."
+    "--results",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of records.",
 )
 
 
 def search_options(command):
     """Add the options of the search to a command."""
     command = click.option(
-        "--beam", type=WHOLE_NUMBER, default=5, show_default=True, help="Prefixes kept per sentence; 1 is greedy search."
+        "--beam",
+        type=WHOLE_NUMBER,
+        default=5,
+        show_default=True,
+        help="Prefixes kept per sentence; 1 is greedy search.",
     )(command)
-    command = click.option("--alpha", default=1.0, show_default=True, help="Strength of the length penalty; 0 is none.")(command)
+    command = click.option(
+        "--alpha", default=1.0, show_default=True, help="Strength of the length penalty; 0 is none."
+    )(command)
     return click.option(
-        "--penalty", default="length", show_default=True, type=click.Choice(["length", "wu"]), help="length^alpha, or Wu et al. 2016."
+        "--penalty",
+        default="length",
+        show_default=True,
+        type=click.Choice(["length", "wu"]),
+        help="length^alpha, or Wu et al. 2016.",
     )(command)
 
 
@@ -58,7 +82,8 @@ def shown(score: float) -> str:
 def check_split(run: "Run", split: str) -> None:
     """Refuse a test set that the corpus of a run does not have, before torch is loaded, not after; the corpus is not read again then.
 
-    Your own text is read anew each time, since it may have changed: there the command finds out by itself.
+    Your own text is read anew each time, since it may have changed: there the command finds out by
+        itself.
     """
     from repro.data.corpora import load_pairs, own_folder
 
@@ -91,7 +116,9 @@ def check_translates(scale: str) -> None:
     from repro.presets import SCALES, resolve
 
     if (task := task_of(resolve(scale).data.corpus)) != "translation":
-        others = ", ".join(name for name, config in SCALES.items() if task_of(config.data.corpus) == "translation")
+        others = ", ".join(
+            name for name, config in SCALES.items() if task_of(config.data.corpus) == "translation"
+        )
         what = f"is for {task}, and the papers' experiments and claims are on translation"
         raise InputError(f"--scale {scale}", what, f"use one of {others}")
 
@@ -138,7 +165,8 @@ def check_not_beside(name: str, keys: Sequence[str], settings: Sequence[str]) ->
 def damage_named(results: Path) -> Iterator[None]:
     """Name the damaged record where one has kept the block from ending; where none is damaged, it is a mistake of ours and stays one.
 
-    Readers of records are checked for what all of them need, not for every number that some table may ask for.
+    Readers of records are checked for what all of them need, not for every number that some table
+    may ask for.
     """
     try:
         yield
@@ -149,7 +177,9 @@ def damage_named(results: Path) -> Iterator[None]:
         if not problems:
             raise
         mend = "restore the records that `repro verify` names, or make them again"
-        raise DamagedFileError(str(results), f"cannot be read in full: {problems[0]}", mend) from error
+        raise DamagedFileError(
+            str(results), f"cannot be read in full: {problems[0]}", mend
+        ) from error
 
 
 OUR_PAGES = re.compile(
@@ -168,10 +198,15 @@ def check_ours(path: Path) -> None:
     try:
         with open(path, "rb") as file:
             head = file.read(1000)
-    except (FileNotFoundError, NotADirectoryError):  # whether it can be made is for `check_writable`
+    # whether it can be made is for `check_writable`
+    except (FileNotFoundError, NotADirectoryError):
         return
     if head and not OUR_PAGES.match(head):
-        raise InputError(str(path), "is there, and was not written by this command", "name another file, or move that one away")
+        raise InputError(
+            str(path),
+            "is there, and was not written by this command",
+            "name another file, or move that one away",
+        )
 
 
 def check_report(out: Path) -> None:
@@ -179,10 +214,15 @@ def check_report(out: Path) -> None:
 
     Raises:
         InputError: it ends in .html, or is a folder.
-        MachineError: the disk refuses, or something else than a file has the name of one of the two.
+        MachineError: the disk refuses, or something else than a file has the name of one of the
+            two.
     """
     if out.suffix == ".html" or not out.name:
-        raise InputError("--out", f"{out} is no name for Markdown", "name it .md; a page of HTML is written beside it")
+        raise InputError(
+            "--out",
+            f"{out} is no name for Markdown",
+            "name it .md; a page of HTML is written beside it",
+        )
     if out.is_dir():
         raise InputError("--out", f"{out} is a folder", f"name a file in it: {out / 'report.md'}")
     for path in (out, out.with_suffix(".html")):

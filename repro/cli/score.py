@@ -32,9 +32,20 @@ if TYPE_CHECKING:
 @click.command(short_help="Translate a test set and print its scores.")
 @click.argument("run")
 @SPLIT
-@click.option("--record", type=click.Path(path_type=Path), help="Also write the result record below this folder.")
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    help="Also write the result record below this folder.",
+)
 @search_options
-def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
+def evaluate(
+    run: str,
+    split: str,
+    record: Path | None,
+    beam: int,
+    alpha: float,
+    penalty: Literal["length", "wu"],
+) -> None:
     """Translate a test set with the model of RUN and print scores with their signatures."""
     from repro.runs.run import Run
 
@@ -49,8 +60,11 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
     from repro.records.report import in_train_note, writable_note
     from repro.records.stored import publish
 
-    result = evaluate_run(found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress())
-    written = publish(result, record) if record else None  # whoever reads what is printed may stop, as `head` does
+    result = evaluate_run(
+        found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress()
+    )
+    # whoever reads what is printed may stop, as `head` does
+    written = publish(result, record) if record else None
     for score in result["scores"]:
         click.echo(f"{shown(score['value']):>7}  {score['name']}  {score['signature']}")
     click.echo(f"{result['decoding']['sentences_per_second']:7.1f}  sentences/s")
@@ -63,16 +77,20 @@ def evaluate(run: str, split: str, record: Path | None, beam: int, alpha: float,
 @click.command(short_help="Tell whether two runs or systems differ by more than chance.")
 @click.argument("first")
 @click.argument("second")
-@click.option("--scale", help="Only runs and records of the corpus of this scale; default: of any, or smoke if nothing is trained here.")
+@click.option(
+    "--scale",
+    help="Only runs and records of the corpus of this scale; default: of any, or smoke if nothing is trained here.",
+)
 @RESULTS
 @SPLIT
 @search_options
 def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap).
 
-    Each is a run, or the beginning of the names of several that differ in their seeds alone, such as a system: then the difference is
-    that of the means over seeds, and its interval is over sentences and seeds. Seeds are taken from runs on this machine, and from the
-    records in the results where those have further ones.
+    Each is a run, or the beginning of the names of several that differ in their seeds alone, such
+        as a system: then the difference is
+    that of the means over seeds, and its interval is over sentences and seeds. Seeds are taken from
+    runs on this machine, and from the records in the results where those have further ones.
     """
     from repro.presets import resolve
 
@@ -92,7 +110,9 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
             seed.here.check_finished()
             check_split(seed.here, split)
     check_same_training_text([seed.described() for seed in seeds])
-    records = [[seed.evaluated(split, search, no_progress()) for seed in system] for system in systems]
+    records = [
+        [seed.evaluated(split, search, no_progress()) for seed in system] for system in systems
+    ]
     together = [record for system in records for record in system]
     check_comparable(together)
     of_first, of_second = (", ".join(record["run"] for record in system) for system in records)
@@ -105,16 +125,26 @@ def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> lis
     """Say which seeds are runs and which are records, and what of their training differs besides the seed."""
     places: dict[str, list[str]] = {}
     for seed in seeds:
-        places.setdefault("runs on this machine" if seed.here else f"records in {results}", []).append(seed.name)
-    notes = [f"{place}: {', '.join(names)}" for place, names in places.items()] if len(places) > 1 or seeds[0].record else []
+        places.setdefault(
+            "runs on this machine" if seed.here else f"records in {results}", []
+        ).append(seed.name)
+    notes = (
+        [f"{place}: {', '.join(names)}" for place, names in places.items()]
+        if len(places) > 1 or seeds[0].record
+        else []
+    )
     for seed, record in zip(seeds, records, strict=True):
         if seed.here and seed.record and seed.record["scores"] != record["scores"]:
             score = seed.record["scores"][0]
-            notes.append(f"{seed.name} in {results} is another training of it: {score['name']} {shown(score['value'])}")
+            notes.append(
+                f"{seed.name} in {results} is another training of it: {score['name']} {shown(score['value'])}"
+            )
     threads = sorted({record["provenance"]["threads"] for record in records})
     if len(threads) > 1:
         counts = " and ".join(map(str, threads))
-        notes.append(f"trained by {counts} threads: another number makes another model, of the same seed as well")
+        notes.append(
+            f"trained by {counts} threads: another number makes another model, of the same seed as well"
+        )
     return notes
 
 
@@ -126,13 +156,21 @@ def _compare(first: "list[Record]", second: "list[Record]") -> None:
     (compared,) = compare_seeds([first, second])
     for result in compared:
         difference, interval, *rest = describe(result)
-        ending = f"detectable {rest[-1]}" if result.p is None else f"p {p_value(result.p, result.num_samples)}"
+        ending = (
+            f"detectable {rest[-1]}"
+            if result.p is None
+            else f"p {p_value(result.p, result.num_samples)}"
+        )
         scores = f"{shown(result.second)} - {shown(result.first)} = {difference}"
-        click.echo(f"{result.metric}: {scores}, 95 % interval {interval}, {ending}  {result.signature}")
+        click.echo(
+            f"{result.metric}: {scores}, 95 % interval {interval}, {ending}  {result.signature}"
+        )
     if compared[0].p is not None:
         click.echo("over test sentences: one training run each says nothing about other seeds")
     else:
-        click.echo(f"means over {compared[0].estimate.seeds_said()}; intervals over test sentences and training seeds")
+        click.echo(
+            f"means over {compared[0].estimate.seeds_said()}; intervals over test sentences and training seeds"
+        )
 
 
 @click.command(short_help="Write a report on runs, or on the five papers.")
@@ -141,23 +179,34 @@ def _compare(first: "list[Record]", second: "list[Record]") -> None:
 @RESULTS
 @SPLIT
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("reports/report.md"), show_default=True, help="File for the report, in Markdown."
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reports/report.md"),
+    show_default=True,
+    help="File for the report, in Markdown.",
 )
 def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Path) -> None:
     """Write a report; the last line printed is its path.
 
-    With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure of the five papers by the stored
+    With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure
+        of the five papers by the stored
     results of a scale, as Markdown and as one page of HTML beside it.
     """
     if not runs:
-        check_unused(["split"], "is for a report on RUNS: the papers' test set is that of the scale")
+        check_unused(
+            ["split"], "is for a report on RUNS: the papers' test set is that of the scale"
+        )
         return _report_on_papers(scale, results, out)
     check_unused(["scale", "results"], "is for the report on the papers: RUNS have their own")
     from repro.runs.run import Run
 
     found = [Run.find(run) for run in runs]
-    if twice := [run for run, times in Counter(run.path.resolve() for run in found).items() if times > 1]:
-        raise InputError(twice[0].name, "is named twice, and would count as two seeds", "name each run once")
+    if twice := [
+        run for run, times in Counter(run.path.resolve() for run in found).items() if times > 1
+    ]:
+        raise InputError(
+            twice[0].name, "is named twice, and would count as two seeds", "name each run once"
+        )
     check_report(out)
     for run in found:
         run.check_finished()
@@ -186,7 +235,9 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
-        for path in reversed(write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)):
+        for path in reversed(
+            write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)
+        ):
             click.echo(path)
 
 
@@ -209,7 +260,9 @@ def results(folder: Path, update: bool) -> None:
 
     with damage_named(folder):
         if not load_records(folder, None):  # pages would be written empty
-            raise InputError(str(folder), "holds no result record", "name the folder that `repro run` made")
+            raise InputError(
+                str(folder), "holds no result record", "name the folder that `repro run` made"
+            )
         if update:
             written = [*update_pages(folder), update_behaviour(folder), write_manifest(folder)]
             return click.echo("\n".join(map(str, written)))

@@ -23,23 +23,33 @@ def variants() -> None:
     sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
     click.echo(f"{heading('Systems (repro train --variant NAME):')}\n{list_systems()}\n")
     click.echo(f"{heading(f'Attention variants (at a site: {sites}):')}\n{list_variants()}\n")
-    click.echo(f"{heading('Scales (repro train --scale NAME, and --scale of other commands):')}\n{list_scales()}")
+    click.echo(
+        f"{heading('Scales (repro train --scale NAME, and --scale of other commands):')}\n{list_scales()}"
+    )
 
 
 @click.command(short_help="Load a corpus and print its statistics.")
 @click.argument("name")
-@click.option("--direction", metavar="SRC-TGT", help="Languages, for example en-de; default: the first two of the corpus.")
 @click.option(
-    "--skipped", type=click.Path(path_type=Path), help="Write the pairs that were left out to this file: split, file, line, reason."
+    "--direction",
+    metavar="SRC-TGT",
+    help="Languages, for example en-de; default: the first two of the corpus.",
+)
+@click.option(
+    "--skipped",
+    type=click.Path(path_type=Path),
+    help="Write the pairs that were left out to this file: split, file, line, reason.",
 )
 def data(name: str, direction: str | None, skipped: Path | None) -> None:
     """Load the corpus NAME and print its statistics (the columns of Table 1 of You et al. 2020) and what was found amiss.
 
-    NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML). Sentences of
-    dev or test that are in train are an error there, told below the table; local-drop-leaks:FOLDER leaves them out of train,
-    local-allow-leaks:FOLDER counts them. References of dev and test are scored as they are; local-clean:FOLDER takes characters that no
-    model should see out of them, and refuses neither leaks nor shifted sides. What was done is part of the name, in training too
-    (data.corpus=local-drop-leaks:FOLDER), and so stands in every result.
+    NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...;
+    TSV, JSONL or WIT3 XML). Sentences of dev or test that are in train are an error there, told
+    below the table; local-drop-leaks:FOLDER leaves them out of train, local-allow-leaks:FOLDER
+    counts them. References of dev and test are scored as they are; local-clean:FOLDER takes
+    characters that no model should see out of them, and refuses neither leaks nor shifted sides.
+    What was done is part of the name, in training too (data.corpus=local-drop-leaks:FOLDER), and so
+    stands in every result.
     """
     from repro.data.corpora import check_languages, check_leaks, survey_corpus
     from repro.data.parallel import check_skipped
@@ -58,7 +68,11 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     click.echo(f"{name}, {source} to {target}")
     if ":" not in name:
         record = check_languages(name)
-        for title, text in {"about": record.about, "licence": record.licence, "citation": record.citation}.items():
+        for title, text in {
+            "about": record.about,
+            "licence": record.licence,
+            "citation": record.citation,
+        }.items():
             click.echo(f"  {title:<18} {text}")
     for split, mend in corpus.missing().items():
         click.echo(f"  {split:<18} {'none':>9}{': ' * bool(mend)}{mend}")
@@ -66,7 +80,10 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
         click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
     (first, unit), (second, other) = (
         _mean_length(corpus, language, words)
-        for language, words in ((source, statistics.source_length), (target, statistics.target_length))
+        for language, words in (
+            (source, statistics.source_length),
+            (target, statistics.target_length),
+        )
     )
     click.echo(f"  mean length        {first:>9.1f} {source} {unit}, {second:.1f} {target} {other}")
     for reason, count in sorted(corpus.dropped.items()):
@@ -86,7 +103,12 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
 
 def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
     """Return the mean length of the sentences of a language and its unit: characters where no blanks tell words."""
-    lines = [line for split in ("train", "test") if split in corpus.splits for line in corpus[split].columns[language]]
+    lines = [
+        line
+        for split in ("train", "test")
+        if split in corpus.splits
+        for line in corpus[split].columns[language]
+    ]
     kind = unspaced_kind(lines[:1000], language)
     if kind is None or is_cut_into_words(lines[:1000], kind):
         return words, "words"
@@ -95,11 +117,26 @@ def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple
 
 @click.command(short_help="Train a run, or go on where it was left.")
 @SCALE
-@click.option("--variant", default="base", show_default=True, help="A system of the papers; `repro variants` lists them.")
+@click.option(
+    "--variant",
+    default="base",
+    show_default=True,
+    help="A system of the papers; `repro variants` lists them.",
+)
 @click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
-@click.option("--seed", type=WHOLE_NUMBER, default=1, show_default=True, help="Of first parameters, order of the data and dropout.")
+@click.option(
+    "--seed",
+    type=WHOLE_NUMBER,
+    default=1,
+    show_default=True,
+    help="Of first parameters, order of the data and dropout.",
+)
 @click.option("--device", help="cpu or cuda; default: the GPU if there is one.")
-@click.option("--allow-inexact", is_flag=True, help="Resume although data, device, libraries or code changed; the results say so.")
+@click.option(
+    "--allow-inexact",
+    is_flag=True,
+    help="Resume although data, device, libraries or code changed; the results say so.",
+)
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> None:
     """Train a run, or go on where it was left; a finished run is not trained again.
@@ -107,8 +144,8 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
     'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
 
-    On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, as several
-    runs at a time want it; another number of threads makes another model of the same seed.
+    On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, as
+    several runs at a time want it; another number of threads makes another model of the same seed.
     """
     from repro.core.attention.spec import layers_of
     from repro.core.attention.variants import VARIANTS
@@ -117,7 +154,9 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
 
     if variant.partition("(")[0] in VARIANTS and variant not in SYSTEMS:
         mend = f"say at which site, as in 'model.encoder_self={variant}'"
-        raise InputError("--variant", f"'{variant}' is an attention variant, no system of the papers", mend)
+        raise InputError(
+            "--variant", f"'{variant}' is an attention variant, no system of the papers", mend
+        )
     check_not_beside("seed", ("train.seed",), overrides)
     check_not_beside("direction", ("data.source", "data.target"), overrides)
     config = resolve(scale, variant, direction, seed, given_once(overrides))
@@ -131,7 +170,9 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     from repro.runs.train import train as train_run
 
     log = LogLines(config) if no_progress() else None
-    run = train_run(config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log)
+    run = train_run(
+        config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log
+    )
     state = load_state(run.path / "final")
     best = f"{state['best_dev_nll']:.3f} at its best"
     try:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from repro.core.decoding import Hypothesis, SearchConfig, Translator
 
 CHUNK = 1 << 16  # bytes; what a pipe holds
-LONGEST_LINE = 128_000  # bytes: 2,000 tokens, the most that is translated, of 16 characters of 4 bytes
+# bytes: 2,000 tokens, the most that is translated, of 16 characters of 4 bytes
+LONGEST_LINE = 128_000
 MOST_TOLD = 10  # lines that were not translated
 
 
@@ -26,12 +27,14 @@ MOST_TOLD = 10  # lines that were not translated
     help="Multiply in 8-bit integers: faster for wide models; a word changes here and there, also with the lines beside it.",
 )
 @search_options
-def translate(run: str, int8: bool, beam: int, alpha: float, penalty: Literal["length", "wu"]) -> None:
+def translate(
+    run: str, int8: bool, beam: int, alpha: float, penalty: Literal["length", "wu"]
+) -> None:
     """Translate standard input to standard output, a sentence a line, with the model of RUN.
 
-    What has arrived is translated at once. A line that cannot be translated, since it is too long or not
-    UTF-8, gives an empty line, so that line n of the output always belongs to line n of the input. It is
-    told on standard error, and the exit status is 2 at the end.
+    What has arrived is translated at once. A line that cannot be translated, since it is too long
+    or not UTF-8, gives an empty line, so that line n of the output always belongs to line n of the
+    input. It is told on standard error, and the exit status is 2 at the end.
     """
     from repro.runs.run import Run
 
@@ -46,7 +49,9 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: Literal["l
     if int8:
         translator = translator.with_model(quantized(translator.model))
     if sys.stdin is None:
-        raise InputError("standard input", "is closed", "pipe sentences into the command, a sentence a line")
+        raise InputError(
+            "standard input", "is closed", "pipe sentences into the command, a sentence a line"
+        )
     work = _Work(translator, search)
     for lines in arriving(sys.stdin.buffer):
         click.echo("\n".join(work.translate(lines)))
@@ -60,8 +65,8 @@ def translate(run: str, int8: bool, beam: int, alpha: float, penalty: Literal["l
 def arriving(stream: BinaryIO) -> Iterator[list[bytes | None]]:
     """Yield the lines of a stream as soon as there are any, without waiting for more.
 
-    Only a line feed ends a line, and one at the very end starts no empty line. Of a line that is too long
-    nothing is kept: it is None.
+    Only a line feed ends a line, and one at the very end starts no empty line. Of a line that is
+    too long nothing is kept: it is None.
     """
     rest, is_too_long = b"", False
     while chunk := stream.read1(CHUNK):  # type: ignore[attr-defined]  # what buffers standard input has it
@@ -94,7 +99,9 @@ class _Work:
         """Return the translation of each line, an empty one where it cannot be translated."""
         from repro.core.subwords import UNK_ID
 
-        texts = [self._read(line, number) for number, line in enumerate(lines, start=self.total + 1)]
+        texts = [
+            self._read(line, number) for number, line in enumerate(lines, start=self.total + 1)
+        ]
         encoded = self.translator.encode(texts)  # once: of long lines this takes time
         for place, ids in enumerate(encoded):
             if why := self._too_long(len(ids), self.total + place + 1):
@@ -102,7 +109,10 @@ class _Work:
                 encoded[place] = []
         self.unknown += sum(UNK_ID in ids for ids in encoded)
         hypotheses: list[Hypothesis] = self.translator.search_ids(encoded, self.search)
-        self.total, self.cut = self.total + len(lines), self.cut + sum(hypothesis.cut for hypothesis in hypotheses)
+        self.total, self.cut = (
+            self.total + len(lines),
+            self.cut + sum(hypothesis.cut for hypothesis in hypotheses),
+        )
         return self.translator.texts(hypotheses)
 
     def notes(self) -> list[str]:
@@ -121,7 +131,11 @@ class _Work:
 
         where = f"standard input:{number}"
         if line is None:
-            self._refuse(InputError(where, f"has more than {LONGEST_LINE:,} bytes", "put a sentence on a line"))
+            self._refuse(
+                InputError(
+                    where, f"has more than {LONGEST_LINE:,} bytes", "put a sentence on a line"
+                )
+            )
             return ""
         if number == 1:
             _check_start(line, where)
@@ -130,7 +144,9 @@ class _Work:
             text = line.removesuffix(b"\r").decode()
         except UnicodeDecodeError as error:
             what = f"byte 0x{line[error.start]:02X} is not UTF-8"
-            self._refuse(InputError(where, what, "convert the text, for example: iconv -f latin1 -t utf8"))
+            self._refuse(
+                InputError(where, what, "convert the text, for example: iconv -f latin1 -t utf8")
+            )
             return ""
         self.cleaned += bool(find_faults(text))
         return text
@@ -159,6 +175,8 @@ def _check_start(line: bytes, where: str) -> None:
     from repro.data.text import GZIP_SIGNATURE, utf16_of
 
     if utf16 := utf16_of(line):  # some of it can be read as UTF-8, with a zero after each letter
-        raise InputError(where, f"byte 0x{line[0]:02X} starts {utf16}, not UTF-8", f"iconv -f {utf16} -t UTF-8")
+        raise InputError(
+            where, f"byte 0x{line[0]:02X} starts {utf16}, not UTF-8", f"iconv -f {utf16} -t UTF-8"
+        )
     if line.startswith(GZIP_SIGNATURE):
         raise InputError(where, "is compressed with gzip, not text", "zcat it into the command")

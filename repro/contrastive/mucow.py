@@ -1,13 +1,15 @@
 """The text form of MuCoW, the translation test suite of WMT19: ambiguous words, their right and wrong translations, a line each.
 
-Raganato, Scherrer, Tiedemann: The MuCoW Test Suite at WMT 2019, WMT 2019. https://github.com/Helsinki-NLP/MuCoW
+Raganato, Scherrer, Tiedemann: The MuCoW Test Suite at WMT 2019, WMT 2019.
+    https://github.com/Helsinki-NLP/MuCoW
 
     PAIR.text.txt   the source sentences
     PAIR.ref.txt    their references
     PAIR.key.txt    id, corpus, ambiguous word, right translations, wrong translations (tabs between, alternatives by blanks)
 
-The translation suite has no contrastive translations. They are made here by putting each wrong translation in the place of the right
-one, in its number and with its capital letter; "a" and "an" follow. Where that is not safe, the sentence is left out and counted.
+The translation suite has no contrastive translations. They are made here by putting each wrong
+translation in the place of the right one, in its number and with its capital letter; "a" and "an"
+follow. Where that is not safe, the sentence is left out and counted.
 """
 
 import os
@@ -23,7 +25,8 @@ FOLDER = "mucow-de-en"  # inside REPRO_DATA
 NUM_COLUMNS = 5
 VERB_ENDINGS = ("ed", "ing")
 SILENT_H = ("hour", "honest", "honor", "honour", "heir")
-UNCLEAR_START = ("u", "eu", "ew", "one", "once", "x")  # "a user", "an uncle": the letter does not say which article
+# "a user", "an uncle": the letter does not say which article
+UNCLEAR_START = ("u", "eu", "ew", "one", "once", "x")
 
 
 def load_mucow() -> ContrastiveSuite:
@@ -44,19 +47,32 @@ def read_mucow(folder: Path) -> ContrastiveSuite:
     """Read the one suite of a folder; `origin` of an item is the corpus it was taken from, such as `ted`.
 
     Raises:
-        InputError: a file is missing, the files are not of one length, or a line is not as it should be.
+        InputError: a file is missing, the files are not of one length, or a line is not as it
+            should be.
     """
     folder = Path(folder)
     found = sorted(folder.glob("*.key.txt"))
     if len(found) != 1:
-        raise InputError(str(folder), f"holds {len(found)} files named PAIR.key.txt", "put one suite there, as de-en.key.txt")
+        raise InputError(
+            str(folder),
+            f"holds {len(found)} files named PAIR.key.txt",
+            "put one suite there, as de-en.key.txt",
+        )
     pair = found[0].name.removesuffix(".key.txt")
     if not re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", pair):
-        raise InputError(found[0].name, f"'{pair}' is not a pair of languages", "name the files as de-en.key.txt")
-    keys, sources, references = (read_lines(folder / f"{pair}.{kind}.txt") for kind in ("key", "text", "ref"))
+        raise InputError(
+            found[0].name, f"'{pair}' is not a pair of languages", "name the files as de-en.key.txt"
+        )
+    keys, sources, references = (
+        read_lines(folder / f"{pair}.{kind}.txt") for kind in ("key", "text", "ref")
+    )
     for other in (sources, references):
         if len(other.lines) != len(keys.lines):
-            raise InputError(other.name, f"has {len(other.lines):,} lines, {keys.name} {len(keys.lines):,}", "fetch the suite again")
+            raise InputError(
+                other.name,
+                f"has {len(other.lines):,} lines, {keys.name} {len(keys.lines):,}",
+                "fetch the suite again",
+            )
     items: list[ContrastiveItem] = []
     skipped: Counter[str] = Counter()
     for index in range(len(keys.lines)):
@@ -69,19 +85,32 @@ def read_mucow(folder: Path) -> ContrastiveSuite:
     return ContrastiveSuite("mucow", source, target, tuple(items), skipped)
 
 
-def _item(keys: TextLines, sources: TextLines, references: TextLines, index: int) -> ContrastiveItem | str:
+def _item(
+    keys: TextLines, sources: TextLines, references: TextLines, index: int
+) -> ContrastiveItem | str:
     """Return the item of a line, or the reason why there is none."""
     where = f"{keys.name}:{index + 1}"
     cells = keys.lines[index].split("\t")
     if len(cells) != NUM_COLUMNS or not all(cell.strip() for cell in cells):
-        what = f"has {len([cell for cell in cells if cell.strip()])} filled columns, not {NUM_COLUMNS}"
-        raise InputError(where, what, "put id, corpus, word, right and wrong translations there, tabs between")
-    source, reference = (scored_text(side.lines[index], f"{side.name}:{index + 1}", "sentence") for side in (sources, references))
+        what = (
+            f"has {len([cell for cell in cells if cell.strip()])} filled columns, not {NUM_COLUMNS}"
+        )
+        raise InputError(
+            where, what, "put id, corpus, word, right and wrong translations there, tabs between"
+        )
+    source, reference = (
+        scored_text(side.lines[index], f"{side.name}:{index + 1}", "sentence")
+        for side in (sources, references)
+    )
     if not source or not reference:
         return "blank sentence"
     _, corpus, word, right, wrong = cells
     contrastive = substitute(reference, right.split(), wrong.split())
-    return contrastive if isinstance(contrastive, str) else ContrastiveItem(source, reference, contrastive, WORD_SENSE, None, word, corpus)
+    return (
+        contrastive
+        if isinstance(contrastive, str)
+        else ContrastiveItem(source, reference, contrastive, WORD_SENSE, None, word, corpus)
+    )
 
 
 def substitute(reference: str, right: list[str], wrong: list[str]) -> tuple[str, ...] | str:
@@ -89,12 +118,15 @@ def substitute(reference: str, right: list[str], wrong: list[str]) -> tuple[str,
 
     Args:
         reference: an English sentence.
-        right, wrong: translations of the ambiguous word, lower-cased, of several numbers and, here and there, parts of speech.
+        right, wrong: translations of the ambiguous word, lower-cased, of several numbers and, here
+            and there, parts of speech.
 
     Returns:
         The contrastive translations, or the reason why there are none.
     """
-    forms = {form for translation in right for form in (translation, plural_of(translation)) if form}
+    forms = {
+        form for translation in right for form in (translation, plural_of(translation)) if form
+    }
     alternatives = "|".join(sorted(map(re.escape, forms), key=len, reverse=True))
     matches = list(re.finditer(rf"(?<![\w-])(?:{alternatives})(?![\w-])", reference, re.IGNORECASE))
     if not matches:
@@ -131,7 +163,11 @@ def _same_form(found: str, wrong: list[str]) -> list[str]:
     ending = next((ending for ending in VERB_ENDINGS if found.endswith(ending)), "")
     if ending:
         return [word for word in wrong if word.endswith(ending)]
-    nouns = [word for word in wrong if not word.endswith((*VERB_ENDINGS, "ly")) and not _is_verb(word, wrong)]
+    nouns = [
+        word
+        for word in wrong
+        if not word.endswith((*VERB_ENDINGS, "ly")) and not _is_verb(word, wrong)
+    ]
     if is_plural(found):
         return [word if is_plural(word) else plural_of(word) for word in nouns]
     return [word for word in nouns if not is_plural(word)]
@@ -155,5 +191,11 @@ def _put(reference: str, match: re.Match[str], form: str) -> str:
         wanted = "n" if form.startswith(("a", "e", "i", "o", *SILENT_H)) else ""
         before = f"{before[: article.start() + 1]}{wanted}{article[2]}"
     word = match[0]
-    cased = form.upper() if word.isupper() and len(word) > 1 else form.capitalize() if word[0].isupper() else form
+    cased = (
+        form.upper()
+        if word.isupper() and len(word) > 1
+        else form.capitalize()
+        if word[0].isupper()
+        else form
+    )
     return before + cased + after

@@ -1,18 +1,23 @@
 r"""Contrastive evaluation: does a model find a reference more likely than the same sentence with an error?
 
-- Sennrich: How Grammatical is Character-level Neural Machine Translation?, EACL 2017: scoring instead of translating.
-- You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, Table 4 and Figure 5: "accuracy is computed by
-  counting how many references have lower token-level cross entropy loss than their contrastive counterparts".
-- Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns, Findings of EMNLP 2020, Figure 3 and Table 6.
+- Sennrich: How Grammatical is Character-level Neural Machine Translation?, EACL 2017: scoring
+  instead of translating.
+- You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, Table 4
+  and Figure 5: "accuracy is computed by counting how many references have lower token-level cross
+  entropy loss than their contrastive counterparts".
+- Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns, Findings of EMNLP 2020,
+  Figure 3 and Table 6.
 
     H(y | x) = -1/n sum_t ln p(y[t] | y[<t], x)        right: H(reference) < H(c) for every contrastive translation c
 
-`n` counts target tokens, the end mark included. A tie is wrong. Both sides are rounded to `DECIMALS` before they are compared, because
-what is smaller depends on the order of summation; so the stored numbers give exactly the stored accuracies.
+`n` counts target tokens, the end mark included. A tie is wrong. Both sides are rounded to
+`DECIMALS` before they are compared, because what is smaller depends on the order of summation; so
+the stored numbers give exactly the stored accuracies.
 
 Head masks at test time (Raganato et al. 2020, "H8 disabled") compose:
 
-    with scaled_heads(translator.model, {("encoder_self", layer): [1, 1, 1, 1, 1, 1, 1, 0] for layer in range(6)}):
+    with scaled_heads(translator.model, {("encoder_self", layer): [1, 1, 1, 1, 1, 1, 1, 0] for layer
+    in range(6)}):
         record = score_suite(translator, suite)
 """
 
@@ -39,7 +44,8 @@ KIND = "contrastive"
 METRIC = "mean cross entropy of the target tokens with end mark, nats"
 DECIMALS = 5
 CONFIDENCE = 0.95
-DISTANCE_BINS = (1, 2, 3, 4, 5, 6, 8, 11, 16)  # the least distance of each bin, in words; the papers print no bins
+# the least distance of each bin, in words; the papers print no bins
+DISTANCE_BINS = (1, 2, 3, 4, 5, 6, 8, 11, 16)
 
 Group = Literal["type", "distance", "origin"]
 
@@ -65,11 +71,16 @@ class Accuracy:
 
 @torch.no_grad()
 def cross_entropies(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], batch_tokens: int = 2048, quiet: bool = True
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    batch_tokens: int = 2048,
+    quiet: bool = True,
 ) -> list[float]:
     """Return the mean cross entropy of the tokens of each target given its source, in nats; the end mark is a token.
 
-    Pairs of the same ids are scored once, so that they tie exactly. Batches change the last digits of the rest only.
+    Pairs of the same ids are scored once, so that they tie exactly. Batches change the last digits
+    of the rest only.
 
     Args:
         translator: a trained model.
@@ -78,19 +89,38 @@ def cross_entropies(
         quiet: no progress bar.
 
     Raises:
-        InputError: not one target a source, or a sentence longer than the model's attention is defined for.
+        InputError: not one target a source, or a sentence longer than the model's attention is
+            defined for.
     """
     if len(sources) != len(targets):
-        raise InputError("targets", f"{len(targets):,} targets for {len(sources):,} sources", "give one target per source")
+        raise InputError(
+            "targets",
+            f"{len(targets):,} targets for {len(sources):,} sources",
+            "give one target per source",
+        )
     subwords, model = translator.subwords, translator.model
-    ids = [(tuple(src), tuple(tgt)) for src, tgt in zip(subwords.encode(list(sources)), subwords.encode(list(targets)), strict=True)]
+    ids = [
+        (tuple(src), tuple(tgt))
+        for src, tgt in zip(
+            subwords.encode(list(sources)), subwords.encode(list(targets)), strict=True
+        )
+    ]
     distinct = list(dict.fromkeys(ids))
-    pairs = EncodedPairs([list(src) for src, _ in distinct], [list(tgt) for _, tgt in distinct], model.config.source_end_mark)
+    pairs = EncodedPairs(
+        [list(src) for src, _ in distinct],
+        [list(tgt) for _, tgt in distinct],
+        model.config.source_end_mark,
+    )
     _check_lengths(translator, pairs)
     ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
     found: dict[Hashable, float] = {}
     device = next(model.parameters()).device
-    with tqdm(cut_by_tokens(ordered, pairs.lengths, batch_tokens), desc="scoring", unit="batch", disable=quiet) as bar:
+    with tqdm(
+        cut_by_tokens(ordered, pairs.lengths, batch_tokens),
+        desc="scoring",
+        unit="batch",
+        disable=quiet,
+    ) as bar:
         for indices in bar:
             stops.heed()
             batch = pairs.batch(indices).to(device)
@@ -109,15 +139,20 @@ def token_means(logits: Tensor, tgt_out: Tensor) -> Tensor:
     Returns:
         In nats, `(batch,)`.
     """
-    losses = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), tgt_out.flatten(), ignore_index=PAD_ID, reduction="none")
+    losses = torch.nn.functional.cross_entropy(
+        logits.float().flatten(0, 1), tgt_out.flatten(), ignore_index=PAD_ID, reduction="none"
+    )
     return losses.view_as(tgt_out).sum(dim=1) / (tgt_out != PAD_ID).sum(dim=1)
 
 
-def score_suite(translator: Translator, suite: ContrastiveSuite, quiet: bool = True) -> dict[str, Any]:
+def score_suite(
+    translator: Translator, suite: ContrastiveSuite, quiet: bool = True
+) -> dict[str, Any]:
     """Score all items of a suite and return a record of it, JSON values throughout.
 
-    The record holds the cross entropies of each item, in the order of the suite, and the accuracies by type. What is to be known of the
-    model (run, configuration, seed, masked heads) is the caller's to add.
+    The record holds the cross entropies of each item, in the order of the suite, and the accuracies
+    by type. What is to be known of the model (run, configuration, seed, masked heads) is the
+    caller's to add.
 
     Args:
         translator: a trained model, of the direction of the suite.
@@ -125,16 +160,25 @@ def score_suite(translator: Translator, suite: ContrastiveSuite, quiet: bool = T
         quiet: no progress bar.
 
     Raises:
-        InputError: the suite is empty, or a sentence is longer than the model's attention is defined for.
+        InputError: the suite is empty, or a sentence is longer than the model's attention is
+            defined for.
     """
     check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
-    check_kind("suite", suite, "read one, as in read_suite('my/suite.json', 'en', 'de')", ContrastiveSuite)
+    check_kind(
+        "suite", suite, "read one, as in read_suite('my/suite.json', 'en', 'de')", ContrastiveSuite
+    )
     if not suite.items:
         raise InputError(suite.name, "has no items", "choose another suite or test set")
     start = perf_counter()
     candidates = [(item.reference, *item.contrastive) for item in suite.items]
-    sources = [item.source for item, texts in zip(suite.items, candidates, strict=True) for _ in texts]
-    scores = iter(cross_entropies(translator, sources, [text for texts in candidates for text in texts], quiet=quiet))
+    sources = [
+        item.source for item, texts in zip(suite.items, candidates, strict=True) for _ in texts
+    ]
+    scores = iter(
+        cross_entropies(
+            translator, sources, [text for texts in candidates for text in texts], quiet=quiet
+        )
+    )
     rows = [_round(islice(scores, len(texts))) for texts in candidates]
     record = {
         "kind": KIND,
@@ -162,18 +206,25 @@ def score_suite(translator: Translator, suite: ContrastiveSuite, quiet: bool = T
 def decisions(record: dict[str, Any]) -> list[bool]:
     """Return for each item of a record whether the reference has the lowest cross entropy."""
     items = record["items"]
-    return [reference < min(contrastive) for reference, contrastive in zip(items["reference"], items["contrastive"], strict=True)]
+    return [
+        reference < min(contrastive)
+        for reference, contrastive in zip(items["reference"], items["contrastive"], strict=True)
+    ]
 
 
 def chances(record: dict[str, Any]) -> dict[str, float]:
     """Return by type of error the accuracy of choosing at random among a reference and its contrastive translations."""
     found: dict[str, list[float]] = {}
-    for kind, contrastive in zip(_decoded(record["items"]["type"]), record["items"]["contrastive"], strict=True):
+    for kind, contrastive in zip(
+        _decoded(record["items"]["type"]), record["items"]["contrastive"], strict=True
+    ):
         found.setdefault(kind, []).append(1 / (1 + len(contrastive)))
     return {kind: sum(shares) / len(shares) for kind, shares in found.items()}
 
 
-def accuracies(record: dict[str, Any], by: Group = "type", only: str | None = None) -> list[Accuracy]:
+def accuracies(
+    record: dict[str, Any], by: Group = "type", only: str | None = None
+) -> list[Accuracy]:
     """Compute accuracies from the stored cross entropies.
 
     Args:
@@ -182,16 +233,23 @@ def accuracies(record: dict[str, Any], by: Group = "type", only: str | None = No
         only: the type to look at; default all.
 
     Returns:
-        One for each group with items: types and origins in the order of the suite, distances from near to far.
+        One for each group with items: types and origins in the order of the suite, distances from
+            near to far.
 
     Raises:
         InputError: unknown `by`.
     """
     if by not in ("type", "distance", "origin"):
         raise InputError("by", f"cannot group by '{by}'", "use type, distance or origin")
-    groups = _distance_bins(record["items"]["distance"]) if by == "distance" else list(_decoded(record["items"][by]))
+    groups = (
+        _distance_bins(record["items"]["distance"])
+        if by == "distance"
+        else list(_decoded(record["items"][by]))
+    )
     rows = zip(groups, _decoded(record["items"]["type"]), decisions(record), strict=True)
-    counts: dict[str, list[bool]] = {name: [] for name in (_bin_names() if by == "distance" else groups) if name is not None}
+    counts: dict[str, list[bool]] = {
+        name: [] for name in (_bin_names() if by == "distance" else groups) if name is not None
+    }
     for group, kind, is_right in rows:
         if group is not None and only in (None, kind):
             counts[group].append(is_right)
@@ -211,10 +269,14 @@ def check_record(record: dict[str, Any]) -> None:
         DamagedFileError: they differ, or the record is not whole.
     """
     try:
-        is_whole = record["kind"] == KIND and len(record["items"]["reference"]) == record["suite"]["items"]
+        is_whole = (
+            record["kind"] == KIND and len(record["items"]["reference"]) == record["suite"]["items"]
+        )
         is_sound = is_whole and _stored(record) == record["accuracy"]
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise DamagedFileError("contrastive record", "is not whole", "score the suite again") from error
+        raise DamagedFileError(
+            "contrastive record", "is not whole", "score the suite again"
+        ) from error
     if not is_sound:
         what = "its accuracies are not those of its cross entropies"
         raise DamagedFileError(f"{record['suite']['name']} record", what, "score the suite again")
@@ -227,8 +289,12 @@ def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
         longest = max(rows, key=len, default=[])
         if len(longest) + mark > limit:
             (text,) = translator.subwords.decode([longest])
-            what = f"has {len(longest) + mark} tokens with its mark, but this model can score {limit}"
-            raise InputError(f"the {side} '{shortened(text, 44)}'", what, "leave the item out of the suite")
+            what = (
+                f"has {len(longest) + mark} tokens with its mark, but this model can score {limit}"
+            )
+            raise InputError(
+                f"the {side} '{shortened(text, 44)}'", what, "leave the item out of the suite"
+            )
 
 
 def _round(values: Iterable[float]) -> list[float]:
@@ -237,7 +303,10 @@ def _round(values: Iterable[float]) -> list[float]:
 
 def _stored(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the accuracies by type as JSON values, rounded to what a reader can use."""
-    return [asdict(found) | {"low": round(found.low, 4), "high": round(found.high, 4)} for found in accuracies(record)]
+    return [
+        asdict(found) | {"low": round(found.low, 4), "high": round(found.high, 4)}
+        for found in accuracies(record)
+    ]
 
 
 def coded(names: Iterable[str]) -> dict[str, list]:
@@ -255,9 +324,14 @@ def _bin_names() -> list[str]:
     """Name the bins: "0", "1", ..., "6-7", "8-10", "11-15", "16+"."""
     lows = (0, *DISTANCE_BINS)
     ends = [high - 1 for high in DISTANCE_BINS]
-    return [str(low) if low == end else f"{low}-{end}" for low, end in zip(lows, ends, strict=False)] + [f"{DISTANCE_BINS[-1]}+"]
+    return [
+        str(low) if low == end else f"{low}-{end}" for low, end in zip(lows, ends, strict=False)
+    ] + [f"{DISTANCE_BINS[-1]}+"]
 
 
 def _distance_bins(distances: list[int | None]) -> list[str | None]:
     names = _bin_names()
-    return [None if distance is None else names[sum(distance >= low for low in DISTANCE_BINS)] for distance in distances]
+    return [
+        None if distance is None else names[sum(distance >= low for low in DISTANCE_BINS)]
+        for distance in distances
+    ]

@@ -1,11 +1,14 @@
 """Contrastive test suites: a source, its reference, and translations with an error that a good model must find less likely.
 
-- LingEval97 (Sennrich: How Grammatical is Character-level Neural Machine Translation?, EACL 2017): one error at a time, by type.
-- ContraWSD (Rios, Mascarell, Sennrich: Improving Word Sense Disambiguation in Neural Machine Translation with Sense Embeddings, WMT 2017)
-  and MuCoW (Raganato, Scherrer, Tiedemann, WMT 2019): an ambiguous word, translated in all its wrong senses.
+- LingEval97 (Sennrich: How Grammatical is Character-level Neural Machine Translation?, EACL 2017):
+  one error at a time, by type.
+- ContraWSD (Rios, Mascarell, Sennrich: Improving Word Sense Disambiguation in Neural Machine
+  Translation with Sense Embeddings, WMT 2017) and MuCoW (Raganato, Scherrer, Tiedemann, WMT 2019):
+  an ambiguous word, translated in all its wrong senses.
 - minigerman: pairs with exact errors from the generated corpus.
 
-The text form of MuCoW is read by `data/mucow.py`; errors in any German text are made by `data/german_errors`.
+The text form of MuCoW is read by `data/mucow.py`; errors in any German text are made by
+`data/german_errors`.
 """
 
 import hashlib
@@ -33,9 +36,11 @@ class ContrastiveItem:
     Args:
         source: the sentence to translate.
         reference: its right translation.
-        contrastive: wrong translations, at least one; the decision is right when the reference scores better than all of them.
+        contrastive: wrong translations, at least one; the decision is right when the reference
+            scores better than all of them.
         type: what is wrong, such as `np_agreement` or `word_sense`.
-        distance: words from the wrong word to the one that proves it wrong, adjacent = 1; None where that is not defined or not known.
+        distance: words from the wrong word to the one that proves it wrong, adjacent = 1; None
+            where that is not defined or not known.
         word: the ambiguous word, if there is one.
         origin: the corpus or test set it comes from, as its suite names it.
     """
@@ -77,22 +82,35 @@ class ContrastiveSuite:
     @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of all items: results on suites that differ in a letter are not comparable."""
-        return hashlib.sha256(json.dumps([asdict(item) for item in self.items]).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([asdict(item) for item in self.items]).encode()
+        ).hexdigest()
 
 
-def without_overlap(suite: ContrastiveSuite, sources: Iterable[str], references: Iterable[str]) -> ContrastiveSuite:
+def without_overlap(
+    suite: ContrastiveSuite, sources: Iterable[str], references: Iterable[str]
+) -> ContrastiveSuite:
     """Return the suite without the items whose source or reference occurs in a training corpus, counted in `skipped`.
 
     Args:
-        suite: MuCoW is made of corpora that models are trained on; Raganato et al. 2020 leave such items out.
-        sources, references: the sides of the training corpus. Case, punctuation and spacing are ignored, as in `data/leaks.py`.
+        suite: MuCoW is made of corpora that models are trained on; Raganato et al. 2020 leave such
+            items out.
+        sources, references: the sides of the training corpus. Case, punctuation and spacing are
+            ignored, as in `data/leaks.py`.
     """
-    known_sources, known_references = ({normalise(text) for text in side} for side in (sources, references))
+    known_sources, known_references = (
+        {normalise(text) for text in side} for side in (sources, references)
+    )
     items, skipped = [], Counter(suite.skipped)
     for item in suite.items:
-        sides = {"source": normalise(item.source) in known_sources, "reference": normalise(item.reference) in known_references}
+        sides = {
+            "source": normalise(item.source) in known_sources,
+            "reference": normalise(item.reference) in known_references,
+        }
         if any(sides.values()):
-            skipped[f"{' and '.join(side for side, found in sides.items() if found)} in the training data"] += 1
+            skipped[
+                f"{' and '.join(side for side, found in sides.items() if found)} in the training data"
+            ] += 1
         else:
             items.append(item)
     return replace(suite, items=tuple(items), skipped=skipped)
@@ -112,16 +130,26 @@ def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> Contra
     """
     from repro.generated import minigerman  # only this suite needs the grammar
 
-    pairs = minigerman.contrastive_pairs(num_per_type, seed, target, exclude=minigerman_splits()["train"])
-    items = [ContrastiveItem(pair.source, pair.reference, (pair.contrastive,), pair.phenomenon, pair.distance) for pair in pairs]
-    return ContrastiveSuite(f"minigerman-seed{seed}", "en" if target == "de" else "de", target, tuple(items))
+    pairs = minigerman.contrastive_pairs(
+        num_per_type, seed, target, exclude=minigerman_splits()["train"]
+    )
+    items = [
+        ContrastiveItem(
+            pair.source, pair.reference, (pair.contrastive,), pair.phenomenon, pair.distance
+        )
+        for pair in pairs
+    ]
+    return ContrastiveSuite(
+        f"minigerman-seed{seed}", "en" if target == "de" else "de", target, tuple(items)
+    )
 
 
 def read_suite(path: Path, source: str, target: str) -> ContrastiveSuite:
     """Read the JSON of LingEval97, ContraWSD or the scoring suite of MuCoW; its name is the name of the file.
 
-    Each error of an entry is an item, but the errors of type `word_sense` are the alternatives of one item. All texts are read without
-    the characters that no model should see (`data/characters.py`). What is blank, or a contrastive translation that equals its reference,
+    Each error of an entry is an item, but the errors of type `word_sense` are the alternatives of
+    one item. All texts are read without the characters that no model should see
+    (`data/characters.py`). What is blank, or a contrastive translation that equals its reference,
     is left out and counted.
 
     Args:
@@ -141,7 +169,9 @@ def read_suite(path: Path, source: str, target: str) -> ContrastiveSuite:
                 continue
             wrong = tuple(text for text in item.contrastive if text and text != item.reference)
             skipped["blank contrastive translation"] += item.contrastive.count("")
-            skipped["contrastive translation equals the reference"] += item.contrastive.count(item.reference)
+            skipped["contrastive translation equals the reference"] += item.contrastive.count(
+                item.reference
+            )
             if wrong:
                 items.append(replace(item, contrastive=wrong))
     if not items:
@@ -162,16 +192,23 @@ def scored_text(value: Any, where: str, what: str) -> str:
 
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSON list with the number of the line that each begins on."""
-    if path.exists() and not path.is_file():  # a pipe, which nobody fills, would be waited for without end
+    # a pipe, which nobody fills, would be waited for without end
+    if path.exists() and not path.is_file():
         raise InputError(str(path), "is no regular file", "name a file of JSON")
     try:
         data = path.read_bytes()
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         number = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path.name}:{number}", f"byte 0x{data[error.start]:02X} is not UTF-8", "save the file as UTF-8") from error
+        raise InputError(
+            f"{path.name}:{number}",
+            f"byte 0x{data[error.start]:02X} is not UTF-8",
+            "save the file as UTF-8",
+        ) from error
     except OSError as error:
-        raise InputError(str(path), f"cannot be read ({error.strerror})", "check the path and its permissions") from error
+        raise InputError(
+            str(path), f"cannot be read ({error.strerror})", "check the path and its permissions"
+        ) from error
     decoder = json.JSONDecoder()
     place = _expect(text, 0, "[", path)
     number = 1 + text.count("\n", 0, place)
@@ -181,11 +218,19 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             entry, place = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            raise InputError(f"{path.name}:{error.lineno}", f"is not JSON ({error.msg}, column {error.colno})", SUITE_LAYOUT) from error
+            raise InputError(
+                f"{path.name}:{error.lineno}",
+                f"is not JSON ({error.msg}, column {error.colno})",
+                SUITE_LAYOUT,
+            ) from error
         except RecursionError as error:
-            raise InputError(f"{path.name}:{number}", "is nested too deeply", SUITE_LAYOUT) from error
+            raise InputError(
+                f"{path.name}:{number}", "is nested too deeply", SUITE_LAYOUT
+            ) from error
         except ValueError as error:
-            raise InputError(f"{path.name}:{number}", "has a number of too many digits", SUITE_LAYOUT) from error
+            raise InputError(
+                f"{path.name}:{number}", "has a number of too many digits", SUITE_LAYOUT
+            ) from error
         if not isinstance(entry, dict):
             raise InputError(f"{path.name}:{number}", "is not an object", SUITE_LAYOUT)
         yield number, entry
@@ -198,7 +243,9 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     end = _skip_blanks(text, place)
     if end < len(text):
         number += text.count("\n", place, end)
-        raise InputError(f"{path.name}:{number}", "has text after the end of the list", SUITE_LAYOUT)
+        raise InputError(
+            f"{path.name}:{number}", "has text after the end of the list", SUITE_LAYOUT
+        )
 
 
 def _skip_blanks(text: str, place: int) -> int:
@@ -212,24 +259,38 @@ def _expect(text: str, place: int, wanted: str, path: Path) -> int:
     place = _skip_blanks(text, place)
     if place == len(text) or text[place] not in wanted:
         found = f"'{text[place]}'" if place < len(text) else "the end of the file"
-        raise InputError(f"{path.name}:{text.count(chr(10), 0, place) + 1}", f"has {found} where '{wanted[0]}' belongs", SUITE_LAYOUT)
+        raise InputError(
+            f"{path.name}:{text.count(chr(10), 0, place) + 1}",
+            f"has {found} where '{wanted[0]}' belongs",
+            SUITE_LAYOUT,
+        )
     return place + 1
 
 
 def _items_of(entry: dict[str, Any], where: str) -> Iterator[ContrastiveItem]:
     """Yield the items of an entry, those with several contrastive translations last."""
-    source, reference = (scored_text(entry.get(side), where, side) for side in ("source", "reference"))
+    source, reference = (
+        scored_text(entry.get(side), where, side) for side in ("source", "reference")
+    )
     errors = entry.get("errors")
     if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):
         raise InputError(where, "has no list 'errors'", SUITE_LAYOUT)
     word, origin = (str(entry.get(key) or "") for key in ("ambig word", "origin"))
     senses = []
     for error in errors:
-        contrastive, kind, distance = scored_text(error.get("contrastive"), where, "contrastive"), error.get("type"), error.get("distance")
+        contrastive, kind, distance = (
+            scored_text(error.get("contrastive"), where, "contrastive"),
+            error.get("type"),
+            error.get("distance"),
+        )
         if not isinstance(kind, str) or not kind:
-            raise InputError(where, f"has an error of type {kind!r}", "name the type, as in LingEval97")
+            raise InputError(
+                where, f"has an error of type {kind!r}", "name the type, as in LingEval97"
+            )
         if distance is not None and (type(distance) is not int or distance < 0):
-            raise InputError(where, f"has the distance {distance!r}", "give a number of words, or leave it out")
+            raise InputError(
+                where, f"has the distance {distance!r}", "give a number of words, or leave it out"
+            )
         if kind == WORD_SENSE:
             senses.append(contrastive)
         else:

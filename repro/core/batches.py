@@ -9,7 +9,9 @@ from torch import Tensor
 
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 
-MAX_SENTENCE = 2_000  # tokens; several times the longest that any corpus here keeps: a book on one line would fill the memory
+# tokens; several times the longest that any corpus here keeps: a book on one line would fill the
+# memory
+MAX_SENTENCE = 2_000
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,9 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device."""
-        return Batch(self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device), self.indices)
+        return Batch(
+            self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device), self.indices
+        )
 
 
 class EncodedPairs:
@@ -40,18 +44,25 @@ class EncodedPairs:
         source_end_mark: whether the encoder sees an end mark.
     """
 
-    def __init__(self, src: Sequence[list[int]], tgt: Sequence[list[int]], source_end_mark: bool) -> None:
+    def __init__(
+        self, src: Sequence[list[int]], tgt: Sequence[list[int]], source_end_mark: bool
+    ) -> None:
         self.src = [mark_source(ids, source_end_mark) for ids in src]
         self.tgt = list(tgt)
         self._source_marks = len(self.src) if source_end_mark else 0
-        self.lengths = np.array([max(len(s), len(t) + 1) for s, t in zip(self.src, self.tgt, strict=True)])
+        self.lengths = np.array(
+            [max(len(s), len(t) + 1) for s, t in zip(self.src, self.tgt, strict=True)]
+        )
 
     def __len__(self) -> int:
         return len(self.src)
 
     def num_tokens(self) -> dict[str, int]:
         """Return how many tokens both sides have, marks not counted: the sides of equal pairs are equally long."""
-        return {"source_tokens": sum(map(len, self.src)) - self._source_marks, "target_tokens": sum(map(len, self.tgt))}
+        return {
+            "source_tokens": sum(map(len, self.src)) - self._source_marks,
+            "target_tokens": sum(map(len, self.tgt)),
+        }
 
     def batch(self, indices: Sequence[int]) -> Batch:
         """Put the pairs at `indices` into one padded batch."""
@@ -65,8 +76,9 @@ class EncodedPairs:
     def epoch(self, batch_tokens: int, seed: int, epoch: int) -> list[list[int]]:
         """Return the index lists of all batches of one epoch, shuffled.
 
-        A batch holds as many pairs as fit into `batch_tokens` when each counts as long as the longest side of the longest pair.
-        The order depends on nothing but the arguments, so a run resumes by counting.
+        A batch holds as many pairs as fit into `batch_tokens` when each counts as long as the
+        longest side of the longest pair. The order depends on nothing but the arguments, so a run
+        resumes by counting.
         """
         random = np.random.default_rng([seed, epoch])
         shuffled = random.permutation(len(self))
@@ -80,7 +92,9 @@ def mark_source(ids: list[int], end_mark: bool) -> list[int]:
     return [*ids, EOS_ID] if end_mark else list(ids)
 
 
-def cut_by_tokens(ordered: Sequence[int], lengths: Sequence[int] | np.ndarray, batch_tokens: int) -> list[list[int]]:
+def cut_by_tokens(
+    ordered: Sequence[int], lengths: Sequence[int] | np.ndarray, batch_tokens: int
+) -> list[list[int]]:
     """Cut indices, ordered by rising length, into runs whose padded size stays within the budget (at least one pair each)."""
     batches: list[list[int]] = []
     for index in ordered:

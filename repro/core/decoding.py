@@ -24,7 +24,8 @@ class SearchConfig:
     """How to search. A hypothesis of `length` tokens (end mark included) is ranked by log-probability / penalty(length).
 
     `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used by You et al.);
-    `penalty="length"` is length^alpha (the other form in the code of Zeng et al.; alpha 1 is the mean log-probability).
+    `penalty="length"` is length^alpha (the other form in the code of Zeng et al.; alpha 1 is the
+    mean log-probability).
     """
 
     beam: int = 5
@@ -41,15 +42,29 @@ class SearchConfig:
             ("extra_tokens", 0, "use the usual 50"),
         ):
             if (found := getattr(self, option)) < least:
-                raise InputError(f"search.{option}", f"must be at least {least}, found {found}", mend)
+                raise InputError(
+                    f"search.{option}", f"must be at least {least}, found {found}", mend
+                )
         if self.beam > MAX_BEAM:
-            raise InputError("search", f"a beam of {self.beam:,} would take all memory", f"use at most {MAX_BEAM:,}")
+            raise InputError(
+                "search",
+                f"a beam of {self.beam:,} would take all memory",
+                f"use at most {MAX_BEAM:,}",
+            )
         if not 0 <= self.alpha < 100:
-            raise InputError("search", f"alpha must be at least 0 and below 100, found {self.alpha}", "use about 1, or 0 for no penalty")
+            raise InputError(
+                "search",
+                f"alpha must be at least 0 and below 100, found {self.alpha}",
+                "use about 1, or 0 for no penalty",
+            )
 
     def conditions(self) -> list[str]:
         """Return what differs from the usual search, as `name=value`."""
-        return [f"{part.name}={value}" for part in fields(self) if (value := getattr(self, part.name)) != part.default]
+        return [
+            f"{part.name}={value}"
+            for part in fields(self)
+            if (value := getattr(self, part.name)) != part.default
+        ]
 
     def rank(self, log_prob: Tensor, length: int) -> Tensor:
         """Return what hypotheses of that length are compared by."""
@@ -68,13 +83,16 @@ class Hypothesis(NamedTuple):
 def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[Hypothesis]:
     """Translate a batch of padded source ids `(batch, src_len)`.
 
-    Each step extends the `beam` best prefixes of every sentence by every token. A prefix that ends ranks as a finished hypothesis if
-    the end mark is among its own `beam` best tokens. A sentence is done when `beam` of its best extensions so far were ends and no
-    living prefix outranks its best hypothesis, or at its length limit, where every prefix is ended. With a beam of one this is greedy
-    search. Done sentences leave the batch.
+    Each step extends the `beam` best prefixes of every sentence by every token. A prefix that ends
+    ranks as a finished hypothesis if the end mark is among its own `beam` best tokens. A sentence
+    is done when `beam` of its best extensions so far were ends and no living prefix outranks its
+    best hypothesis, or at its length limit, where every prefix is ended. With a beam of one this is
+    greedy search. Done sentences leave the batch.
     """
     beam, device = search.beam, src.device
-    limits = ((src != PAD_ID).sum(dim=1) + search.extra_tokens).clamp_max(model.max_len(*READERS["target"]) or MAX_TOKENS)
+    limits = ((src != PAD_ID).sum(dim=1) + search.extra_tokens).clamp_max(
+        model.max_len(*READERS["target"]) or MAX_TOKENS
+    )
     best = [Hypothesis([], float("-inf"), False) for _ in src]
     best_rank = torch.full((len(src),), float("-inf"), device=device)
     alive = torch.arange(len(src), device=device)  # which sentence each block of rows belongs to
@@ -98,11 +116,16 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
         best_rank[alive[better]] = rank[better]
         for block in better.nonzero()[:, 0].tolist():
             ids = prefixes[block * beam + row[block], 1:].tolist()
-            best[alive[block]] = Hypothesis(ids, float(rank[block]), not wants_end[block, row[block]])
+            best[alive[block]] = Hypothesis(
+                ids, float(rank[block]), not wants_end[block, row[block]]
+            )
 
         total = scores[:, :, None] + log_probs  # (alive, beam, candidates)
-        ended += (tokens.flatten(1).gather(1, total.flatten(1).topk(beam).indices) == EOS_ID).sum(dim=1)
-        scores, choice = total.masked_fill(tokens == EOS_ID, float("-inf")).flatten(1).topk(beam)  # (alive, beam)
+        ended += (tokens.flatten(1).gather(1, total.flatten(1).topk(beam).indices) == EOS_ID).sum(
+            dim=1
+        )
+        # (alive, beam)
+        scores, choice = total.masked_fill(tokens == EOS_ID, float("-inf")).flatten(1).topk(beam)
         outranked = search.rank(scores[:, 0], length) <= best_rank[alive]
         kept = _close_gaps(~at_limit & ((ended < beam) | ~outranked))
         origin, token = choice // total.shape[-1], tokens.flatten(1).gather(1, choice)
@@ -130,10 +153,13 @@ def _keep_places(origin: Tensor) -> Tensor:
         origin: the row of its sentence that each prefix continues, `(sentences, beam)`.
     """
     same = origin[:, :, None] == origin[:, None, :]
-    is_first = ~same.tril(-1).any(dim=-1)  # of those that continue the same row; the others go where a row has died
+    # of those that continue the same row; the others go where a row has died
+    is_first = ~same.tril(-1).any(dim=-1)
     lives = torch.zeros_like(origin).scatter_(1, origin, 1)
-    places = lives.argsort(dim=1, stable=True)  # of dead rows, then of living ones, both from first to last
-    prefixes = torch.where(is_first, origin, -1).argsort(dim=1, stable=True)  # the others, then the first of each living row
+    # of dead rows, then of living ones, both from first to last
+    places = lives.argsort(dim=1, stable=True)
+    # the others, then the first of each living row
+    prefixes = torch.where(is_first, origin, -1).argsort(dim=1, stable=True)
     return torch.empty_like(origin).scatter_(1, places, prefixes)
 
 
@@ -145,28 +171,39 @@ def _candidates(logits: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
         beam: rows of a sentence.
 
     Returns:
-        The log-probability of the end mark `(sentences, beam)`; those of the best tokens, highest first, and the tokens, both
-        `(sentences, beam, beam + 1)`: one more than the beam, because one of them may be the end mark.
+        The log-probability of the end mark `(sentences, beam)`; those of the best tokens, highest
+        first, and the tokens, both `(sentences, beam, beam + 1)`: one more than the beam, because
+        one of them may be the end mark.
     """
     logits = logits.float()
     logits[:, NEVER_GENERATED] = float("-inf")
     log_probs = logits.log_softmax(dim=-1)
     best, tokens = _best_tokens(log_probs, min(beam + 1, logits.shape[-1]))
-    return log_probs[:, EOS_ID].view(-1, beam), best.unflatten(0, (-1, beam)), tokens.unflatten(0, (-1, beam))
+    return (
+        log_probs[:, EOS_ID].view(-1, beam),
+        best.unflatten(0, (-1, beam)),
+        tokens.unflatten(0, (-1, beam)),
+    )
 
 
 def _best_tokens(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Return the highest log-probabilities of each row, in order, and their tokens: `topk`, but by way of the best of each block.
 
-    The best tokens lie in the blocks with the best maxima, and maxima are several times cheaper than a selection among all.
+    The best tokens lie in the blocks with the best maxima, and maxima are several times cheaper
+    than a selection among all.
     """
     vocab, width = log_probs.shape[-1], 64
     num_blocks = vocab // width
     if num_blocks <= count:
         return log_probs.topk(count, dim=-1)
     peaks = log_probs[:, : num_blocks * width].unflatten(1, (num_blocks, width)).amax(dim=-1)
-    chosen = peaks.topk(count, dim=-1).indices[:, :, None] * width + torch.arange(width, device=log_probs.device)
-    rest = torch.arange(num_blocks * width, vocab, device=log_probs.device).expand(len(log_probs), -1)  # behind the last whole block
+    chosen = peaks.topk(count, dim=-1).indices[:, :, None] * width + torch.arange(
+        width, device=log_probs.device
+    )
+    # behind the last whole block
+    rest = torch.arange(num_blocks * width, vocab, device=log_probs.device).expand(
+        len(log_probs), -1
+    )
     tokens = torch.cat([chosen.flatten(1), rest], dim=1)
     best, places = log_probs.gather(1, tokens).topk(count, dim=-1)
     return best, tokens.gather(1, places)
@@ -179,7 +216,8 @@ class Translator:
         model: put into evaluation mode.
         subwords: the model's own.
         prepare: reads typed text as the lines of the training corpus were read.
-        between_batches: called before each batch of a search, for example to heed a request to stop.
+        between_batches: called before each batch of a search, for example to heed a request to
+            stop.
     """
 
     def __init__(
@@ -196,11 +234,14 @@ class Translator:
         """Return a translator that differs in the model alone, which has the same subwords."""
         return Translator(model, self.subwords, self.prepare, self.between_batches)
 
-    def translate(self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True) -> list[str]:
+    def translate(
+        self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True
+    ) -> list[str]:
         """Translate sentences; an empty or blank one stays empty. The order is kept.
 
         Raises:
-            InputError: not texts, a sentence is longer than the model's attention is defined for, or `search` is something else.
+            InputError: not texts, a sentence is longer than the model's attention is defined for,
+                or `search` is something else.
         """
         return self.texts(self.search(sentences, search, quiet))
 
@@ -225,16 +266,23 @@ class Translator:
         """
         defined = self.model.max_len(*READERS["source"])
         if defined is not None and count > defined:
-            raise InputError(where, f"has {count} tokens, but this model's attention is defined for {defined}", "split the sentence")
+            raise InputError(
+                where,
+                f"has {count} tokens, but this model's attention is defined for {defined}",
+                "split the sentence",
+            )
         if count > MAX_SENTENCE:
             what = f"has {count:,} tokens, and attention takes memory with their square: the limit is {MAX_SENTENCE:,}"
             raise InputError(where, what, "split the sentence")
 
-    def search(self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True) -> list[Hypothesis]:
+    def search(
+        self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True
+    ) -> list[Hypothesis]:
         """Return what `translate` finds, with its score and whether it was cut; nothing for a sentence without any subword.
 
         Raises:
-            InputError: not texts, a sentence is longer than the model's attention is defined for, or `search` is something else.
+            InputError: not texts, a sentence is longer than the model's attention is defined for,
+                or `search` is something else.
         """
         if search is not None:
             check_kind("search", search, "write it as in repro.SearchConfig(beam=1)", SearchConfig)
@@ -244,17 +292,24 @@ class Translator:
             self.check_tokens(len(ids), f"the sentence '{shortened(sentence, 44)}'")
         return self.search_ids(src, search or SearchConfig(), quiet)
 
-    def search_ids(self, src: list[list[int]], search: SearchConfig, quiet: bool = True) -> list[Hypothesis]:
+    def search_ids(
+        self, src: list[list[int]], search: SearchConfig, quiet: bool = True
+    ) -> list[Hypothesis]:
         """Return what `search` finds for sentences that `encode` has read and `check_tokens` found short enough."""
         mark = self.model.config.source_end_mark
-        by_length = sorted((i for i, ids in enumerate(src) if len(ids) > mark), key=lambda i: len(src[i]))
+        by_length = sorted(
+            (i for i, ids in enumerate(src) if len(ids) > mark), key=lambda i: len(src[i])
+        )
         device = next(self.model.parameters()).device
         found = [Hypothesis([], 0.0, False)] * len(src)
-        batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)  # every sentence counts one: `batch_size` of them
+        # every sentence counts one: `batch_size` of them
+        batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)
         with tqdm(batches, desc="translating", unit="batch", disable=quiet) as bar:
             for indices in bar:
                 self.between_batches()
-                hypotheses = beam_search(self.model, pad([src[i] for i in indices]).to(device), search)
+                hypotheses = beam_search(
+                    self.model, pad([src[i] for i in indices]).to(device), search
+                )
                 for index, hypothesis in zip(indices, hypotheses, strict=True):
                     found[index] = hypothesis
         return found

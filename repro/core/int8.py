@@ -11,24 +11,37 @@ from repro.core.transformer import Transformer
 def quantized(model: Transformer) -> Transformer:
     """Return a copy for translation on a CPU whose projections multiply in 8-bit integers.
 
-    It pays for models a few hundred numbers wide and for large batches; below, rounding takes longer than it saves.
+    It pays for models a few hundred numbers wide and for large batches; below, rounding takes
+    longer than it saves.
 
-    Weights are rounded once, with a scale for each output; inputs at every call, with one scale for all of a batch, so what a sentence is
-    translated to may depend on the sentences beside it. Embeddings, layer norms and what makes the weights of
-    a variant without tokens stay as they are.
+    Weights are rounded once, with a scale for each output; inputs at every call, with one scale for
+    all of a batch, so what a sentence is translated to may depend on the sentences beside it.
+    Embeddings, layer norms and what makes the weights of a variant without tokens stay as they are.
     """
     from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
     engines = torch.backends.quantized
     usual = engines.engine
     places = ("query_proj", "key_proj", "value_proj", "out_proj", "sublayer.0", "sublayer.2")
-    chosen = {name: per_channel_dynamic_qconfig for name, _ in model.named_modules() if name.endswith(places)}
+    chosen = {
+        name: per_channel_dynamic_qconfig
+        for name, _ in model.named_modules()
+        if name.endswith(places)
+    }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", category=DeprecationWarning)  # its successor is a package of its own; torch is pinned here
-        warnings.filterwarnings("ignore", message=".*quantized tensor creation functions", category=UserWarning)
-        rounded = quantize_dynamic(copy.deepcopy(model).cpu().eval(), chosen, dtype=torch.qint8, inplace=True)
-        try:  # a layer keeps the engine that it was made with; thousands of outputs are oneDNN's strength
+        # its successor is a package of its own; torch is pinned here
+        warnings.simplefilter("ignore", category=DeprecationWarning)
+        warnings.filterwarnings(
+            "ignore", message=".*quantized tensor creation functions", category=UserWarning
+        )
+        rounded = quantize_dynamic(
+            copy.deepcopy(model).cpu().eval(), chosen, dtype=torch.qint8, inplace=True
+        )
+        # a layer keeps the engine that it was made with; thousands of outputs are oneDNN's strength
+        try:
             engines.engine = "onednn" if "onednn" in engines.supported_engines else usual
-            return quantize_dynamic(rounded, {"output": per_channel_dynamic_qconfig}, dtype=torch.qint8, inplace=True)
+            return quantize_dynamic(
+                rounded, {"output": per_channel_dynamic_qconfig}, dtype=torch.qint8, inplace=True
+            )
         finally:
             engines.engine = usual

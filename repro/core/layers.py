@@ -1,6 +1,7 @@
 """The layers of encoder and decoder (Vaswani et al. 2017, section 3): sublayers with their residuals, what they cache, and dropout.
 
-A sublayer whose variant is `none` is missing altogether: no residual and no layer norm stand in its place.
+A sublayer whose variant is `none` is missing altogether: no residual and no layer norm stand in its
+place.
 """
 
 from typing import Generic, NamedTuple, TypeVar
@@ -20,9 +21,10 @@ Sublayer = TypeVar("Sublayer", bound=nn.Module)
 class Dropout(nn.Module):
     """Drop elements with probability `rate` in training and scale the others up, as `nn.Dropout` does.
 
-    On a CPU, drawing the mask is the dearest element-wise step of training a small model; one random byte an element is several
-    times cheaper than one random float. The rate is therefore rounded to 1/256, and the scale is that of the rounded rate; in bf16 the
-    scale is rounded too, by less than half a percent.
+    On a CPU, drawing the mask is the dearest element-wise step of training a small model; one
+    random byte an element is several times cheaper than one random float. The rate is therefore
+    rounded to 1/256, and the scale is that of the rounded rate; in bf16 the scale is rounded too,
+    by less than half a percent.
     """
 
     def __init__(self, rate: float) -> None:
@@ -52,7 +54,8 @@ def cast_once(x: Tensor) -> Tensor:
 class Residual(nn.Module, Generic[Sublayer]):
     """The dropout, residual connection and layer norm around a sublayer.
 
-    Post-norm (Vaswani et al. 2017): `norm(x + dropout(sublayer(x)))`. Pre-norm: `x + dropout(sublayer(norm(x)))`.
+    Post-norm (Vaswani et al. 2017): `norm(x + dropout(sublayer(x)))`. Pre-norm: `x +
+    dropout(sublayer(norm(x)))`.
     """
 
     def __init__(self, sublayer: Sublayer, config: ModelConfig) -> None:
@@ -74,7 +77,11 @@ class FeedForward(nn.Sequential):
     """Two linear layers with a ReLU between, at every position by itself (section 3.3)."""
 
     def __init__(self, config: ModelConfig) -> None:
-        super().__init__(nn.Linear(config.embed_dim, config.ffn_dim), nn.ReLU(), nn.Linear(config.ffn_dim, config.embed_dim))
+        super().__init__(
+            nn.Linear(config.embed_dim, config.ffn_dim),
+            nn.ReLU(),
+            nn.Linear(config.ffn_dim, config.embed_dim),
+        )
 
 
 class Cache(NamedTuple):
@@ -97,14 +104,21 @@ class EncoderLayer(nn.Module):
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
-            x = self.self_attention.leave(x, attention(entered, attention.project(entered), blocked, positions))
+            x = self.self_attention.leave(
+                x, attention(entered, attention.project(entered), blocked, positions)
+            )
         return _feed_forward(self.feed_forward, x)
 
 
 class DecoderLayer(nn.Module):
     """Self-attention over the past, cross attention over the source, feed-forward; any may be missing."""
 
-    def __init__(self, config: ModelConfig, self_weights: AttentionWeights | None, cross_weights: AttentionWeights | None) -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        self_weights: AttentionWeights | None,
+        cross_weights: AttentionWeights | None,
+    ) -> None:
         super().__init__()
         self.self_attention = _attention(self_weights, "decoder_self", config)
         self.cross_attention = _attention(cross_weights, "cross", config)
@@ -112,12 +126,20 @@ class DecoderLayer(nn.Module):
 
     def start(self, encoded: Tensor) -> Cache:
         """Project the encoded source, once for the sentence, and begin with an empty past."""
-        return Cache(None, None if self.cross_attention is None else Store(self.cross_attention.sublayer.project(encoded)))
+        return Cache(
+            None,
+            None
+            if self.cross_attention is None
+            else Store(self.cross_attention.sublayer.project(encoded)),
+        )
 
-    def forward(self, x: Tensor, cache: Cache, future: Tensor, source_blocked: Tensor, positions: Positions) -> tuple[Tensor, Cache]:
+    def forward(
+        self, x: Tensor, cache: Cache, future: Tensor, source_blocked: Tensor, positions: Positions
+    ) -> tuple[Tensor, Cache]:
         """Continue hypotheses by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`.
 
-        The batch is that of the sources, or a multiple of it: several hypotheses of each sentence, next to each other. `future` is
+        The batch is that of the sources, or a multiple of it: several hypotheses of each sentence,
+            next to each other. `future` is
         blocked in self-attention, `source_blocked` in cross attention.
         """
         if self.self_attention is not None:
@@ -129,18 +151,27 @@ class DecoderLayer(nn.Module):
             cache = cache._replace(past=past)
         if self.cross_attention is not None:
             assert cache.source is not None  # `start` has seen to that
-            num_hypotheses = len(x) // len(source_blocked)  # the hypotheses of a sentence are further queries on its source
+            # the hypotheses of a sentence are further queries on its source
+            num_hypotheses = len(x) // len(source_blocked)
             entered = self.cross_attention.enter(x).reshape(len(source_blocked), -1, x.shape[-1])
             repeated = Positions(positions.query.expand(num_hypotheses, -1).flatten())
-            output = self.cross_attention.sublayer(entered, cache.source.memory, source_blocked, repeated)
+            output = self.cross_attention.sublayer(
+                entered, cache.source.memory, source_blocked, repeated
+            )
             x = self.cross_attention.leave(x, output.reshape(x.shape))
         return _feed_forward(self.feed_forward, x), cache
 
 
-def _attention(weights: AttentionWeights | None, site: str, config: ModelConfig) -> Residual[MultiHeadAttention] | None:
+def _attention(
+    weights: AttentionWeights | None, site: str, config: ModelConfig
+) -> Residual[MultiHeadAttention] | None:
     if weights is None:
         return None
-    gate = HardConcrete(weights.num_heads, config.gate_rule, config.gate_init) if site in config.gated_sites else None
+    gate = (
+        HardConcrete(weights.num_heads, config.gate_rule, config.gate_init)
+        if site in config.gated_sites
+        else None
+    )
     return Residual(MultiHeadAttention(weights, config.embed_dim, gate), config)
 
 

@@ -1,37 +1,53 @@
 """Label-smoothed cross entropy over a large vocabulary, without ever holding the scores of all tokens at once.
 
-Label smoothing as in Vaswani et al. 2017, section 5.4, in the form of Szegedy et al. 2016: the target distribution is
-(1 - smoothing) on the right token plus smoothing spread evenly over the whole vocabulary (PyTorch's `label_smoothing`).
+Label smoothing as in Vaswani et al. 2017, section 5.4, in the form of Szegedy et al. 2016: the
+    target distribution is
+(1 - smoothing) on the right token plus smoothing spread evenly over the whole vocabulary (PyTorch's
+`label_smoothing`).
 """
 
 import torch
 from torch import Tensor
 
-CHUNK_NUMBERS = 4_000_000  # scores held at once, 16 MB in float32; every chunk also adds to the gradient of the whole matrix
+# scores held at once, 16 MB in float32; every chunk also adds to the gradient of the whole matrix
+CHUNK_NUMBERS = 4_000_000
 
 
 class _OutputLoss(torch.autograd.Function):
     """Sum of losses of `softmax(hidden @ weight.T)`, computed with its gradients, one chunk of tokens at a time.
 
-    The gradient of the scores is softmax minus the target distribution, so it is at hand in the forward pass; keeping only its
-    products with `weight` and `hidden` saves writing and re-reading a (tokens, vocab) matrix from memory several times.
+    The gradient of the scores is softmax minus the target distribution, so it is at hand in the
+    forward pass; keeping only its products with `weight` and `hidden` saves writing and re-reading
+    a (tokens, vocab) matrix from memory several times.
     """
 
     @staticmethod
-    def forward(ctx, hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx, hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float
+    ) -> tuple[Tensor, Tensor]:
         vocab, device = weight.shape[0], hidden.device.type
         loss = torch.zeros((), dtype=torch.float32, device=hidden.device)
         nll = torch.zeros_like(loss)
-        hidden_grad, weight_grad = (torch.zeros_like(x) if ctx.needs_input_grad[i] else None for i, x in enumerate((hidden, weight)))
+        hidden_grad, weight_grad = (
+            torch.zeros_like(x) if ctx.needs_input_grad[i] else None
+            for i, x in enumerate((hidden, weight))
+        )
         rows = max(1, CHUNK_NUMBERS // vocab)
-        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+        dtype = (
+            torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+        )
         matrix = weight.to(dtype)  # under autocast, once for all chunks
         for start in range(0, len(hidden), rows):
-            part, target = hidden[start : start + rows].to(dtype), targets[start : start + rows, None]
+            part, target = (
+                hidden[start : start + rows].to(dtype),
+                targets[start : start + rows, None],
+            )
             log_probs = (part @ matrix.T).float().log_softmax(dim=-1)  # (rows, vocab)
             part_nll = -log_probs.gather(1, target).sum()
             nll += part_nll
-            loss += (1 - smoothing) * part_nll - (smoothing / vocab * log_probs.sum() if smoothing else 0)
+            loss += (1 - smoothing) * part_nll - (
+                smoothing / vocab * log_probs.sum() if smoothing else 0
+            )
             if hidden_grad is not None or weight_grad is not None:
                 score_grad = log_probs.exp_()
                 score_grad -= smoothing / vocab
@@ -47,10 +63,19 @@ class _OutputLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, loss_grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        return *(None if grad is None else grad * loss_grad.to(grad.dtype) for grad in ctx.saved_tensors), None, None
+        return (
+            *(
+                None if grad is None else grad * loss_grad.to(grad.dtype)
+                for grad in ctx.saved_tensors
+            ),
+            None,
+            None,
+        )
 
 
-def output_loss(hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+def output_loss(
+    hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float = 0.0
+) -> tuple[Tensor, Tensor]:
     """Return the summed label-smoothed loss (what is minimised) and the summed negative log-likelihood, both in nats.
 
     Args:

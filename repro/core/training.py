@@ -28,12 +28,19 @@ def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
     """Return Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2; `apply_update` sets its rates."""
     gates = {name: parameter for name, parameter in model.named_parameters() if name.endswith(GATE)}
     others = [parameter for name, parameter in model.named_parameters() if name not in gates]
-    groups: list[dict[str, Any]] = [{"params": others}, {"params": list(gates.values()), "rate": config.gate_rate}]
+    groups: list[dict[str, Any]] = [
+        {"params": others},
+        {"params": list(gates.values()), "rate": config.gate_rate},
+    ]
     return torch.optim.Adam(groups, lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
 
 
 def apply_update(
-    model: Transformer, optimizer: torch.optim.Optimizer, batch: Batch, lr: float, config: TrainConfig
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    batch: Batch,
+    lr: float,
+    config: TrainConfig,
 ) -> tuple[float, float, int]:
     """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens.
 
@@ -49,7 +56,11 @@ def apply_update(
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     if not math.isfinite(norm) or not math.isfinite(loss):
         what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, training pairs {batch.indices[:5]} ..."
-        raise DivergedError("training", what, calmer(config) if optimizer.state else "look at its attention: no step was taken yet")
+        raise DivergedError(
+            "training",
+            what,
+            calmer(config) if optimizer.state else "look at its attention: no step was taken yet",
+        )
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return loss, nll, tokens
@@ -62,7 +73,12 @@ def batch_loss(model: Transformer, batch: Batch, config: TrainConfig) -> tuple[T
         targets = batch.tgt_out.flatten()
         real = (targets != PAD_ID).nonzero()[:, 0]
         smoothing = config.label_smoothing if model.training else 0.0
-        loss, nll = output_loss(hidden.flatten(0, 1).index_select(0, real), model.output.weight, targets[real], smoothing)
+        loss, nll = output_loss(
+            hidden.flatten(0, 1).index_select(0, real),
+            model.output.weight,
+            targets[real],
+            smoothing,
+        )
     return loss, nll, len(real)
 
 
@@ -95,26 +111,34 @@ def evaluate_nll(
 def learning_rate(update: int, config: TrainConfig) -> float:
     """Return the rate of the given update, counted from 1: a linear warm-up to the peak, then the schedule's decay.
 
-    `inverse-sqrt` falls with the square root of the update (Vaswani et al. 2017, equation 3, with the peak as the scale);
-    `linear` falls in a straight line and reaches zero after the last update.
+    `inverse-sqrt` falls with the square root of the update (Vaswani et al. 2017, equation 3, with
+    the peak as the scale); `linear` falls in a straight line and reaches zero after the last
+    update.
     """
     if update <= config.warmup:
         return config.learning_rate * update / config.warmup
     if config.schedule == "inverse-sqrt":
         return config.learning_rate * math.sqrt(config.warmup / update)
-    return config.learning_rate * (config.max_updates + 1 - update) / (config.max_updates + 1 - config.warmup)
+    return (
+        config.learning_rate
+        * (config.max_updates + 1 - update)
+        / (config.max_updates + 1 - config.warmup)
+    )
 
 
 def calmer(config: TrainConfig) -> str:
     """Return what may keep a training from diverging, in words."""
-    mends = ["lower train.learning_rate", "raise train.warmup"] + ["use train.precision=fp32"] * (config.precision != "fp32")
+    mends = ["lower train.learning_rate", "raise train.warmup"] + ["use train.precision=fp32"] * (
+        config.precision != "fp32"
+    )
     return " or ".join(mends)
 
 
 def freeze_decoder(model: Transformer) -> None:
     """Take the decoder, its embedding and the output matrix out of training, bit for bit (Voita et al. 2019, section 6.2).
 
-    Its dropout stays on. Tied embeddings are one matrix, which cannot move for the source alone: it stays as well.
+    Its dropout stays on. Tied embeddings are one matrix, which cannot move for the source alone: it
+        stays as well.
     """
     for part in (model.decoder, model.decoder_norm, model.target_embedding, model.output):
         part.requires_grad_(False)

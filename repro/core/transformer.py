@@ -1,7 +1,7 @@
 """The encoder-decoder of all five papers (Vaswani et al. 2017), with an attention variant named per site.
 
-Of all files that make a model, only this one looks a variant up by name. A sublayer whose variant is `none` is missing altogether: no
-residual and no layer norm stand in its place.
+Of all files that make a model, only this one looks a variant up by name. A sublayer whose variant
+is `none` is missing altogether: no residual and no layer norm stand in its place.
 """
 
 import math
@@ -22,7 +22,8 @@ from repro.core.layers import Cache, DecoderLayer, Dropout, EncoderLayer, cast_o
 class DecoderState(NamedTuple):
     """Sentences under translation: the cache of every layer, the blocked source positions, the number of target tokens so far.
 
-    A state is used once, by `select` or by `Transformer.decode`: what they return takes over its memory.
+    A state is used once, by `select` or by `Transformer.decode`: what they return takes over its
+    memory.
     """
 
     caches: list[Cache]
@@ -38,7 +39,13 @@ class DecoderState(NamedTuple):
         """
         past, source = Moves.of(rows), Moves.of(sentences)
         caches = [
-            Cache(*(store and store.move(moves) for store, moves in zip(cache, (past, source), strict=True))) for cache in self.caches
+            Cache(
+                *(
+                    store and store.move(moves)
+                    for store, moves in zip(cache, (past, source), strict=True)
+                )
+            )
+            for cache in self.caches
         ]
         return DecoderState(caches, self.source_blocked[sentences], self.length)
 
@@ -51,7 +58,8 @@ class Transformer(nn.Module):
         vocab_size: number of subwords, shared by both languages.
         pad_id: the id of padding.
         starts_word: for each subword whether a word begins with it; only word patterns need it.
-        length_ratio: mean source length / mean target length of the training data; only Gaussian cross attention needs it.
+        length_ratio: mean source length / mean target length of the training data; only Gaussian
+            cross attention needs it.
 
     Raises:
         InputError: a variant that is unknown or not defined at its site.
@@ -72,26 +80,46 @@ class Transformer(nn.Module):
         super().__init__()
         self.config, self.pad_id = config, pad_id
         self.source_embedding = nn.Embedding(vocab_size, config.embed_dim)
-        self.target_embedding = self.source_embedding if config.tie_embeddings else nn.Embedding(vocab_size, config.embed_dim)
+        self.target_embedding = (
+            self.source_embedding
+            if config.tie_embeddings
+            else nn.Embedding(vocab_size, config.embed_dim)
+        )
         self.output = nn.Linear(config.embed_dim, vocab_size, bias=False)
         if config.tie_embeddings:
             self.output.weight = self.source_embedding.weight
         self.dropout = Dropout(config.dropout)
         shape = (config.embed_dim, config.num_heads, config.attention_dropout, length_ratio)
-        encoder_self = build_weights(config.encoder_self, "encoder_self", config.encoder_layers, *shape)
-        decoder_self = build_weights(config.decoder_self, "decoder_self", config.decoder_layers, *shape)
+        encoder_self = build_weights(
+            config.encoder_self, "encoder_self", config.encoder_layers, *shape
+        )
+        decoder_self = build_weights(
+            config.decoder_self, "decoder_self", config.decoder_layers, *shape
+        )
         cross = build_weights(config.cross, "cross", config.decoder_layers, *shape)
         self.encoder = nn.ModuleList(EncoderLayer(config, weights) for weights in encoder_self)
-        self.decoder = nn.ModuleList(DecoderLayer(config, *weights) for weights in zip(decoder_self, cross, strict=True))
-        self.encoder_norm = nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
-        self.register_buffer("starts_word", None if starts_word is None else torch.tensor(starts_word), persistent=False)
+        self.decoder = nn.ModuleList(
+            DecoderLayer(config, *weights) for weights in zip(decoder_self, cross, strict=True)
+        )
+        self.encoder_norm = (
+            nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
+        )
+        self.decoder_norm = (
+            nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
+        )
+        self.register_buffer(
+            "starts_word",
+            None if starts_word is None else torch.tensor(starts_word),
+            persistent=False,
+        )
         self._initialize()
 
     def _initialize(self) -> None:
         """Draw embeddings and linear layers; what else a variant learns it has initialised by itself."""
         for module in self.modules():
-            if isinstance(module, nn.Embedding) or (module is self.output and not self.config.tie_embeddings):
+            if isinstance(module, nn.Embedding) or (
+                module is self.output and not self.config.tie_embeddings
+            ):
                 nn.init.normal_(module.weight, std=self.config.embed_dim**-0.5)
             elif isinstance(module, nn.Linear) and module is not self.output:
                 nn.init.xavier_uniform_(module.weight)
@@ -105,24 +133,39 @@ class Transformer(nn.Module):
             "decoder_self": [layer.self_attention for layer in self.decoder],
             "cross": [layer.cross_attention for layer in self.decoder],
         }
-        return {site: [None if place is None else place.sublayer for place in places] for site, places in found.items()}
+        return {
+            site: [None if place is None else place.sublayer for place in places]
+            for site, places in found.items()
+        }
 
     def num_heads(self) -> dict[str, list[int]]:
         """Return the number of heads of every layer by site, first layer first; 0 where the sublayer is missing."""
-        return {site: [0 if place is None else place.weights.num_heads for place in places] for site, places in self.attentions().items()}
+        return {
+            site: [0 if place is None else place.weights.num_heads for place in places]
+            for site, places in self.attentions().items()
+        }
 
     def gate_penalty(self) -> Tensor | float:
         """Return the expected number of open head gates, summed over all gated attention (Voita et al. 2019, section 6.1)."""
-        return sum(module.penalty() for module in self.modules() if isinstance(module, HardConcrete))
+        return sum(
+            module.penalty() for module in self.modules() if isinstance(module, HardConcrete)
+        )
 
     def max_len(self, *sites: str) -> int | None:
         """Return the longest sentence, in tokens with its mark, that the attention at all these sites is defined for; None = any."""
         places = [place for site in sites for place in self.attentions()[site] if place is not None]
-        return min((place.weights.max_len for place in places if place.weights.max_len is not None), default=None)
+        return min(
+            (place.weights.max_len for place in places if place.weights.max_len is not None),
+            default=None,
+        )
 
     def encode(self, src: Tensor) -> Tensor:
         """Encode source ids. Shape: `(batch, src_len)` -> `(batch, src_len, embed_dim)`."""
-        words = None if self.starts_word is None else (self.starts_word[src].cumsum(dim=1) - 1).clamp_min(0)
+        words = (
+            None
+            if self.starts_word is None
+            else (self.starts_word[src].cumsum(dim=1) - 1).clamp_min(0)
+        )
         positions = Positions(torch.arange(src.shape[1], device=src.device), words)
         blocked = padding_mask(src, self.pad_id)
         x = self._embed(self.source_embedding, src, positions, self.config.encoder_positions)
@@ -133,13 +176,16 @@ class Transformer(nn.Module):
     def start(self, src: Tensor) -> DecoderState:
         """Encode source ids `(batch, src_len)` and get ready to decode their translations."""
         encoded = cast_once(self.encode(src))
-        return DecoderState([layer.start(encoded) for layer in self.decoder], padding_mask(src, self.pad_id), 0)
+        return DecoderState(
+            [layer.start(encoded) for layer in self.decoder], padding_mask(src, self.pad_id), 0
+        )
 
     def decode(self, state: DecoderState, tgt_in: Tensor) -> tuple[Tensor, DecoderState]:
         """Read target ids `(batch, tgt_len)` that continue `state`: all of them in training, one at a time in search.
 
         Returns:
-            The last layer's output, `(batch, tgt_len, embed_dim)`, and the state after these tokens.
+            The last layer's output, `(batch, tgt_len, embed_dim)`, and the state after these
+            tokens.
         """
         length = state.length + tgt_in.shape[1]
         positions = Positions(torch.arange(state.length, length, device=tgt_in.device))
@@ -155,7 +201,9 @@ class Transformer(nn.Module):
         """Return logits of the next token at every target position: `(batch, tgt_len, vocab)`."""
         return self.output(self.decode(self.start(src), tgt_in)[0])
 
-    def _embed(self, embedding: nn.Embedding, ids: Tensor, positions: Positions, has_positions: bool) -> Tensor:
+    def _embed(
+        self, embedding: nn.Embedding, ids: Tensor, positions: Positions, has_positions: bool
+    ) -> Tensor:
         x = embedding(ids) * math.sqrt(self.config.embed_dim)
         if has_positions:
             x = x + sinusoids(positions.query, self.config.embed_dim).to(x.dtype)

@@ -4,15 +4,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from repro.data.characters import LONE_SURROGATE, MENDED, SEPARATOR, Fault, find_faults, readable, without_surrogates
+from repro.data.characters import (
+    LONE_SURROGATE,
+    MENDED,
+    SEPARATOR,
+    Fault,
+    find_faults,
+    readable,
+    without_surrogates,
+)
 from repro.data.parallel import Skipped, Split
 from repro.data.text import MAX_CHARS, TextLines
 from repro.errors import MAX_PLACES, InputError
 
 BLANK = "blank"
 
-# When is a stretch of lines shifted? Its lines' log length ratios must come closer to the usual one by this much in sum. On aligned
-# corpora (Multi30k, Tanaka, Tatoeba) no offset gains more than 3; a line lost from Multi30k gains 6 within some 25 lines, from the
+# When is a stretch of lines shifted? Its lines' log length ratios must come closer to the usual one
+# by this much in sum. On aligned
+# corpora (Multi30k, Tanaka, Tatoeba) no offset gains more than 3; a line lost from Multi30k gains 6
+# within some 25 lines, from the
 # short sentences of Tanaka within some 150.
 SHIFT_GAIN = 6.0
 MIN_SHIFTED_LINES = 20
@@ -23,10 +33,13 @@ class Cleaning:
     """What is done about lines that are not what they should be.
 
     Args:
-        is_published: whether the text is another's, which its reader cannot mend: a shift of one side is noted, not refused.
-        cleans_references: whether characters that no model should see are taken out of the references of dev and test sets, too. Scores
-            on them stand beside none on the text as it was published.
-        mends_train: whether a training line loses such a character where it is whole without, rather than its pair being left out.
+        is_published: whether the text is another's, which its reader cannot mend: a shift of one
+            side is noted, not refused.
+        cleans_references: whether characters that no model should see are taken out of the
+            references of dev and test sets, too. Scores on them stand beside none on the text as it
+            was published.
+        mends_train: whether a training line loses such a character where it is whole without,
+            rather than its pair being left out.
     """
 
     is_published: bool = False
@@ -51,12 +64,15 @@ class Aligned:
     errors: list[InputError]
 
 
-def align(name: str, sides: Mapping[str, TextLines], cleaning: Cleaning, max_chars: int = MAX_CHARS) -> Aligned:
+def align(
+    name: str, sides: Mapping[str, TextLines], cleaning: Cleaning, max_chars: int = MAX_CHARS
+) -> Aligned:
     """Check the sides of a split line by line and put them together.
 
-    In train, a pair with a blank, overlong or damaged line is left out on both sides. Dev and test sets stay as they were published,
-    blank lines included: they are never thinned out, and `ParallelCorpus.pairs` reads only their source side without the characters that
-    no model should see. All of it is noted.
+    In train, a pair with a blank, overlong or damaged line is left out on both sides. Dev and test
+    sets stay as they were published, blank lines included: they are never thinned out, and
+    `ParallelCorpus.pairs` reads only their source side without the characters that no model should
+    see. All of it is noted.
 
     Args:
         name: of the split.
@@ -81,7 +97,10 @@ def align(name: str, sides: Mapping[str, TextLines], cleaning: Cleaning, max_cha
     columns = {language: [text.strip() for text in side.lines] for language, side in sides.items()}
     split = Split(columns, numbers, {language: side.name for language, side in sides.items()})
     is_table = len({side.name for side in sides.values()}) == 1
-    labels = {language: f"{side.name}, {language}" if is_table else side.name for language, side in sides.items()}
+    labels = {
+        language: f"{side.name}, {language}" if is_table else side.name
+        for language, side in sides.items()
+    }
     if name != "train":
         for language, side in sides.items():
             errors += _check_held_out(side, columns[language], cleaning, max_chars)
@@ -93,25 +112,37 @@ def align(name: str, sides: Mapping[str, TextLines], cleaning: Cleaning, max_cha
     return Aligned(split.select(kept) if skipped else split, skipped, notes, errors)
 
 
-def _check_held_out(side: TextLines, column: list[str], cleaning: Cleaning, max_chars: int) -> list[InputError]:
+def _check_held_out(
+    side: TextLines, column: list[str], cleaning: Cleaning, max_chars: int
+) -> list[InputError]:
     """Return why a side of a dev or test set is refused; take halves of characters out of its column where it is published."""
     mend = "mend the line on both sides; a dev or test set is never shortened"
     errors = []
     for index, text in enumerate(side.lines):
         where = f"{side.name}:{side.numbers[index]}"
         if num_chars := side.too_long.get(side.numbers[index]):
-            errors.append(InputError(where, f"has {num_chars:,} characters (max_chars {max_chars:,})", mend))
+            errors.append(
+                InputError(where, f"has {num_chars:,} characters (max_chars {max_chars:,})", mend)
+            )
         for fault in find_faults(text):
             if fault.reason != LONE_SURROGATE:
                 continue
             if not cleaning.is_published:
-                errors.append(InputError(where, f"column {fault.column} holds {fault.code_point}, {fault.reason}", mend))
+                errors.append(
+                    InputError(
+                        where,
+                        f"column {fault.column} holds {fault.code_point}, {fault.reason}",
+                        mend,
+                    )
+                )
                 break
             column[index] = without_surrogates(column[index])
     return errors
 
 
-def _notes_of_held_out(side: TextLines, label: str, column: list[str], cleaning: Cleaning) -> list[str]:
+def _notes_of_held_out(
+    side: TextLines, label: str, column: list[str], cleaning: Cleaning
+) -> list[str]:
     """Note which lines of a dev or test set hold what no model should see, or nothing; clean its column if that is wanted."""
     touched = _Touched()
     blank = 0
@@ -122,7 +153,10 @@ def _notes_of_held_out(side: TextLines, label: str, column: list[str], cleaning:
                 column[index] = readable(text)
         blank += not column[index] and side.numbers[index] not in side.too_long
     kept = "" if cleaning.cleans_references else "; kept in references"
-    return [*touched.notes(label, kept), *([f"{label}: {_lines(blank)} blank, kept as published"] if blank else [])]
+    return [
+        *touched.notes(label, kept),
+        *([f"{label}: {_lines(blank)} blank, kept as published"] if blank else []),
+    ]
 
 
 def _clean_train(
@@ -150,7 +184,11 @@ def _clean_train(
 def _note_left_out(skipped: list[Skipped], side: TextLines, index: int, reason: str) -> None:
     """Add a pair to those left out; as part of the last entry, if both are blank and the one stands right behind the other."""
     last, number = skipped[-1] if skipped else None, side.numbers[index]
-    if last and reason == last.reason == BLANK and (last.file, last.line + last.lines) == (side.name, number):
+    if (
+        last
+        and reason == last.reason == BLANK
+        and (last.file, last.line + last.lines) == (side.name, number)
+    ):
         skipped[-1] = replace(last, lines=last.lines + 1)
     else:
         skipped.append(Skipped("train", side.name, number, reason))
@@ -183,10 +221,14 @@ class _Touched:
 
     def notes(self, file: str, kept: str = "") -> list[str]:
         """Return notes that name the commonest characters, and say where they are kept; none if there are none."""
-        named = ", ".join(name for name, _ in self.code_points.most_common(MAX_PLACES)) + ", ..." * (len(self.code_points) > MAX_PLACES)
+        named = ", ".join(
+            name for name, _ in self.code_points.most_common(MAX_PLACES)
+        ) + ", ..." * (len(self.code_points) > MAX_PLACES)
         unseen = f"{_lines(self.num_lines)} with characters that no model should see ({named}), read without them{kept}"
         separated = f"{_lines(self.num_separated)} with {SEPARATOR} (U+200B), read as blanks{kept}"
-        return [f"{file}: {unseen}"] * bool(self.num_lines) + [f"{file}: {separated}"] * bool(self.num_separated)
+        return [f"{file}: {unseen}"] * bool(self.num_lines) + [f"{file}: {separated}"] * bool(
+            self.num_separated
+        )
 
 
 def _lines(count: int) -> str:
@@ -196,8 +238,9 @@ def _lines(count: int) -> str:
 def find_shift(one: TextLines, other: TextLines) -> tuple[str, str, str] | None:
     """Look for a stretch where the lines of the other side belong to neighbouring lines: a line is missing or doubled before it.
 
-    Translations have similar lengths. For each small offset, the stretch is taken over which the length ratios of the pairs (i, i + offset)
-    come closer to the usual ratio than those of (i, i), summed over its lines, most of all.
+    Translations have similar lengths. For each small offset, the stretch is taken over which the
+    length ratios of the pairs (i, i + offset) come closer to the usual ratio than those of (i, i),
+    summed over its lines, most of all.
 
     Returns:
         where, what and mend of an error, or None.
@@ -212,7 +255,8 @@ def find_shift(one: TextLines, other: TextLines) -> tuple[str, str, str] | None:
     best = (SHIFT_GAIN, 0, 0, 0)
     for offset in (-3, -2, -1, 1, 2, 3):
         shifted = np.abs(lengths[0] - np.roll(lengths[1], -offset) - usual)
-        # One odd line must not weigh like a stretch; and the small price keeps a file sorted by length, where all offsets fit, below zero.
+        # One odd line must not weigh like a stretch; and the small price keeps a file sorted by
+        # length, where all offsets fit, below zero.
         gains = np.clip(aligned - shifted, -1, 1) - 0.02
         sums = np.concatenate([[0.0], np.cumsum(gains)])
         rises = sums - np.minimum.accumulate(sums)
@@ -225,4 +269,8 @@ def find_shift(one: TextLines, other: TextLines) -> tuple[str, str, str] | None:
         return None
     lines = "line" if abs(offset) == 1 else "lines"
     what = f"from about here, {end - start:,} lines fit {other.name} {abs(offset)} {lines} {'further' if offset > 0 else 'back'}"
-    return f"{one.name}:{one.numbers[start]}", what, "look for a missing or doubled line there, in one file or the other"
+    return (
+        f"{one.name}:{one.numbers[start]}",
+        what,
+        "look for a missing or doubled line there, in one file or the other",
+    )

@@ -27,8 +27,8 @@ class CorpusRecord:
     """What is known about a corpus before it is read.
 
     Args:
-        languages: their codes; the first two are loaded where a source has one pair at a time. Where the task is not translation,
-            what the two columns are.
+        languages: their codes; the first two are loaded where a source has one pair at a time.
+            Where the task is not translation, what the two columns are.
         about: what it is, and what a reader of results must know.
         licence: the terms of its texts.
         citation: who made it, and where it is.
@@ -36,10 +36,12 @@ class CorpusRecord:
         read: reads that folder.
         hub: where it lies on the Hub, if it does.
         renamed: our name of a split by its own; the own name goes on working.
-        on_leak: what is done about held-out sentences that are in train too. Published splits stay as they are, since other scores
-            are on them, and their overlaps are counted in ``ParallelCorpus.leaks``.
+        on_leak: what is done about held-out sentences that are in train too. Published splits stay
+            as they are, since other scores are on them, and their overlaps are counted in
+            ``ParallelCorpus.leaks``.
         split: cuts a corpus that comes without dev and test.
-        checksums: SHA-256 of the text of each file of the published splits, as in ``{"train.en": ...}``.
+        checksums: SHA-256 of the text of each file of the published splits, as in ``{"train.en":
+            ...}``.
         task: what the second column is to the first; it decides the metrics.
         prepare: what is done to every line before anything else sees it.
         cleaning: what is done about lines that are not what they should be.
@@ -71,9 +73,15 @@ def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sid
 def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: int) -> Sides:
     sides: Sides = {}
     for split, examples in minigerman_splits().items():
-        texts = {"en": [example.english for example in examples], "de": [example.german for example in examples]}
+        texts = {
+            "en": [example.english for example in examples],
+            "de": [example.german for example in examples],
+        }
         numbers = range(1, len(examples) + 1)
-        sides[split] = {language: TextLines(f"{split}.{language}", texts[language], numbers) for language in languages}
+        sides[split] = {
+            language: TextLines(f"{split}.{language}", texts[language], numbers)
+            for language in languages
+        }
     return sides
 
 
@@ -90,7 +98,10 @@ def _generate_pairs(name: str, _folder: Path, columns: Sequence[str], _max_chars
     sides: Sides = {}
     for split, pairs in _generated_pairs(name).items():
         texts = dict(zip(record.languages, zip(*pairs, strict=True), strict=True))
-        sides[split] = {column: TextLines(split, list(texts[column]), range(1, len(pairs) + 1)) for column in columns}
+        sides[split] = {
+            column: TextLines(split, list(texts[column]), range(1, len(pairs) + 1))
+            for column in columns
+        }
     return sides
 
 
@@ -100,14 +111,21 @@ def _generated_pairs(name: str) -> dict[str, list]:
     return importlib.import_module(f"repro.data.{name}").splits()
 
 
-# Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012 chooses the checkpoint, so that no
+# Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012
+# chooses the checkpoint, so that no
 # choice is made on the test set.
 IWSLT16_SETS = {"tst2013": "test", "tst2012": "dev"}
-OWN_SETS = {**IWSLT16_SETS, "devtest": "test"}  # of FLORES, whose test set is not public, and of talks
+# of FLORES, whose test set is not public, and of talks
+OWN_SETS = {**IWSLT16_SETS, "devtest": "test"}
 WIT3 = "Cettolo, Girardi and Federico 2012, WIT3: Web Inventory of Transcribed and Translated Talks, https://wit3.fbk.eu"
 
 CNNDM = HubSource("abisee/cnn_dailymail", "3.0.0", columns=articles_and_summaries)
-PERSONACHAT = HubSource("bavard/personachat_truecased", "full", splits=("train", "validation"), columns=contexts_and_replies)
+PERSONACHAT = HubSource(
+    "bavard/personachat_truecased",
+    "full",
+    splits=("train", "validation"),
+    columns=contexts_and_replies,
+)
 
 CORPORA: dict[str, CorpusRecord] = {
     "minigerman": CorpusRecord(
@@ -166,7 +184,8 @@ CORPORA: dict[str, CorpusRecord] = {
         read=_read_tatoeba,
         split=lambda columns: leak_free_split(columns, TATOEBA_DEV, TATOEBA_TEST),
         on_leak="error",
-        cleaning=Cleaning(is_published=True, mends_train=False),  # which pairs there are decides how they are cut
+        # which pairs there are decides how they are cut
+        cleaning=Cleaning(is_published=True, mends_train=False),
     ),
     "enja": CorpusRecord(
         languages=("en", "ja"),
@@ -208,7 +227,8 @@ CORPORA: dict[str, CorpusRecord] = {
         citation=f"Cettolo et al. 2016, IWSLT evaluation campaign; {WIT3}",
         folder="ted-en-de",
         renamed=IWSLT16_SETS,
-        cleaning=Cleaning(is_published=True, cleans_references=True),  # as in all results that there are
+        # as in all results that there are
+        cleaning=Cleaning(is_published=True, cleans_references=True),
         train_files=("train.tags.de-en.de", "train.tags.de-en.en"),
         checksums={
             "dev.de": "027830987467ee12d7d10f4d8403608efb8531f004ecc773a5926c79c2919309",

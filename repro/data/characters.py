@@ -1,7 +1,8 @@
 """Characters that no model should see: which they are, a line as models read it, and a line folded for the search for leaks.
 
-The ranges are written out, not asked of a library, so that a corpus stays the same text with every version of Unicode. Their source is
-the Unicode Character Database: Default_Ignorable_Code_Point, emoji-variation-sequences, StandardizedVariants.
+The ranges are written out, not asked of a library, so that a corpus stays the same text with every
+version of Unicode. Their source is the Unicode Character Database: Default_Ignorable_Code_Point,
+emoji-variation-sequences, StandardizedVariants.
 """
 
 import re
@@ -15,7 +16,9 @@ _IGNORABLE = (
 )
 _FILLERS = "\u2800\u3164\uffa0"  # letters that look like blanks
 _ANNOTATIONS = "\ufff9-\ufffc"
-_PLANES = "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
+_PLANES = "".join(
+    f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000)
+)
 
 MOST_SHOWN = 20  # characters that a message lists
 
@@ -31,13 +34,16 @@ FAULTS = {
     LONE_SURROGATE: "\ud800-\udfff",
 }
 SEPARATOR = "zero-width spaces between words"
-MENDED = ("invisible character", "noncharacter", SEPARATOR)  # text without them is whole; of the others something is lost
+# text without them is whole; of the others something is lost
+MENDED = ("invisible character", "noncharacter", SEPARATOR)
 
-_JOINING = (  # scripts and emoji in which U+200C and U+200D decide how letters look, and with that what they mean
+# scripts and emoji in which U+200C and U+200D decide how letters look, and with that what they mean
+_JOINING = (
     "\u0600-\u109f\u1780-\u18af\u1900-\u1cff\u2190-\u2bff\ua800-\uabff\ufb50-\ufdcf\ufe0f\ufe70-\ufefc"
     "\U00010a00-\U00011fff\U0001e900-\U0001e95f\U0001f000-\U0001faff"
 )
-_VARYING = (  # what a variation selector may follow: emoji, symbols, and Burmese, Phags-pa and CJK letters
+# what a variation selector may follow: emoji, symbols, and Burmese, Phags-pa and CJK letters
+_VARYING = (
     "#*0-9\xa9\xae\u1000-\u109f\u203c\u2049\u2100-\u2bff\u2e80-\u9fff\ua840-\ua877\uaa60-\uaa7f\uf900-\ufaff\uff01-\uff60"
     "\U0001f000-\U0001faff\U00020000-\U0003ffff"
 )
@@ -46,7 +52,8 @@ _KEPT = "|".join(
         f"(?<=[{_JOINING}])[\u200c\u200d]",
         f"(?<=[{_VARYING}])[\ufe00-\ufe0f\U000e0100-\U000e01ef]",
         "(?<=[\u1800-\u18aa])[\u180b-\u180f]",  # Mongolian
-        "(?<=[\u1100-\u115e\ua960-\ua97c])\u1160|\u115f(?=[\u1160-\u11a7])",  # Korean syllables of old
+        # Korean syllables of old
+        "(?<=[\u1100-\u115e\ua960-\ua97c])\u1160|\u115f(?=[\u1160-\u11a7])",
         "(?<=[\u2801-\u28ff])\u2800|\u2800(?=[\u2801-\u28ff])",  # Braille
         "\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f",  # the flag of a region
     )
@@ -57,15 +64,26 @@ _REASONS = {reason: re.compile(f"[{characters}]") for reason, characters in FAUL
 _BLANK = re.compile(f"[{FAULTS['line-break character']}{_FILLERS}]")
 _SURROGATE = _REASONS[LONE_SURROGATE]
 
-# Thai, Lao, Burmese, Tai Tham and Khmer are written without blanks between words; where words are told apart, it is by U+200B.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaa7f"
+# Thai, Lao, Burmese, Tai Tham and Khmer are written without blanks between words; where words are
+# told apart, it is by U+200B.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaa7f"
+)
 _OF_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _SEPARATORS = re.compile(" *\u200b[ \u200b]*")
 _BLANKS_OF_UNSPACED = re.compile(f"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
 
-_NOT_WORDS = re.compile(r"[\s!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e\u3001-\u303f\u30fb]+")  # spacing and punctuation, not marks on letters
-_ACCENTS_ALONE = str.maketrans("\xa8\xaf\xb4\xb8", "    ")  # NFKC makes a blank and a mark on it of each, which would be letters
-_UNSEEN = re.compile("[" + "".join(FAULTS[reason] for reason in ("control character", "invisible character", "noncharacter")) + "]")
+# spacing and punctuation, not marks on letters
+_NOT_WORDS = re.compile(r"[\s!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e\u3001-\u303f\u30fb]+")
+# NFKC makes a blank and a mark on it of each, which would be letters
+_ACCENTS_ALONE = str.maketrans("\xa8\xaf\xb4\xb8", "    ")
+_UNSEEN = re.compile(
+    "["
+    + "".join(
+        FAULTS[reason] for reason in ("control character", "invisible character", "noncharacter")
+    )
+    + "]"
+)
 
 
 @dataclass(frozen=True)
@@ -80,24 +98,36 @@ class Fault:
 def find_faults(text: str) -> list[Fault]:
     """Return the characters of a line that no model should see; all but line breaks are invisible, or stand for something lost.
 
-    Joiners and variation selectors are none where they decide how a letter or an emoji looks. U+200B has a reason of its own in lines
-    of Thai, Lao, Burmese and Khmer, where it stands between words.
+    Joiners and variation selectors are none where they decide how a letter or an emoji looks.
+    U+200B has a reason of its own in lines of Thai, Lao, Burmese and Khmer, where it stands between
+    words.
     """
     if not _SUSPECT.search(text):
         return []
     is_unspaced = bool(_OF_UNSPACED.search(text))
-    found = ((match.group(), match.start() + 1) for match in _FAULT.finditer(text) if match["fault"])
-    return [Fault(_reason(character, is_unspaced), column, f"U+{ord(character):04X}") for character, column in found]
+    found = (
+        (match.group(), match.start() + 1) for match in _FAULT.finditer(text) if match["fault"]
+    )
+    return [
+        Fault(_reason(character, is_unspaced), column, f"U+{ord(character):04X}")
+        for character, column in found
+    ]
 
 
 def readable(text: str) -> str:
     """Return a line as models read it: without what `find_faults` finds, and then without blanks at its ends.
 
-    A character that breaks lines or looks like a blank becomes one, and so does U+200B in lines of Thai, Lao, Burmese and Khmer.
+    A character that breaks lines or looks like a blank becomes one, and so does U+200B in lines of
+    Thai, Lao, Burmese and Khmer.
     """
     if not _SUSPECT.search(text):
         return text
-    return _FAULT.sub(lambda match: match.group() if not match["fault"] else " " * bool(_BLANK.match(match.group())), spaced(text)).strip()
+    return _FAULT.sub(
+        lambda match: (
+            match.group() if not match["fault"] else " " * bool(_BLANK.match(match.group()))
+        ),
+        spaced(text),
+    ).strip()
 
 
 def spaced(text: str) -> str:
@@ -113,10 +143,13 @@ def without_surrogates(text: str) -> str:
 def normalise(text: str) -> str:
     """Return the text as compared for leaks: compatibility forms unified, case folded, punctuation and spacing ignored.
 
-    Characters that nobody sees are ignored, too, and blanks between letters of scripts that need none. A text of punctuation alone stays
-    itself, so that ``?`` and ``!`` are not the same sentence.
+    Characters that nobody sees are ignored, too, and blanks between letters of scripts that need
+    none. A text of punctuation alone stays itself, so that ``?`` and ``!`` are not the same
+    sentence.
     """
-    seen = _UNSEEN.sub(lambda match: " " * bool(_BLANK.match(match.group())), text.translate(_ACCENTS_ALONE))
+    seen = _UNSEEN.sub(
+        lambda match: " " * bool(_BLANK.match(match.group())), text.translate(_ACCENTS_ALONE)
+    )
     folded = _NOT_WORDS.sub(" ", unicodedata.normalize("NFKC", seen).casefold()).strip()
     return _BLANKS_OF_UNSPACED.sub("", folded) or text
 

@@ -22,11 +22,24 @@ from repro.data.hub import load_from_hub
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, without_overlap
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, digest
 from repro.data.text import MAX_CHARS, compose
-from repro.errors import DamagedFileError, InputError, MachineError, check_kind, did_you_mean, together
+from repro.errors import (
+    DamagedFileError,
+    InputError,
+    MachineError,
+    check_kind,
+    did_you_mean,
+    together,
+)
 
-# What is done about held-out sentences of your own files that are in train. It is part of the name, so that it stands in every result.
+# What is done about held-out sentences of your own files that are in train. It is part of the name,
+# so that it stands in every result.
 CLEANS = "local-clean:"  # and about everything else
-OWN_FILES: Mapping[str, OnLeak] = {"local:": "error", "local-drop-leaks:": "drop", "local-allow-leaks:": "allow", CLEANS: "allow"}
+OWN_FILES: Mapping[str, OnLeak] = {
+    "local:": "error",
+    "local-drop-leaks:": "drop",
+    "local-allow-leaks:": "allow",
+    CLEANS: "allow",
+}
 ALLOWS_LEAKS = tuple(prefix for prefix, on_leak in OWN_FILES.items() if on_leak == "allow")
 MOVED = "REPRO_LOCAL"
 """The environment variable with the folder, or the folder around it, of your own text if it has moved since a run was trained on it."""
@@ -42,17 +55,21 @@ def load_corpus(
     """Load a corpus by name, check it, and say what was found.
 
     Args:
-        name: a key of ``CORPORA``, or ``local:`` and a folder, whose text is composed (NFC). Sentences of dev or test, or one side of
-            them, in train are an error then; ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in
-            ``leaks``. ``local-clean:`` counts them, too, notes sides that are shifted against each other rather than refusing them, and
-            takes characters that no model should see out of references, which all others score as they are.
-        source, target: the two languages to load; by default all that the corpus has. A pair with a bad line in a language that is not
-            loaded stays.
-        root: folder of the corpora, by default the environment variable REPRO_DATA. A corpus that is not there comes from the Hub.
+        name: a key of ``CORPORA``, or ``local:`` and a folder, whose text is composed (NFC).
+            Sentences of dev or test, or one side of them, in train are an error then;
+            ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in
+            ``leaks``. ``local-clean:`` counts them, too, notes sides that are shifted against each
+            other rather than refusing them, and takes characters that no model should see out of
+            references, which all others score as they are.
+        source, target: the two languages to load; by default all that the corpus has. A pair with a
+            bad line in a language that is not loaded stays.
+        root: folder of the corpora, by default the environment variable REPRO_DATA. A corpus that
+            is not there comes from the Hub.
         max_chars: longer lines are left out of train and are an error in dev and test.
 
     Raises:
-        InputError: an unknown name or language, one language alone or twice, or files that are not clean parallel text.
+        InputError: an unknown name or language, one language alone or twice, or files that are not
+            clean parallel text.
         MachineError: neither the folder nor the Hub has it.
         DamagedFileError: a published file that is not what was published.
     """
@@ -62,17 +79,28 @@ def load_corpus(
 
 
 def survey_corpus(
-    name: str, source: str | None = None, target: str | None = None, root: Path | None = None, max_chars: int = MAX_CHARS
+    name: str,
+    source: str | None = None,
+    target: str | None = None,
+    root: Path | None = None,
+    max_chars: int = MAX_CHARS,
 ) -> ParallelCorpus:
     """Load a corpus as `load_corpus` does, but count leaks in `leaks` where they are an error, too; `check_leaks` refuses them."""
     check_kind("name", name, "give the name of a corpus, as in load_corpus('minigerman')", str)
     languages = tuple(language for language in (source, target) if language)
     record = check_languages(name, *languages)
     if languages and len(set(languages)) < 2:  # a corpus of one side has no pairs
-        raise InputError(name, f"was asked for {languages[0]} alone", "name two languages, or none for all that there are")
+        raise InputError(
+            name,
+            f"was asked for {languages[0]} alone",
+            "name two languages, or none for all that there are",
+        )
     sides, is_from_hub = _read(name, record, languages, root, max_chars)
     sides = {
-        split: {language: replace(text, lines=_prepare(record, text.lines)) for language, text in columns.items()}
+        split: {
+            language: replace(text, lines=_prepare(record, text.lines))
+            for language, text in columns.items()
+        }
         for split, columns in sides.items()
     }
     corpus = _align_splits(name, record, sides, max_chars)
@@ -96,17 +124,28 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
     """Return both sides of a split, or of one of another corpus, `"iwslt16:test"`, as they would stand in this one; see `load_once`.
 
     Raises:
-        InputError: what `load_corpus` refuses, an unknown split, or another corpus that is of another task.
+        InputError: what `load_corpus` refuses, an unknown split, or another corpus that is of
+            another task.
     """
     check_kind("split", split, "give the name of a test set, as in 'dev'", str)
     other, _, own_split = split.rpartition(":")
     if f"{other}:" in OWN_FILES:
-        raise InputError(split, "names a folder, but no split of it", f"write {split}:test, or another split that is there")
+        raise InputError(
+            split,
+            "names a folder, but no split of it",
+            f"write {split}:test, or another split that is there",
+        )
     if other:
         if other == name:
-            raise InputError(split, "is a split of the corpus of the run itself", f"write {own_split}")
+            raise InputError(
+                split, "is a split of the corpus of the run itself", f"write {own_split}"
+            )
         if task_of(other) != task_of(name):
-            raise InputError(split, f"is for {task_of(other)}, {name} is for {task_of(name)}", "choose a corpus of the same task")
+            raise InputError(
+                split,
+                f"is for {task_of(other)}, {name} is for {task_of(name)}",
+                "choose a corpus of the same task",
+            )
         _check_is_moved_by_name(split, other)
         sources, refs = load_pairs(other, source, target, own_split)
         return prepare_lines(name, sources), _prepare(_find_record(name), refs)
@@ -129,19 +168,30 @@ def count_in_train(name: str, source: str, target: str, split: str) -> dict[str,
     """Count the pairs of a split of another corpus that a model of this corpus may know, ignoring case, punctuation and spacing.
 
     Returns:
-        `pairs`: those in train as they are; by language, further ones of which that side is in train, with another translation.
+        `pairs`: those in train as they are; by language, further ones of which that side is in
+        train, with another translation.
     """
     test = dict(zip((source, target), load_pairs(name, source, target, split), strict=True))
-    index_train = _index_train.__wrapped__ if own_folder(name) else _index_train  # your own files may have changed since
-    found = find_overlap(split, SentenceIndex(test), "train", index_train(name, source, target, os.environ.get("REPRO_DATA")))
+    # your own files may have changed since
+    index_train = _index_train.__wrapped__ if own_folder(name) else _index_train
+    found = find_overlap(
+        split,
+        SentenceIndex(test),
+        "train",
+        index_train(name, source, target, os.environ.get("REPRO_DATA")),
+    )
     if not found:
         return dict.fromkeys(("pairs", source, target), 0)
-    return {"pairs": found.exact + found.normalised} | {side: found.one_side.get(side, 0) for side in (source, target)}
+    return {"pairs": found.exact + found.normalised} | {
+        side: found.one_side.get(side, 0) for side in (source, target)
+    }
 
 
 @functools.lru_cache(maxsize=2)
 def _index_train(name: str, source: str, target: str, _root: str | None) -> SentenceIndex:
-    return SentenceIndex(dict(zip((source, target), load_pairs(name, source, target, "train"), strict=True)))
+    return SentenceIndex(
+        dict(zip((source, target), load_pairs(name, source, target, "train"), strict=True))
+    )
 
 
 def check_languages(name: str, *languages: str) -> CorpusRecord:
@@ -153,7 +203,9 @@ def check_languages(name: str, *languages: str) -> CorpusRecord:
     record = _find_record(name)
     for language in languages:
         if record.languages and language not in record.languages:
-            raise InputError(name, f"has no language '{language}'", did_you_mean(language, record.languages))
+            raise InputError(
+                name, f"has no language '{language}'", did_you_mean(language, record.languages)
+            )
     return record
 
 
@@ -172,7 +224,11 @@ def own_folder(name: str) -> Path | None:
 def resolved(name: str) -> str:
     """Return the name of a corpus with the folder of your own files as one path, whatever way it was written and from where."""
     folder = own_folder(name)
-    return name if folder is None or name.endswith(":") else f"{name.partition(':')[0]}:{os.path.realpath(folder)}"
+    return (
+        name
+        if folder is None or name.endswith(":")
+        else f"{name.partition(':')[0]}:{os.path.realpath(folder)}"
+    )
 
 
 def is_moved(name: str) -> bool:
@@ -202,7 +258,8 @@ def check_at_hand(name: str, run: Path) -> None:
 def _check_is_moved_by_name(split: str, name: str) -> None:
     """Refuse a test set in a folder of your own that has moved, unless REPRO_LOCAL has a folder of that name.
 
-    No fingerprint tells whether it is the same text, as that of a run does of its corpus: the folder of the run must not be taken for it.
+    No fingerprint tells whether it is the same text, as that of a run does of its corpus: the
+        folder of the run must not be taken for it.
     """
     folder = own_folder(name)
     if folder is None or folder.is_dir():
@@ -210,7 +267,11 @@ def _check_is_moved_by_name(split: str, name: str) -> None:
     moved = os.environ.get(MOVED)
     if not _place_of(folder).is_dir() or _place_of(folder).name != folder.name:
         nor = f", nor is a folder of that name in {MOVED}={moved}" if moved else ""
-        raise InputError(split, f"is not there{nor}", f"set {MOVED} to the folder that holds it now, or to the one around it")
+        raise InputError(
+            split,
+            f"is not there{nor}",
+            f"set {MOVED} to the folder that holds it now, or to the one around it",
+        )
 
 
 def _place_of(folder: Path) -> Path:
@@ -230,34 +291,75 @@ def may_change(name: str) -> bool:
 def _find_record(name: str) -> CorpusRecord:
     if own_folder(name):
         if name.endswith(":"):
-            raise InputError("data.corpus", f"'{name}' names no folder", f"write it behind the colon, as in {name}my/folder")
+            raise InputError(
+                "data.corpus",
+                f"'{name}' names no folder",
+                f"write it behind the colon, as in {name}my/folder",
+            )
         on_leak = OWN_FILES[name[: name.index(":") + 1]]
-        cleaning = Cleaning(is_published=name.startswith(CLEANS), cleans_references=name.startswith(CLEANS))
-        return CorpusRecord((), "your own files", "yours", "yours", renamed=OWN_SETS, on_leak=on_leak, cleaning=cleaning)
+        cleaning = Cleaning(
+            is_published=name.startswith(CLEANS), cleans_references=name.startswith(CLEANS)
+        )
+        return CorpusRecord(
+            (),
+            "your own files",
+            "yours",
+            "yours",
+            renamed=OWN_SETS,
+            on_leak=on_leak,
+            cleaning=cleaning,
+        )
     if not name:  # which as a path would be this folder
-        raise InputError("data.corpus", "is empty", f"name a corpus, such as {next(iter(CORPORA))}, or your own files as local:my/folder")
+        raise InputError(
+            "data.corpus",
+            "is empty",
+            f"name a corpus, such as {next(iter(CORPORA))}, or your own files as local:my/folder",
+        )
     if name not in CORPORA and Path(name).is_dir():
-        raise InputError("data.corpus", f"unknown corpus '{name}'", f"for the files in this folder, write local:{name}")
+        raise InputError(
+            "data.corpus",
+            f"unknown corpus '{name}'",
+            f"for the files in this folder, write local:{name}",
+        )
     if name not in CORPORA:
-        raise InputError("data.corpus", f"unknown corpus '{name}'", did_you_mean(name, [*CORPORA, *(f"{own}FOLDER" for own in OWN_FILES)]))
+        raise InputError(
+            "data.corpus",
+            f"unknown corpus '{name}'",
+            did_you_mean(name, [*CORPORA, *(f"{own}FOLDER" for own in OWN_FILES)]),
+        )
     return CORPORA[name]
 
 
-def _read(name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int) -> tuple[Sides, bool]:
+def _read(
+    name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int
+) -> tuple[Sides, bool]:
     """Return the sides of all splits, and whether they came from the Hub."""
     if own := own_folder(name):
         sides = record.read(_place_of(own), languages, max_chars)
-        return {split: {language: compose(side) for language, side in columns.items()} for split, columns in sides.items()}, False
+        return {
+            split: {language: compose(side) for language, side in columns.items()}
+            for split, columns in sides.items()
+        }, False
     if record.folder is None:
         return record.read(Path(), languages or record.languages, max_chars), False
     root = root or os.environ.get("REPRO_DATA")
     if root and not Path(root).is_dir():
-        raise MachineError("REPRO_DATA", f"{root} is not a folder", "set it to the folder that holds the corpora, or unset it")
+        raise MachineError(
+            "REPRO_DATA",
+            f"{root} is not a folder",
+            "set it to the folder that holds the corpora, or unset it",
+        )
     if root and (Path(root) / record.folder).is_dir():
-        return record.read(Path(root) / record.folder, languages or record.languages, max_chars), False
+        return record.read(
+            Path(root) / record.folder, languages or record.languages, max_chars
+        ), False
     if record.hub is None:
         what = f"is not in REPRO_DATA ({root})" if root else "needs REPRO_DATA, which is not set"
-        raise MachineError(name, what, f"get it from {record.citation.split()[-1]} and set REPRO_DATA to the parent of {record.folder}/")
+        raise MachineError(
+            name,
+            what,
+            f"get it from {record.citation.split()[-1]} and set REPRO_DATA to the parent of {record.folder}/",
+        )
     return load_from_hub(name, record.hub, languages or record.languages[:2], max_chars), True
 
 
@@ -267,16 +369,32 @@ def _align_splits(name: str, record: CorpusRecord, sides: Sides, max_chars: int)
     for own, ours in record.renamed.items():
         if own in sides and ours not in {*sides, *renamed.values()}:
             renamed[own] = ours
-    aligned = {renamed.get(own, own): align(renamed.get(own, own), columns, record.cleaning, max_chars) for own, columns in sides.items()}
+    aligned = {
+        renamed.get(own, own): align(renamed.get(own, own), columns, record.cleaning, max_chars)
+        for own, columns in sides.items()
+    }
     if errors := [error for found in aligned.values() for error in found.errors]:
         raise together(errors)
     splits = {split: found.split for split, found in aligned.items() if found.split is not None}
     order = [split for split in MAIN_SPLITS if split in splits]
-    splits = {split: splits[split] for split in [*order, *(split for split in splits if split not in order)]}
+    splits = {
+        split: splits[split]
+        for split in [*order, *(split for split in splits if split not in order)]
+    }
     languages = tuple(next(iter(splits.values())).columns)
-    notes = [note for found in aligned.values() for note in found.notes] + _notes_on_folder(name, sides)
+    notes = [note for found in aligned.values() for note in found.notes] + _notes_on_folder(
+        name, sides
+    )
     skipped = [skip for found in aligned.values() for skip in found.skipped]
-    return ParallelCorpus(name, languages, splits, skipped, notes=notes, aliases=renamed, mends=_mends(name, record, languages))
+    return ParallelCorpus(
+        name,
+        languages,
+        splits,
+        skipped,
+        notes=notes,
+        aliases=renamed,
+        mends=_mends(name, record, languages),
+    )
 
 
 def _notes_on_folder(name: str, sides: Sides) -> list[str]:
@@ -285,7 +403,9 @@ def _notes_on_folder(name: str, sides: Sides) -> list[str]:
         return []
     place = _place_of(folder)
     notes = [f"read from {place}, since {folder} is not a folder"] if place != folder else []
-    if unread := names_not_read(place, {side.name for columns in sides.values() for side in columns.values()}):
+    if unread := names_not_read(
+        place, {side.name for columns in sides.values() for side in columns.values()}
+    ):
         notes.append(f"not read: {', '.join(unread)}")
     return notes
 
@@ -293,15 +413,21 @@ def _notes_on_folder(name: str, sides: Sides) -> list[str]:
 def _mends(name: str, record: CorpusRecord, languages: Sequence[str]) -> dict[str, str]:
     """Return for each of the main splits how to get it, if it is missing."""
     if own_folder(name):
-        files = {split: f"{split}.{languages[0]} and {split}.{languages[1]}" for split in MAIN_SPLITS}
+        files = {
+            split: f"{split}.{languages[0]} and {split}.{languages[1]}" for split in MAIN_SPLITS
+        }
         return {split: f"add {files[split]}, or a table, to the folder" for split in MAIN_SPLITS}
     if not record.folder:
         return {}
     files = " and ".join(record.train_files) or "its training files"
-    return {"train": f"put {files} into REPRO_DATA/{record.folder}/ (from {record.citation.split()[-1]})"}
+    return {
+        "train": f"put {files} into REPRO_DATA/{record.folder}/ (from {record.citation.split()[-1]})"
+    }
 
 
-def _cut(corpus: ParallelCorpus, cut: Callable[[Mapping[str, Sequence[str]]], dict[str, list[int]]]) -> ParallelCorpus:
+def _cut(
+    corpus: ParallelCorpus, cut: Callable[[Mapping[str, Sequence[str]]], dict[str, list[int]]]
+) -> ParallelCorpus:
     """Cut the one split of a corpus into three."""
     whole = corpus.splits["train"]
     splits = {name: whole.select(places) for name, places in cut(whole.columns).items()}
@@ -320,7 +446,9 @@ def _check_sums(corpus: ParallelCorpus, record: CorpusRecord, is_from_hub: bool)
         what = f"SHA-256 of its text is {found[:12]}…, of the published one {expected[:12]}…"
         if not is_from_hub:
             file = corpus.splits[split].names[language]
-            raise DamagedFileError(f"{corpus.name}/{file}", what, "get it again, or load the folder as local:FOLDER")
+            raise DamagedFileError(
+                f"{corpus.name}/{file}", what, "get it again, or load the folder as local:FOLDER"
+            )
         corpus.notes.append(f"{key}: {what}")
 
 
@@ -338,17 +466,32 @@ def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
         held_out = [name for name in held_out if name in splits]
         if other not in splits:
             continue
-        found = [overlap for name in held_out if (overlap := find_overlap(name, indices[name], other, indices[other]))]
+        found = [
+            overlap
+            for name in held_out
+            if (overlap := find_overlap(name, indices[name], other, indices[other]))
+        ]
         if found and on_leak == "drop":
             kept = without_overlap(indices[other], [indices[name] for name in held_out])
             language = corpus.languages[0]
             dropped = sorted(set(range(len(splits[other]))) - set(kept))
-            skipped += [Skipped(other, splits[other].names[language], splits[other].numbers[language][place], "leak") for place in dropped]
+            skipped += [
+                Skipped(
+                    other,
+                    splits[other].names[language],
+                    splits[other].numbers[language][place],
+                    "leak",
+                )
+                for place in dropped
+            ]
             splits[other] = splits[other].select(kept)
             indices[other] = SentenceIndex(splits[other].columns)
         else:
             leaks += found
-    leaks.sort(key=lambda leak: (leak.exact + leak.normalised, leak.exact, sum(leak.one_side.values())), reverse=True)
+    leaks.sort(
+        key=lambda leak: (leak.exact + leak.normalised, leak.exact, sum(leak.one_side.values())),
+        reverse=True,
+    )
     return replace(corpus, splits=splits, skipped=skipped, leaks=leaks)
 
 
@@ -365,9 +508,17 @@ def check_leaks(corpus: ParallelCorpus) -> None:
     held_out, other = corpus.splits[worst.held_out], corpus.splits[worst.other]
     is_same = held_out.columns[language][worst.first[0]] == other.columns[language][worst.first[1]]
     found = f"{'sentence' if worst.kind == language else 'pair'} is also {other.place(worst.first[1], language)}"
-    kind = f" ({worst.kind})" if worst.kind != language else "" if is_same else ", but for case, punctuation, spacing or what nobody sees"
+    kind = (
+        f" ({worst.kind})"
+        if worst.kind != language
+        else ""
+        if is_same
+        else ", but for case, punctuation, spacing or what nobody sees"
+    )
     mend = f"leave the sentences of {worst.held_out} out of {worst.other}"
     if own_folder(corpus.name):
         mend += ", or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
     counts = "; ".join(str(leak) for leak in corpus.leaks)
-    raise InputError(held_out.place(worst.first[0], language), f"this {found}{kind}; {counts}", mend)
+    raise InputError(
+        held_out.place(worst.first[0], language), f"this {found}{kind}; {counts}", mend
+    )

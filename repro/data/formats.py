@@ -1,6 +1,7 @@
 """Reads a folder of parallel text, whatever of four layouts lies there: line-aligned files, TSV, JSON lines, or the XML of WIT3 (IWSLT).
 
-Every reader returns the sides of each split, ``{"train": {"en": TextLines, "de": TextLines}, ...}``, unchecked but for their form.
+Every reader returns the sides of each split, ``{"train": {"en": TextLines, "de": TextLines},
+...}``, unchecked but for their form.
 """
 
 import json
@@ -17,17 +18,20 @@ from repro.errors import InputError, did_you_mean
 
 Sides = dict[str, dict[str, TextLines]]
 
-ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}  # of XML; the ampersand last, or "&amp;lt;" would be "<"
+# of XML; the ampersand last, or "&amp;lt;" would be "<"
+ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 MAX_COLUMNS = 10  # a line of a table may be this many sentences long
 DEV_NAMES = ("dev", "val", "valid", "validation")
-# A code of BCP 47, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS, ca-valencia. A variant is told by its dash,
+# A code of BCP 47, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS,
+# ca-valencia. A variant is told by its dash,
 # or any heading of a table, as in en_score, would be a language.
 LANGUAGE = (
     r"[a-z]{2,3}(?:[-_][A-Za-z]{3})?(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?"
     r"(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
 )
 _SPLIT = rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:devtest|test|tst|newstest|news-test|newssyscomb)[\w-]*)"
-_NO_LANGUAGE = r"(?!(?:bak|csv|gz|idx|log|md|npy|old|pdf|sgm|tmp|txt|xml|xz|zip)$)"  # endings that are codes of three letters by chance
+# endings that are codes of three letters by chance
+_NO_LANGUAGE = r"(?!(?:bak|csv|gz|idx|log|md|npy|old|pdf|sgm|tmp|txt|xml|xz|zip)$)"
 _ALIGNED_FILE = re.compile(rf"{_SPLIT}\.{_NO_LANGUAGE}(?P<language>{LANGUAGE})(?:\.gz)?")
 _TABLE_FILE = re.compile(rf"{_SPLIT}\.(?P<kind>tsv|jsonl)(?:\.gz)?")
 _WIT3_FILE = re.compile(
@@ -40,24 +44,39 @@ def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
     """Read the parallel text of a folder; with ``languages`` empty, all languages that are there.
 
     Raises:
-        InputError: there is no folder or nothing known in it, or two layouts, or a language or one side of a split is missing, or a line
-            is not what its layout wants.
+        InputError: there is no folder or nothing known in it, or two layouts, or a language or one
+            side of a split is missing, or a line is not what its layout wants.
     """
     try:
         os.fsencode(folder)
     except UnicodeEncodeError as error:  # which `is_dir` takes for a folder that is not there
-        raise InputError(str(folder), f"cannot be looked for where names of files are in {error.encoding}", "set PYTHONUTF8=1") from error
+        raise InputError(
+            str(folder),
+            f"cannot be looked for where names of files are in {error.encoding}",
+            "set PYTHONUTF8=1",
+        ) from error
     if not folder.is_dir():
-        raise InputError(str(folder), "is not a folder", "give the folder that holds train.en and train.de, a TSV, JSONL or WIT3 files")
+        raise InputError(
+            str(folder),
+            "is not a folder",
+            "give the folder that holds train.en and train.de, a TSV, JSONL or WIT3 files",
+        )
     names = sorted(path.name for path in folder.iterdir())
     readers = {_WIT3_FILE: _read_wit3, _TABLE_FILE: _read_tables, _ALIGNED_FILE: _read_aligned}
     layouts: dict[re.Pattern[str], dict[str, re.Match[str]]] = {}
-    for name in names:  # by the first that fits: train.tsv is no train set in a language of that name
-        if match := next((match for pattern in readers if (match := pattern.fullmatch(name))), None):
+    # by the first that fits: train.tsv is no train set in a language of that name
+    for name in names:
+        if match := next(
+            (match for pattern in readers if (match := pattern.fullmatch(name))), None
+        ):
             layouts.setdefault(match.re, {})[name] = match
     if len(layouts) > 1:
         one, other, *_ = (next(iter(found)) for found in layouts.values())
-        raise InputError(str(folder), f"has {one} and {other}, which are of two layouts", "keep one layout, and move the others elsewhere")
+        raise InputError(
+            str(folder),
+            f"has {one} and {other}, which are of two layouts",
+            "keep one layout, and move the others elsewhere",
+        )
     for pattern, found in layouts.items():  # the only one
         return readers[pattern](folder, found, languages, max_chars)
     listed = ", ".join(names[:5]) or "nothing"
@@ -83,11 +102,21 @@ def names_not_read(folder: Path, read: set[str]) -> list[str]:
         read: the names of the files that were read.
     """
     known = (_WIT3_FILE, _TABLE_FILE, _ALIGNED_FILE)
-    names = sorted(path.name + "/" * path.is_dir() for path in folder.iterdir() if not path.name.startswith("."))
-    return [name for name in names if name not in read and not any(pattern.fullmatch(name) for pattern in known)]
+    names = sorted(
+        path.name + "/" * path.is_dir()
+        for path in folder.iterdir()
+        if not path.name.startswith(".")
+    )
+    return [
+        name
+        for name in names
+        if name not in read and not any(pattern.fullmatch(name) for pattern in known)
+    ]
 
 
-def read_columns(table: TextLines, languages: Sequence[str], max_chars: int) -> dict[str, TextLines]:
+def read_columns(
+    table: TextLines, languages: Sequence[str], max_chars: int
+) -> dict[str, TextLines]:
     """Cut the lines of a table at tabs into one column per language, in order; further columns are ignored.
 
     Raises:
@@ -104,7 +133,10 @@ def read_columns(table: TextLines, languages: Sequence[str], max_chars: int) -> 
             too_long[number], cells = longest, [""] * len(languages)
         for cell, column in zip(cells, columns.values(), strict=True):
             column.append(cell)
-    return {language: TextLines(table.name, column, table.numbers, too_long, table.notes) for language, column in columns.items()}
+    return {
+        language: TextLines(table.name, column, table.numbers, too_long, table.notes)
+        for language, column in columns.items()
+    }
 
 
 def _canonical(split: str) -> str:
@@ -116,41 +148,71 @@ def _check_single(folder: Path, places: dict[str, str]) -> None:
     taken: dict[str, str] = {}
     for name, place in places.items():
         if taken.setdefault(place, name) != name:
-            raise InputError(str(folder), f"has both {taken[place]} and {name}", "take one of them away")
+            raise InputError(
+                str(folder), f"has both {taken[place]} and {name}", "take one of them away"
+            )
 
 
 def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> list[str]:
     """Return the languages to read, in a fixed order, when all that are wanted are there."""
     for language in wanted:
         if language not in present:
-            raise InputError(str(folder), f"has no language '{language}'", did_you_mean(language, sorted(present)))
+            raise InputError(
+                str(folder),
+                f"has no language '{language}'",
+                did_you_mean(language, sorted(present)),
+            )
     languages = list(wanted) or sorted(present)
     if len(languages) < 2:
         unread = names_not_read(folder, set()) if folder.is_dir() else []
-        others = f", and what has no known name: {', '.join(unread[:5])}{', ...' * (len(unread) > 5)}" if unread else ""
+        others = (
+            f", and what has no known name: {', '.join(unread[:5])}{', ...' * (len(unread) > 5)}"
+            if unread
+            else ""
+        )
         mend = "put the translations beside it, as train.de"
-        raise InputError(str(folder), f"holds one language only ({', '.join(languages)}){others}", mend)
+        raise InputError(
+            str(folder), f"holds one language only ({', '.join(languages)}){others}", mend
+        )
     return languages
 
 
-def _read_aligned(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
+def _read_aligned(
+    folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int
+) -> Sides:
     """Read files such as ``train.en`` and ``train.de``, a sentence a line, plain or gzip."""
     languages = _check_languages(folder, wanted, {match["language"] for match in found.values()})
-    _check_single(folder, {name: f"{_canonical(match['split'])}.{match['language']}" for name, match in found.items()})
+    _check_single(
+        folder,
+        {
+            name: f"{_canonical(match['split'])}.{match['language']}"
+            for name, match in found.items()
+        },
+    )
     sides: Sides = {}
     for split in dict.fromkeys(match["split"] for match in found.values()):
-        files = {match["language"]: name for name, match in found.items() if match["split"] == split}
+        files = {
+            match["language"]: name for name, match in found.items() if match["split"] == split
+        }
         present = [language for language in languages if language in files]
         missing = [language for language in languages if language not in files]
         if present and missing:
             what = f"has {split}.{present[0]} but no {split}.{missing[0]}"
-            raise InputError(str(folder), what, f"add {split}.{missing[0]}, or choose languages that have every split")
+            raise InputError(
+                str(folder),
+                what,
+                f"add {split}.{missing[0]}, or choose languages that have every split",
+            )
         if present:
-            sides[_canonical(split)] = {language: read_lines(folder / files[language], max_chars) for language in languages}
+            sides[_canonical(split)] = {
+                language: read_lines(folder / files[language], max_chars) for language in languages
+            }
     return sides
 
 
-def _read_tables(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
+def _read_tables(
+    folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int
+) -> Sides:
     """Read files such as ``train.tsv``, whose first line names the languages, or ``train.jsonl``, with a text per language."""
     _check_single(folder, {name: _canonical(match["split"]) for name, match in found.items()})
     sides: Sides = {}
@@ -159,29 +221,51 @@ def _read_tables(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence
         sides[_canonical(match["split"])] = columns = read(folder / name, wanted, max_chars)
         first = next(iter(sides.values()))
         if columns.keys() != first.keys():
-            what = f"{name} has {', '.join(columns)}, but {next(iter(found))} has {', '.join(first)}"
-            raise InputError(str(folder), what, "give all files the same languages, or choose two that all of them have")
+            what = (
+                f"{name} has {', '.join(columns)}, but {next(iter(found))} has {', '.join(first)}"
+            )
+            raise InputError(
+                str(folder),
+                what,
+                "give all files the same languages, or choose two that all of them have",
+            )
     return sides if wanted else _without_identifiers(sides)
 
 
 def _without_identifiers(sides: Sides) -> Sides:
     """Leave out a field `id` that nobody asked for and that beside two languages holds single words: those are no Indonesian sentences."""
     found = [columns["id"].lines for columns in sides.values() if "id" in columns]
-    if len(next(iter(sides.values()), {})) < 3 or any(len(line.split()) > 1 for lines in found for line in lines):
+    if len(next(iter(sides.values()), {})) < 3 or any(
+        len(line.split()) > 1 for lines in found for line in lines
+    ):
         return sides
-    return {split: {language: text for language, text in columns.items() if language != "id"} for split, columns in sides.items()}
+    return {
+        split: {language: text for language, text in columns.items() if language != "id"}
+        for split, columns in sides.items()
+    }
 
 
 def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
     table = read_lines(path, MAX_COLUMNS * max_chars)
     header = table.lines[0].split("\t") if table.lines else []
-    present = {name for name in header if re.fullmatch(LANGUAGE, name)}  # beside them may be numbers, scores, domains ...
+    # beside them may be numbers, scores, domains ...
+    present = {name for name in header if re.fullmatch(LANGUAGE, name)}
     if len(present) < 2 and len(set(header)) == len(header):
-        raise InputError(f"{path.name}:1", "does not name the languages of the columns", "put a first line such as 'en<TAB>de'")
+        raise InputError(
+            f"{path.name}:1",
+            "does not name the languages of the columns",
+            "put a first line such as 'en<TAB>de'",
+        )
     if twice := [name for name in header if header.count(name) > 1]:
-        raise InputError(f"{path.name}:1", f"names '{twice[0]}' more than once", "give every column its own language")
+        raise InputError(
+            f"{path.name}:1",
+            f"names '{twice[0]}' more than once",
+            "give every column its own language",
+        )
     languages = _check_languages(path, wanted, present)
-    columns = read_columns(replace(table, lines=table.lines[1:], numbers=table.numbers[1:]), header, max_chars)
+    columns = read_columns(
+        replace(table, lines=table.lines[1:], numbers=table.numbers[1:]), header, max_chars
+    )
     return {language: columns[language] for language in languages}
 
 
@@ -195,19 +279,32 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
         texts = _parse_texts(line, f"{path.name}:{number}") if line else {}
         if not languages and line:
             if len(texts) < 2:  # of the first line, which says what languages there are
-                what = f"has a text in {next(iter(texts))} only" if texts else "has no text in any language"
+                what = (
+                    f"has a text in {next(iter(texts))} only"
+                    if texts
+                    else "has no text in any language"
+                )
                 raise InputError(f"{path.name}:{number}", what, "give a string for each language")
             languages = _check_languages(path, wanted, set(texts))
             columns = {language: [""] * (number - 1) for language in languages}
         if line and (missing := [language for language in languages if language not in texts]):
-            raise InputError(f"{path.name}:{number}", f"has no text in '{missing[0]}'", "give a string for each language")
-        if (longest := max((len(texts[language]) for language in languages if line), default=0)) > max_chars:
+            raise InputError(
+                f"{path.name}:{number}",
+                f"has no text in '{missing[0]}'",
+                "give a string for each language",
+            )
+        if (
+            longest := max((len(texts[language]) for language in languages if line), default=0)
+        ) > max_chars:
             too_long[number], texts = longest, {}
         for language, column in columns.items():
             column.append(texts.get(language, ""))
     if not languages:
         raise InputError(path.name, "holds no pairs", 'write {"en": "…", "de": "…"} on each line')
-    return {language: TextLines(path.name, column, lines.numbers, too_long, lines.notes) for language, column in columns.items()}
+    return {
+        language: TextLines(path.name, column, lines.numbers, too_long, lines.notes)
+        for language, column in columns.items()
+    }
 
 
 def _parse_texts(line: str, where: str) -> dict[str, str]:
@@ -215,9 +312,15 @@ def _parse_texts(line: str, where: str) -> dict[str, str]:
     try:
         row = json.loads(line, object_pairs_hook=partial(_without_doubles, where))
         row = row.get("translation", row)
-        return {key: text for key, text in row.items() if re.fullmatch(LANGUAGE, key) and isinstance(text, str)}
+        return {
+            key: text
+            for key, text in row.items()
+            if re.fullmatch(LANGUAGE, key) and isinstance(text, str)
+        }
     except (ValueError, AttributeError, RecursionError) as error:
-        raise InputError(where, "is not a JSON object", 'write {"en": "…", "de": "…"} on each line') from error
+        raise InputError(
+            where, "is not a JSON object", 'write {"en": "…", "de": "…"} on each line'
+        ) from error
 
 
 def _without_doubles(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -230,7 +333,9 @@ def _without_doubles(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]
     return row
 
 
-def _read_wit3(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int) -> Sides:
+def _read_wit3(
+    folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int
+) -> Sides:
     """Read ``train.tags.de-en.de`` and files such as ``IWSLT16.TED.tst2013.de-en.de.xml``; sets of TEDX talks get the prefix ``tedx_``."""
     present: dict[str, set[str]] = {}  # by pair; its name alone does not tell: pt-br-en
     for match in found.values():
@@ -238,26 +343,43 @@ def _read_wit3(folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[s
     pair = min([pair for pair, languages in present.items() if set(wanted) <= languages] or present)
     languages = _check_languages(folder, wanted, present[pair])
     sides: Sides = {}
-    for split in dict.fromkeys(_wit3_split(match) for match in found.values() if match["pair"] == pair):
-        of_split = {name: match["language"] for name, match in found.items() if match["pair"] == pair and _wit3_split(match) == split}
+    for split in dict.fromkeys(
+        _wit3_split(match) for match in found.values() if match["pair"] == pair
+    ):
+        of_split = {
+            name: match["language"]
+            for name, match in found.items()
+            if match["pair"] == pair and _wit3_split(match) == split
+        }
         _check_single(folder, of_split)  # editions of two years, say
         files = {language: name for name, language in of_split.items()}
         for language in languages:
             if language not in files:
                 example = next(iter(files.values()))
-                raise InputError(str(folder), f"has {example} but not its side in '{language}'", "unpack the whole archive")
+                raise InputError(
+                    str(folder),
+                    f"has {example} but not its side in '{language}'",
+                    "unpack the whole archive",
+                )
         read = _read_tagged if split == "train" else _read_segments
-        sides[split] = {language: read(folder / files[language], max_chars) for language in languages}
+        sides[split] = {
+            language: read(folder / files[language], max_chars) for language in languages
+        }
     return sides
 
 
 def _wit3_split(match: re.Match[str]) -> str:
-    return "train" if match["set"] is None else ("tedx_" if match["talks"] == "TEDX" else "") + match["set"]
+    return (
+        "train"
+        if match["set"] is None
+        else ("tedx_" if match["talks"] == "TEDX" else "") + match["set"]
+    )
 
 
 def _read_tagged(path: Path, max_chars: int) -> TextLines:
     """Read training text: the sentences are the lines that do not start with ``<``; those are facts about the talk."""
-    lines = read_lines(path, MAX_COLUMNS * max_chars)  # facts about a talk may be longer than a sentence
+    # facts about a talk may be longer than a sentence
+    lines = read_lines(path, MAX_COLUMNS * max_chars)
     kept = [place for place, line in enumerate(lines.lines) if not line.startswith("<")]
     texts = [_unescape(lines.lines[place]) for place in kept]
     return _within(lines, texts, [place + 1 for place in kept], max_chars)
@@ -266,7 +388,8 @@ def _read_tagged(path: Path, max_chars: int) -> TextLines:
 def _read_segments(path: Path, max_chars: int) -> TextLines:
     """Read the ``<seg>`` lines of a dev or test set.
 
-    The files are read line by line, not by an XML parser: some archives hold a bare ``&``, and a parser would fetch entities.
+    The files are read line by line, not by an XML parser: some archives hold a bare ``&``, and a
+        parser would fetch entities.
     """
     lines = read_lines(path, MAX_COLUMNS * max_chars)
     texts: list[str] = []
@@ -276,7 +399,11 @@ def _read_segments(path: Path, max_chars: int) -> TextLines:
             continue
         match = _SEGMENT.search(line)
         if match is None and number not in lines.too_long:
-            raise InputError(f"{path.name}:{number}", "has a <seg> that does not end on its line", "take the file from the archive again")
+            raise InputError(
+                f"{path.name}:{number}",
+                "has a <seg> that does not end on its line",
+                "take the file from the archive again",
+            )
         texts.append(_unescape(match[2]) if match else "")
         numbers.append(number)
     return _within(lines, texts, numbers, max_chars)
@@ -284,8 +411,14 @@ def _read_segments(path: Path, max_chars: int) -> TextLines:
 
 def _within(lines: TextLines, texts: list[str], numbers: list[int], max_chars: int) -> TextLines:
     """Return the sentences of a file, with those that are too long marked so and empty."""
-    too_long = {number: len(text) for number, text in zip(numbers, texts, strict=True) if len(text) > max_chars}
-    texts = ["" if number in too_long else text for number, text in zip(numbers, texts, strict=True)]
+    too_long = {
+        number: len(text)
+        for number, text in zip(numbers, texts, strict=True)
+        if len(text) > max_chars
+    }
+    texts = [
+        "" if number in too_long else text for number, text in zip(numbers, texts, strict=True)
+    ]
     return TextLines(lines.name, texts, numbers, too_long | lines.too_long, lines.notes)
 
 

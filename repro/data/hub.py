@@ -1,6 +1,7 @@
 """Loads corpora from the Hugging Face Hub: only tables converted to Parquet, never a script that the Hub would have us run.
 
-A table of translations has a column per language. Tables of articles and of dialogues are turned into two columns here.
+A table of translations has a column per language. Tables of articles and of dialogues are turned
+into two columns here.
 """
 
 import glob
@@ -19,12 +20,17 @@ from repro.generated.splits import SEPARATOR
 if TYPE_CHECKING:
     import datasets
 
-SPLITS = {"train": "train", "validation": "dev", "test": "test"}  # the Hub's word for each split, and ours
-ARTICLE_WORDS = 400  # of an article are read: See et al. 2017, section 5, who cut it after that many tokens
+# the Hub's word for each split, and ours
+SPLITS = {"train": "train", "validation": "dev", "test": "test"}
+# of an article are read: See et al. 2017, section 5, who cut it after that many tokens
+ARTICLE_WORDS = 400
 HISTORY = 3  # last turns of a dialogue that a reply is written to, besides the persona
 DEV_SHARE = 20  # one conversation in so many is held out where there is no dev set
-TIMEOUT = 10.0  # seconds; without this first question, `datasets` tries for minutes when there is no network
-PATIENCE = 60.0  # seconds for which a Hub that did not answer is not asked again: a report may ask for dozens of tables
+# seconds; without this first question, `datasets` tries for minutes when there is no network
+TIMEOUT = 10.0
+# seconds for which a Hub that did not answer is not asked again: a report may ask for dozens of
+# tables
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -33,12 +39,12 @@ class HubSource:
 
     Args:
         id: the data set.
-        config: its folder on the branch of converted tables; ``{other}`` stands for the language that is not English, and ``*`` for
-            the only configuration there is.
+        config: its folder on the branch of converted tables; ``{other}`` stands for the language
+            that is not English, and ``*`` for the only configuration there is.
         revision: the branch (a commit would be firmer, but the converter rewrites this branch).
         splits: those that it has.
-        columns: turns its tables, by split, into two columns of text by our splits, where they are no translations. Its first argument
-            is the place that errors name.
+        columns: turns its tables, by split, into two columns of text by our splits, where they are
+            no translations. Its first argument is the place that errors name.
     """
 
     id: str
@@ -66,7 +72,8 @@ def load_from_hub(name: str, source: HubSource, languages: Sequence[str], max_ch
             _ask(source)
         files = {split: f"{config}/{split}/*.parquet" for split in source.splits}
         tables = datasets.load_dataset(source.id, data_files=files, revision=source.revision)
-    except Exception as error:  # the client, its HTTP library and `datasets` each raise classes of their own
+    # the client, its HTTP library and `datasets` each raise classes of their own
+    except Exception as error:
         raise MachineError(where, f"cannot be loaded ({_reason(error)})", mend) from error
     return _sides(where, tables, source, languages, max_chars)
 
@@ -107,28 +114,39 @@ def read_tables(source: HubSource, folder: Path, languages: Sequence[str], max_c
     return _sides(str(folder), tables, source, languages, max_chars)
 
 
-def articles_and_summaries(where: str, tables: "Mapping[str, datasets.Dataset]") -> dict[str, dict[str, list[str]]]:
+def articles_and_summaries(
+    where: str, tables: "Mapping[str, datasets.Dataset]"
+) -> dict[str, dict[str, list[str]]]:
     """Return the beginnings of articles, and their highlights as one line; a table of CNN/DailyMail holds an article a row."""
     pairs = {}
     for split, table in tables.items():
         articles, highlights = _take(where, split, table, "article", "highlights")
         summaries = [" ".join(text.split()) for text in highlights]
-        pairs[SPLITS[split]] = {"article": [" ".join(text.split()[:ARTICLE_WORDS]) for text in articles], "summary": summaries}
+        pairs[SPLITS[split]] = {
+            "article": [" ".join(text.split()[:ARTICLE_WORDS]) for text in articles],
+            "summary": summaries,
+        }
     return pairs
 
 
-def contexts_and_replies(where: str, tables: "Mapping[str, datasets.Dataset]") -> dict[str, dict[str, list[str]]]:
+def contexts_and_replies(
+    where: str, tables: "Mapping[str, datasets.Dataset]"
+) -> dict[str, dict[str, list[str]]]:
     """Return what each reply of a dialogue answers (persona and last turns), and the reply.
 
-    A table of Persona-Chat holds a reply a row: ``personality`` and ``history`` are lists of sentences and turns, the last of the
-    ``candidates`` is the reply that was given, the others were drawn at random. There is no public test set: as is usual, test is the
-    validation set, and dev is the last twentieth of the conversations for training.
+    A table of Persona-Chat holds a reply a row: ``personality`` and ``history`` are lists of
+    sentences and turns, the last of the ``candidates`` is the reply that was given, the others were
+    drawn at random. There is no public test set: as is usual, test is the validation set, and dev
+    is the last twentieth of the conversations for training.
     """
     pairs = {}
     for split, table in tables.items():
         names = ("conv_id", "personality", "history", "candidates")
         conversations, personas, histories, candidates = _take(where, split, table, *names)
-        contexts = [SEPARATOR.join([" ".join(p), *h[-HISTORY:]]) for p, h in zip(personas, histories, strict=True)]
+        contexts = [
+            SEPARATOR.join([" ".join(p), *h[-HISTORY:]])
+            for p, h in zip(personas, histories, strict=True)
+        ]
         rows = list(zip(contexts, [replies[-1] for replies in candidates], strict=True))
         if split == "validation":
             pairs["test"] = _columns(rows)
@@ -136,45 +154,79 @@ def contexts_and_replies(where: str, tables: "Mapping[str, datasets.Dataset]") -
         known = sorted(set(conversations))
         held_out = set(known[-max(1, len(known) // DEV_SHARE) :])
         for ours, is_dev in (("train", False), ("dev", True)):
-            pairs[ours] = _columns([row for row, number in zip(rows, conversations, strict=True) if (number in held_out) == is_dev])
+            pairs[ours] = _columns(
+                [
+                    row
+                    for row, number in zip(rows, conversations, strict=True)
+                    if (number in held_out) == is_dev
+                ]
+            )
     return pairs
 
 
 def _columns(rows: list[tuple[str, str]]) -> dict[str, list[str]]:
-    return {"context": [" ".join(context.split()) for context, _ in rows], "reply": [" ".join(reply.split()) for _, reply in rows]}
+    return {
+        "context": [" ".join(context.split()) for context, _ in rows],
+        "reply": [" ".join(reply.split()) for _, reply in rows],
+    }
 
 
 def _take(where: str, split: str, table: "datasets.Dataset", *names: str) -> list[list]:
     """Return columns of a table by name."""
     for name in names:
         if name not in table.column_names:
-            raise MachineError(where, f"has no column '{name}' in {split}, but {', '.join(table.column_names)}", "report that it changed")
+            raise MachineError(
+                where,
+                f"has no column '{name}' in {split}, but {', '.join(table.column_names)}",
+                "report that it changed",
+            )
     return [list(table[name]) for name in names]
 
 
-def _sides(where: str, tables: "Mapping[str, datasets.Dataset]", source: HubSource, languages: Sequence[str], max_chars: int) -> Sides:
+def _sides(
+    where: str,
+    tables: "Mapping[str, datasets.Dataset]",
+    source: HubSource,
+    languages: Sequence[str],
+    max_chars: int,
+) -> Sides:
     tables = {split: table for split, table in tables.items() if split in SPLITS}
     if source.columns:
         pairs = source.columns(where, tables)
-        # Both sides of a pair stand in one row, so both have the table's name: nothing can be shifted against the other.
-        return {ours: {name: _lines(ours, columns[name], max_chars) for name in languages} for ours, columns in pairs.items()}
-    return {SPLITS[split]: _languages(where, split, table, languages, max_chars) for split, table in tables.items()}
+        # Both sides of a pair stand in one row, so both have the table's name: nothing can be
+        # shifted against the other.
+        return {
+            ours: {name: _lines(ours, columns[name], max_chars) for name in languages}
+            for ours, columns in pairs.items()
+        }
+    return {
+        SPLITS[split]: _languages(where, split, table, languages, max_chars)
+        for split, table in tables.items()
+    }
 
 
-def _languages(where: str, split: str, table: "datasets.Dataset", languages: Sequence[str], max_chars: int) -> dict[str, TextLines]:
+def _languages(
+    where: str, split: str, table: "datasets.Dataset", languages: Sequence[str], max_chars: int
+) -> dict[str, TextLines]:
     """Turn a table with a column per language, or with one column ``translation`` of dictionaries, into sides."""
     columns = {name.removeprefix("translation."): name for name in table.flatten().column_names}
     sides = {}
     for language in languages:
         if language not in columns:
-            raise MachineError(where, f"has no column '{language}' in {split}, but {', '.join(columns)}", "choose languages that it has")
+            raise MachineError(
+                where,
+                f"has no column '{language}' in {split}, but {', '.join(columns)}",
+                "choose languages that it has",
+            )
         texts = [text or "" for text in table.flatten()[columns[language]]]
         sides[language] = _lines(f"{SPLITS[split]}.{language}", texts, max_chars)
     return sides
 
 
 def _lines(name: str, texts: list[str], max_chars: int) -> TextLines:
-    too_long = {number: len(text) for number, text in enumerate(texts, start=1) if len(text) > max_chars}
+    too_long = {
+        number: len(text) for number, text in enumerate(texts, start=1) if len(text) > max_chars
+    }
     texts = ["" if number in too_long else text for number, text in enumerate(texts, start=1)]
     return TextLines(name, texts, range(1, len(texts) + 1), too_long)
 

@@ -56,8 +56,12 @@ class Split:
 
     def select(self, indices: Sequence[int]) -> "Split":
         """Return the split with only these pairs, in this order."""
-        columns = {language: [column[i] for i in indices] for language, column in self.columns.items()}
-        numbers = {language: [column[i] for i in indices] for language, column in self.numbers.items()}
+        columns = {
+            language: [column[i] for i in indices] for language, column in self.columns.items()
+        }
+        numbers = {
+            language: [column[i] for i in indices] for language, column in self.numbers.items()
+        }
         return Split(columns, numbers, self.names)
 
 
@@ -107,7 +111,9 @@ class ParallelCorpus:
         for language in (source, target):
             self._check_language(language)
         sources = columns[source]
-        return sources if self.aliases.get(split, split) == "train" else [readable(text) for text in sources], columns[target]
+        return sources if self.aliases.get(split, split) == "train" else [
+            readable(text) for text in sources
+        ], columns[target]
 
     def __getitem__(self, split: str) -> Split:
         known = self.aliases.get(split, split)
@@ -128,44 +134,67 @@ class ParallelCorpus:
     def fingerprint(self) -> str:
         """The SHA-256 of the texts of train, dev and test, whatever the way they were loaded.
 
-        Further test sets are left out: they decide no training run, and not every source of a corpus has them.
+        Further test sets are left out: they decide no training run, and not every source of a
+            corpus has them.
         """
-        rows = [f"{name} {language} {digest(self.splits[name].columns[language])}" for name, language in self._main_columns()]
+        rows = [
+            f"{name} {language} {digest(self.splits[name].columns[language])}"
+            for name, language in self._main_columns()
+        ]
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
     def _main_columns(self) -> list[tuple[str, str]]:
-        return [(name, language) for name in MAIN_SPLITS if name in self.splits for language in sorted(self.languages)]
+        return [
+            (name, language)
+            for name in MAIN_SPLITS
+            if name in self.splits
+            for language in sorted(self.languages)
+        ]
 
     @cached_property
     def dataset(self) -> "datasets.DatasetDict":
         """The corpus as Hugging Face ``datasets``, a column per language."""
         import datasets  # takes seconds to import, and only this needs it
 
-        return datasets.DatasetDict({name: datasets.Dataset.from_dict(split.columns) for name, split in self.splits.items()})
+        return datasets.DatasetDict(
+            {name: datasets.Dataset.from_dict(split.columns) for name, split in self.splits.items()}
+        )
 
     def statistics(self, source: str, target: str) -> Statistics:
         """Return what You et al. 2020 print of a corpus in their Table 1; a missing split counts 0 pairs."""
-        held = [self.pairs(name, source, target) for name in ("train", "test") if name in self.splits]
+        held = [
+            self.pairs(name, source, target) for name in ("train", "test") if name in self.splits
+        ]
         num_pairs = sum(len(sources) for sources, _ in held)
-        means = [sum(len(text.split()) for pair in held for text in pair[side]) / max(1, num_pairs) for side in (0, 1)]
-        sizes = {name: len(self.splits[name]) if name in self.splits else 0 for name in ("train", "test")}
+        means = [
+            sum(len(text.split()) for pair in held for text in pair[side]) / max(1, num_pairs)
+            for side in (0, 1)
+        ]
+        sizes = {
+            name: len(self.splits[name]) if name in self.splits else 0 for name in ("train", "test")
+        }
         return Statistics(sizes["train"], sizes["test"], *means)
 
     def describe(self, overlap: Overlap) -> str:
         """Return in words how many pairs of a split are in another, and where the first one stands."""
         language = overlap.kind if overlap.kind in self.languages else self.languages[0]
         held, other = (
-            self.splits[name].place(place, language) for name, place in zip((overlap.held_out, overlap.other), overlap.first, strict=True)
+            self.splits[name].place(place, language)
+            for name, place in zip((overlap.held_out, overlap.other), overlap.first, strict=True)
         )
         return f"{overlap}; first {held} = {other} ({overlap.kind})"
 
     def missing(self) -> dict[str, str]:
         """Return how to get train, dev or test where it is missing, "" where that is not known."""
-        return {split: self.mends.get(split, "") for split in MAIN_SPLITS if split not in self.splits}
+        return {
+            split: self.mends.get(split, "") for split in MAIN_SPLITS if split not in self.splits
+        }
 
     def unseen_characters(self, split: str) -> Counter[str]:
         """Count the characters of a split that train has nowhere: no model of this text knows them."""
-        known, found = ("".join(chain.from_iterable(self[name].columns.values())) for name in ("train", split))
+        known, found = (
+            "".join(chain.from_iterable(self[name].columns.values())) for name in ("train", split)
+        )
         return Counter(found) - Counter({character: len(found) for character in set(known)})
 
     def write_skipped(self, path: Path) -> None:
@@ -178,7 +207,9 @@ class ParallelCorpus:
 
     def _check_language(self, language: str) -> None:
         if language not in self.languages:
-            raise InputError(self.name, f"has no language '{language}'", did_you_mean(language, self.languages))
+            raise InputError(
+                self.name, f"has no language '{language}'", did_you_mean(language, self.languages)
+            )
 
 
 def check_skipped(path: Path) -> None:
@@ -190,7 +221,11 @@ def check_skipped(path: Path) -> None:
     titles = SKIPPED_TITLES.encode()
     with suppress(OSError), open(path, "rb") as file:
         if file.read(len(titles)) != titles:
-            raise InputError(str(path), "is there already, and is no table of pairs left out", "name another file")
+            raise InputError(
+                str(path),
+                "is there already, and is no table of pairs left out",
+                "name another file",
+            )
 
 
 def digest(sentences: Sequence[str]) -> str:

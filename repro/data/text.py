@@ -1,7 +1,8 @@
 """Reads text so that the n-th line of one file stays the n-th line of the other.
 
-Bytes are decoded as strict UTF-8, and only a newline byte ends a line: ``str.splitlines`` and plain ``open`` also break at form feeds,
-U+0085, U+2028 or lone carriage returns, which silently shifts one side of a corpus against the other.
+Bytes are decoded as strict UTF-8, and only a newline byte ends a line: ``str.splitlines`` and plain
+``open`` also break at form feeds, U+0085, U+2028 or lone carriage returns, which silently shifts
+one side of a corpus against the other.
 """
 
 import codecs
@@ -16,7 +17,8 @@ from typing import BinaryIO
 from repro.errors import MAX_PLACES, InputError, together
 
 MAX_CHARS = 10_000  # a longer line is no sentence: usually a file whose newlines were lost
-MAX_EXPANSION = 100  # of gzip: text shrinks to a third, the same line over and over to a two-hundredth
+# of gzip: text shrinks to a third, the same line over and over to a two-hundredth
+MAX_EXPANSION = 100
 ALWAYS_EXPANDED = 4_000_000  # bytes: this much is read however small the archive is
 
 # What a file is when it is not text, by its first bytes.
@@ -45,7 +47,8 @@ class TextLines:
         name: how errors name the file.
         lines: the text of each line without its end.
         numbers: the 1-based line number in the file of each line.
-        too_long: number of characters of each line over the limit, by line number; its text in ``lines`` is empty.
+        too_long: number of characters of each line over the limit, by line number; its text in
+            ``lines`` is empty.
         notes: what was taken off (byte order mark, carriage returns).
     """
 
@@ -59,12 +62,13 @@ class TextLines:
 def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
     """Read a UTF-8 text file, plain or gzip (told by content, not by name), one string per newline byte.
 
-    A last line without a newline counts as a line. A byte order mark at the start and one carriage return at the end of a line are
-    stripped and noted. Memory stays bounded: of a line longer than ``max_chars`` only the length is kept.
+    A last line without a newline counts as a line. A byte order mark at the start and one carriage
+    return at the end of a line are stripped and noted. Memory stays bounded: of a line longer than
+    ``max_chars`` only the length is kept.
 
     Raises:
-        InputError: the file is missing, not text, or not UTF-8, with line, column, byte and the likely encoding; or an archive that is
-            damaged, or that expands further than text does.
+        InputError: the file is missing, not text, or not UTF-8, with line, column, byte and the
+            likely encoding; or an archive that is damaged, or that expands further than text does.
     """
     path = Path(path)
     if path.exists() and not path.is_file():
@@ -73,9 +77,13 @@ def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
         with open(path, "rb") as raw:
             return _read_stream(raw, path, max_chars)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(path.name, f"is a damaged or cut gzip archive ({error})", "fetch the file again") from error
+        raise InputError(
+            path.name, f"is a damaged or cut gzip archive ({error})", "fetch the file again"
+        ) from error
     except OSError as error:
-        raise InputError(str(path), f"cannot be read ({error.strerror})", "check the path and its permissions") from error
+        raise InputError(
+            str(path), f"cannot be read ({error.strerror})", "check the path and its permissions"
+        ) from error
 
 
 def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
@@ -117,7 +125,8 @@ def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
 def compose(side: TextLines) -> TextLines:
     """Return lines with every letter and its accents as one character (Unicode's NFC), and note how many had to be changed.
 
-    Models write letters so, whatever they have read: their tokenizer composes. References that keep a letter and its accent apart, as
+    Models write letters so, whatever they have read: their tokenizer composes. References that keep
+        a letter and its accent apart, as
     files from macOS may, would match none of them, though both look the same.
     """
     lines = [unicodedata.normalize("NFC", line) for line in side.lines]
@@ -127,7 +136,10 @@ def compose(side: TextLines) -> TextLines:
     return replace(
         side,
         lines=lines,
-        notes=[*side.notes, f"{side.name}: letters and their accents composed (NFC) in {changed:,} line{'s' if changed > 1 else ''}"],
+        notes=[
+            *side.notes,
+            f"{side.name}: letters and their accents composed (NFC) in {changed:,} line{'s' if changed > 1 else ''}",
+        ],
     )
 
 
@@ -141,9 +153,17 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
         raw.seek(0)
     for signature, kind in SIGNATURES.items():
         if head.startswith(signature):
-            raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} starts {kind}, not text", "give a UTF-8 text file")
+            raise InputError(
+                f"{path.name}:1",
+                f"column 1: byte 0x{head[0]:02X} starts {kind}, not text",
+                "give a UTF-8 text file",
+            )
     if wide := "UTF-32" if head.startswith(UTF32) else utf16_of(head):
-        raise InputError(f"{path.name}:1", f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({wide}?)", f"iconv -f {wide} -t UTF-8")
+        raise InputError(
+            f"{path.name}:1",
+            f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({wide}?)",
+            f"iconv -f {wide} -t UTF-8",
+        )
     return raw
 
 
@@ -164,12 +184,19 @@ def utf16_of(head: bytes) -> str | None:
     if marked or len(head) < 8:
         return marked
     zeros = [head[start::2].count(0) * 2 / len(head) for start in (0, 1)]
-    return "UTF-16BE" if zeros[0] > 0.7 > zeros[1] else "UTF-16LE" if zeros[1] > 0.7 > zeros[0] else None
+    return (
+        "UTF-16BE"
+        if zeros[0] > 0.7 > zeros[1]
+        else "UTF-16LE"
+        if zeros[1] > 0.7 > zeros[0]
+        else None
+    )
 
 
 def _iterate_lines(file: BinaryIO | gzip.GzipFile, max_chars: int) -> Iterator[tuple[bytes, int]]:
     """Yield the bytes of each line without its newline, and 0; for one that cannot be short enough, no bytes and its characters."""
-    limit = 4 * max_chars + len(BOM) + 2  # a character has at most four bytes; plus carriage return and newline
+    # a character has at most four bytes; plus carriage return and newline
+    limit = 4 * max_chars + len(BOM) + 2
     while chunk := file.readline(limit):
         if chunk.endswith(b"\n"):
             yield chunk[:-1], 0
@@ -192,7 +219,8 @@ def _decode(line: bytes, path: Path, number: int) -> str:
             return line.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
             column = len(line[: error.start].decode("utf-8")) + 1
-            # Bytes 0x80-0x9F are letters and quotes in Windows-1252 and never used by text in ISO-8859-1.
+            # Bytes 0x80-0x9F are letters and quotes in Windows-1252 and never used by text in
+            # ISO-8859-1.
             guess = "Windows-1252" if any(0x80 <= byte < 0xA0 for byte in line) else "ISO-8859-1"
             what = f"column {column}: byte 0x{line[error.start]:02X} is not UTF-8 ({guess}?)"
             raise InputError(f"{path.name}:{number}", what, f"iconv -f {guess} -t UTF-8") from error

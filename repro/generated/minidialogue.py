@@ -1,12 +1,14 @@
 """The generated English corpus ``minidialogue``: what somebody is told about themselves, what they are asked, and their reply.
 
-    I live in Oslo. I own a black dog. I am a baker. My sister is called Anna. | Hello, I am Paul. Do you live in Berlin?
-    -> Hello Paul. No, I live in Oslo.
+    I live in Oslo. I own a black dog. I am a baker. My sister is called Anna. | Hello, I am Paul.
+    Do you live in Berlin? -> Hello Paul. No, I live in Oslo.
 
-The persona before the bar has four facts in any order; the question after it is about one topic, which may be none of the four. It is
-open ("Where do you live?"), closed ("Do you live in Berlin?"), or a statement that asks back ("I live in Berlin. And you?"). So the reply
-needs the fact of that topic, whether the value is the same, whether there is such a fact at all, and the name in the greeting. Two
-persons never get the same persona and question, but short replies recur, as they do among people.
+The persona before the bar has four facts in any order; the question after it is about one topic,
+which may be none of the four. It is open ("Where do you live?"), closed ("Do you live in Berlin?"),
+or a statement that asks back ("I live in Berlin. And you?"). So the reply needs the fact of that
+topic, whether the value is the same, whether there is such a fact at all, and the name in the
+greeting. Two persons never get the same persona and question, but short replies recur, as they do
+among people.
 """
 
 from collections.abc import Callable
@@ -21,7 +23,20 @@ from repro.generated.splits import SEPARATOR, Pair, draw_splits
 
 NUM_FACTS = 4
 SECRET = "I would rather not say."
-JOBS = ("author", "baker", "cook", "doctor", "farmer", "judge", "painter", "policeman", "singer", "soldier", "teacher", "thief")
+JOBS = (
+    "author",
+    "baker",
+    "cook",
+    "doctor",
+    "farmer",
+    "judge",
+    "painter",
+    "policeman",
+    "singer",
+    "soldier",
+    "teacher",
+    "thief",
+)
 NUM_ADJECTIVES = 8  # of a noun class; the more common ones
 
 
@@ -49,7 +64,9 @@ def _job(rng: Random) -> str:
 
 def _one(rng: Random, noun_class: str) -> str:
     adjective = rng.choice(ADJECTIVES[noun_class][:NUM_ADJECTIVES])
-    words = english.noun_phrase(NounPhrase(rng.choice(NOUNS[noun_class]), "a", adjective=adjective), "dobj", None)
+    words = english.noun_phrase(
+        NounPhrase(rng.choice(NOUNS[noun_class]), "a", adjective=adjective), "dobj", None
+    )
     return " ".join(word.form for word in words)
 
 
@@ -58,14 +75,35 @@ def _many(rng: Random, noun_class: str) -> str:
 
 
 TOPICS = (
-    Topic("I live in {}.", "Where do you live?", "Do you live in {}?", lambda rng: rng.choice(CITIES)),
+    Topic(
+        "I live in {}.", "Where do you live?", "Do you live in {}?", lambda rng: rng.choice(CITIES)
+    ),
     Topic("I am {}.", "What is your job?", "Are you {}?", _job),
-    Topic("I own {}.", "Which animal do you own?", "Do you own {}?", lambda rng: _one(rng, "animal")),
-    Topic("I want {}.", "Which gift do you want?", "Do you want {}?", lambda rng: _one(rng, "thing")),
+    Topic(
+        "I own {}.", "Which animal do you own?", "Do you own {}?", lambda rng: _one(rng, "animal")
+    ),
+    Topic(
+        "I want {}.", "Which gift do you want?", "Do you want {}?", lambda rng: _one(rng, "thing")
+    ),
     Topic("I like {}.", "What do you eat?", "Do you like {}?", lambda rng: _many(rng, "food")),
-    Topic("I collect {}.", "Which collection do you have?", "Do you collect {}?", lambda rng: _many(rng, "thing")),
-    Topic("My sister is called {}.", "Who is your sister?", "Is your sister called {}?", lambda rng: rng.choice(FIRST_NAMES["f"])),
-    Topic("My brother is called {}.", "Who is your brother?", "Is your brother called {}?", lambda rng: rng.choice(FIRST_NAMES["m"])),
+    Topic(
+        "I collect {}.",
+        "Which collection do you have?",
+        "Do you collect {}?",
+        lambda rng: _many(rng, "thing"),
+    ),
+    Topic(
+        "My sister is called {}.",
+        "Who is your sister?",
+        "Is your sister called {}?",
+        lambda rng: rng.choice(FIRST_NAMES["f"]),
+    ),
+    Topic(
+        "My brother is called {}.",
+        "Who is your brother?",
+        "Is your brother called {}?",
+        lambda rng: rng.choice(FIRST_NAMES["m"]),
+    ),
 )
 
 
@@ -77,7 +115,11 @@ def splits(sizes: dict[str, int] | None = None, seed: int = 0) -> dict[str, list
 def sample_pair(rng: Random) -> Pair:
     """Draw a persona with a question, and the reply."""
     facts = {topic: topic.draw(rng) for topic in rng.sample(TOPICS, NUM_FACTS)}
-    asked = rng.choice(list(facts)) if chance(rng, 0.85) else rng.choice([topic for topic in TOPICS if topic not in facts])
+    asked = (
+        rng.choice(list(facts))
+        if chance(rng, 0.85)
+        else rng.choice([topic for topic in TOPICS if topic not in facts])
+    )
     own = facts.get(asked)
     named = own if own and chance(rng, 0.5) else asked.draw(rng)
     question, reply = _ask(rng, asked, own, named)
@@ -91,7 +133,11 @@ def sample_pair(rng: Random) -> Pair:
 def _ask(rng: Random, topic: Topic, own: str | None, named: str) -> tuple[str, str]:
     """Ask about a topic in one of three ways, naming a value in two of them; return question and reply."""
     kind = rng.choice(("open", "closed", "back"))
-    question = {"open": topic.open_question, "closed": topic.closed_question.format(named), "back": f"{topic.fact.format(named)} And you?"}
+    question = {
+        "open": topic.open_question,
+        "closed": topic.closed_question.format(named),
+        "back": f"{topic.fact.format(named)} And you?",
+    }
     if own is None:
         return question[kind], SECRET
     fact = topic.fact.format(own)

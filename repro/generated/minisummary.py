@@ -1,12 +1,14 @@
 """The generated English corpus ``minisummary``: short articles, each with one event, and the headline that tells the event.
 
-    Many pupils sing here. Mr Kalberg arrived. He stole the old ring. Anna dreamed that Paul sold a car. It happened in Oslo.
-    -> Mr Kalberg steals old ring in Oslo
+    Many pupils sing here. Mr Kalberg arrived. He stole the old ring. Anna dreamed that Paul sold a
+    car. It happened in Oslo. -> Mr Kalberg steals old ring in Oslo
 
-The event is what somebody did (one of ``EVENT_VERBS`` in a main clause in the past). What somebody only claimed or dreamed is none. The
-headline stands in no sentence: its verb is in the present, it has no article, its place stands in another sentence than the event, and so
-does the name when the event says "he" or "she", who is then the subject of the sentence before. The event's place in the article is
-drawn, so that no fixed sentence gives the headline. Words and grammar are those of ``minigerman``.
+The event is what somebody did (one of ``EVENT_VERBS`` in a main clause in the past). What somebody
+only claimed or dreamed is none. The headline stands in no sentence: its verb is in the present, it
+has no article, its place stands in another sentence than the event, and so does the name when the
+event says "he" or "she", who is then the subject of the sentence before. The event's place in the
+article is drawn, so that no fixed sentence gives the headline. Words and grammar are those of
+``minigerman``.
 """
 
 from random import Random
@@ -14,7 +16,15 @@ from random import Random
 from repro.generated.minigerman import english
 from repro.generated.minigerman.corpus import detokenize
 from repro.generated.minigerman.grammar import sample_clause
-from repro.generated.minigerman.lexicon import ADJECTIVES, CITIES, NOUNS, PREPOSITIONS, PRONOUNS, VERBS, name
+from repro.generated.minigerman.lexicon import (
+    ADJECTIVES,
+    CITIES,
+    NOUNS,
+    PREPOSITIONS,
+    PRONOUNS,
+    VERBS,
+    name,
+)
 from repro.generated.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
 from repro.generated.minigerman.phrases import chance, draw, sample_name, sample_tense
 from repro.generated.minigerman.words import Noun, Verb
@@ -30,9 +40,14 @@ def _verbs(bases: tuple[str, ...]) -> list[Verb]:
     return [verb for verb in VERBS if verb.english[0] in bases]
 
 
-THINGS = {noun_class: [noun for noun in NOUNS[noun_class] if not noun.is_mass] for noun_class in THING_CLASSES}
+THINGS = {
+    noun_class: [noun for noun in NOUNS[noun_class] if not noun.is_mass]
+    for noun_class in THING_CLASSES
+}
 EVENTS, RUMOURS = _verbs(EVENT_VERBS), _verbs(RUMOUR_VERBS)
-INTRODUCTIONS = [verb for verb in VERBS if "person" in verb.subjects and not verb.objects and not verb.features]
+INTRODUCTIONS = [
+    verb for verb in VERBS if "person" in verb.subjects and not verb.objects and not verb.features
+]
 
 
 def splits(sizes: dict[str, int] | None = None, seed: int = 0) -> dict[str, list[Pair]]:
@@ -46,7 +61,10 @@ def sample_pair(rng: Random) -> Pair:
     sentences = [_write(Clause(actor, event.verb, "past", object=event.object))]
     if chance(rng, 0.5):
         pronoun = PRONOUNS["she" if actor.gender == "f" else "he"]
-        sentences = [_introduce(rng, actor), _write(Clause(NounPhrase(pronoun), event.verb, "past", object=event.object))]
+        sentences = [
+            _introduce(rng, actor),
+            _write(Clause(NounPhrase(pronoun), event.verb, "past", object=event.object)),
+        ]
     city, other_city = rng.sample(CITIES, 2)
     others = [sample_background(rng) for _ in range(rng.randint(1, 2))]
     if chance(rng, 0.5):
@@ -66,7 +84,9 @@ def sample_event(rng: Random) -> Clause:
     noun_class = rng.choice([noun_class for noun_class in verb.objects if noun_class in THINGS])
     noun = draw(rng, THINGS[noun_class])
     adjective = draw(rng, ADJECTIVES[noun_class]) if chance(rng, 0.5) else None
-    return Clause(None, verb, "past", object=NounPhrase(noun, rng.choice(["the", "a"]), adjective=adjective))
+    return Clause(
+        None, verb, "past", object=NounPhrase(noun, rng.choice(["the", "a"]), adjective=adjective)
+    )
 
 
 def sample_background(rng: Random) -> str:

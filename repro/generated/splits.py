@@ -7,7 +7,8 @@ from typing import NamedTuple
 from repro.errors import InputError
 
 DEFAULT_SIZES = {"train": 20_000, "dev": 500, "test": 1_000}
-MAX_FAILURES = 100_000  # draws in a row without a new pair: the generator is exhausted for practical purposes
+# draws in a row without a new pair: the generator is exhausted for practical purposes
+MAX_FAILURES = 100_000
 
 
 class Pair(NamedTuple):
@@ -18,18 +19,23 @@ class Pair(NamedTuple):
 
 
 def draw_splits(
-    sample: Callable[[Random], Pair], sizes: dict[str, int] | None = None, seed: int = 0, targets_recur: bool = False
+    sample: Callable[[Random], Pair],
+    sizes: dict[str, int] | None = None,
+    seed: int = 0,
+    targets_recur: bool = False,
 ) -> dict[str, list[Pair]]:
     """Draw splits that share no source and, unless ``targets_recur``, no target.
 
-    Test is drawn first, then dev, then the rest, each from its own seed: test does not depend on any other size, dev only on that of test,
+    Test is drawn first, then dev, then the rest, each from its own seed: test does not depend on
+        any other size, dev only on that of test,
     and training data of different sizes are prefixes of each other.
 
     Args:
         sample: draws a pair.
         sizes: pairs by split, ``DEFAULT_SIZES`` if None.
         seed: seed of the whole corpus.
-        targets_recur: whether many sources have the same target by nature, as questions have the same answer.
+        targets_recur: whether many sources have the same target by nature, as questions have the
+            same answer.
 
     Raises:
         InputError: a negative size, or more pairs than there are.
@@ -39,13 +45,18 @@ def draw_splits(
     drawn: dict[str, list[Pair]] = {}
     for split in sorted(sizes, key=lambda name: {"test": 0, "dev": 1}.get(name, 2)):
         if sizes[split] < 0:
-            raise InputError(split, f"{sizes[split]} pairs is negative", "give a number of pairs from 0 up")
-        stream = _new_pairs(sample, Random(f"{seed}/{split}"), seen, targets_recur)  # a string seed is the same in every process
+            raise InputError(
+                split, f"{sizes[split]} pairs is negative", "give a number of pairs from 0 up"
+            )
+        # a string seed is the same in every process
+        stream = _new_pairs(sample, Random(f"{seed}/{split}"), seen, targets_recur)
         drawn[split] = [next(stream) for _ in range(sizes[split])]
     return {split: drawn[split] for split in sizes}
 
 
-def _new_pairs(sample: Callable[[Random], Pair], rng: Random, seen: set[str], targets_recur: bool) -> Iterator[Pair]:
+def _new_pairs(
+    sample: Callable[[Random], Pair], rng: Random, seen: set[str], targets_recur: bool
+) -> Iterator[Pair]:
     """Yield pairs whose texts are not among those seen, and add them."""
     failures = 0
     while failures < MAX_FAILURES:
@@ -57,7 +68,9 @@ def _new_pairs(sample: Callable[[Random], Pair], rng: Random, seen: set[str], ta
         failures = 0
         seen |= texts
         yield pair
-    raise InputError("generated corpus", f"no new pair in {MAX_FAILURES:,} draws", "ask for fewer pairs")
+    raise InputError(
+        "generated corpus", f"no new pair in {MAX_FAILURES:,} draws", "ask for fewer pairs"
+    )
 
 
 SEPARATOR = " | "  # between persona and turns

@@ -12,10 +12,10 @@ from repro.contrastive.mucow import load_mucow
 from repro.contrastive.scoring import check_record, coded, score_suite
 from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, without_overlap
 from repro.core.config import DataConfig, from_dict
-from repro.runs.models import load_translator
 from repro.data.corpora import load_once
 from repro.errors import InputError
 from repro.records.sentences import Table
+from repro.runs.models import load_translator
 from repro.runs.run import Run
 
 COLUMNS = ("result", "item", "type", "origin", "distance", "candidate", "cross_entropy")
@@ -28,8 +28,8 @@ ITEMS_PER_TYPE, SUITE_SEED = 200, 1
 def suite_of(data: DataConfig) -> ContrastiveSuite:
     """Return the pairs that fit what a run was trained on.
 
-    The generated corpus has exact ones. For other text there are generated errors in German references, and MuCoW from German into
-    English, without the items that the corpus is trained on.
+    The generated corpus has exact ones. For other text there are generated errors in German
+    references, and MuCoW from German into English, without the items that the corpus is trained on.
 
     Raises:
         InputError: there are none for its languages.
@@ -67,13 +67,20 @@ def packed(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for number, result in enumerate(results):
         items = result["items"]
         kinds = [[items[by]["names"][of] for of in items[by]["of"]] for by in ("type", "origin")]
-        found = zip(*kinds, items["distance"], items["reference"], items["contrastive"], strict=True)
+        found = zip(
+            *kinds, items["distance"], items["reference"], items["contrastive"], strict=True
+        )
         for item, (kind, origin, distance, reference, contrastive) in enumerate(found):
             about = (number, item, kind, origin, math.nan if distance is None else distance)
-            rows += [(*about, candidate, value) for candidate, value in enumerate([reference, *contrastive])]
+            rows += [
+                (*about, candidate, value)
+                for candidate, value in enumerate([reference, *contrastive])
+            ]
     table = Table(dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
     return {
-        "results": [{name: value for name, value in result.items() if name != "items"} for result in results],
+        "results": [
+            {name: value for name, value in result.items() if name != "items"} for result in results
+        ],
         "tables": {"items": table},
     }
 
@@ -86,20 +93,37 @@ def results_of(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
     """Return the items of each result by its number."""
-    numbers, candidates, values = (table[name].tolist() for name in ("result", "candidate", "cross_entropy"))
+    numbers, candidates, values = (
+        table[name].tolist() for name in ("result", "candidate", "cross_entropy")
+    )
     kinds, origins, distances = table["type"], table["origin"], table["distance"].tolist()
     found: dict[int, dict[str, Any]] = {}
     for row, (number, candidate, value) in enumerate(zip(numbers, candidates, values, strict=True)):
-        empty: dict[str, Any] = {"type": [], "origin": [], "distance": [], "reference": [], "contrastive": []}
+        empty: dict[str, Any] = {
+            "type": [],
+            "origin": [],
+            "distance": [],
+            "reference": [],
+            "contrastive": [],
+        }
         items = found.setdefault(number, empty)
         if candidate:
             items["contrastive"][-1].append(value)
             continue
         distance = None if math.isnan(distances[row]) else int(distances[row])
-        of_item = {"type": kinds[row], "origin": origins[row], "distance": distance, "reference": value, "contrastive": []}
+        of_item = {
+            "type": kinds[row],
+            "origin": origins[row],
+            "distance": distance,
+            "reference": value,
+            "contrastive": [],
+        }
         for name, what in of_item.items():
             items[name].append(what)
-    return {number: items | {by: coded(items[by]) for by in ("type", "origin")} for number, items in found.items()}
+    return {
+        number: items | {by: coded(items[by]) for by in ("type", "origin")}
+        for number, items in found.items()
+    }
 
 
 def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
@@ -126,7 +150,9 @@ def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
             yield f"pairs: are others than those of {suite.name}"
         elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
             yield f"types of error: are not those of the pairs of {suite.name}"
-        elif [origins["names"][of] for of in origins["of"]] != [item.origin for item in suite.items]:
+        elif [origins["names"][of] for of in origins["of"]] != [
+            item.origin for item in suite.items
+        ]:
             yield f"origins: are not those of the pairs of {suite.name}"
         elif result["items"]["distance"] != [item.distance for item in suite.items]:
             yield f"distances: are not those of the pairs of {suite.name}"

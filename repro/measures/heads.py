@@ -1,11 +1,14 @@
 """Head records: what every head of a finished run does, measured on a split, with everything needed to print and draw it.
 
-Attention is read with the references as targets, so that models are compared on the same text; relevance with the model's own
-translations, its generation steps (Voita et al. 2019, appendix A.3); the gradient belongs to the loss of the references. The last two are
-measured on the first sentences only: each target position costs a backward pass, and a small batch bounds the memory.
+Attention is read with the references as targets, so that models are compared on the same text;
+relevance with the model's own translations, its generation steps (Voita et al. 2019, appendix A.3);
+the gradient belongs to the loss of the references. The last two are measured on the first sentences
+only: each target position costs a backward pass, and a small batch bounds the memory.
 
-A record is JSON: `sites` holds for each site the fields of `HeadStatistics`, its `main_offset` and `positional`, `relevance` (by
-`ratio_eps`), `relevance_alphabeta`, `gradient` and `roles`, by layer and head from 0; null is a missing head, or nothing to average.
+A record is JSON: `sites` holds for each site the fields of `HeadStatistics`, its `main_offset` and
+    `positional`, `relevance` (by
+`ratio_eps`), `relevance_alphabeta`, `gradient` and `roles`, by layer and head from 0; null is a
+missing head, or nothing to average.
 """
 
 import time
@@ -21,7 +24,15 @@ from tqdm import tqdm
 
 from repro.analysis.heads import MOST_FREQUENT, HeadStatistics, head_roles, measure_heads
 from repro.analysis.relevance import HeadValues, gradient_importance, head_relevance
-from repro.analysis.syntax import DIRECTIONS, PARSER, RELATIONS, Parse, SyntaxStatistics, english_parser, measure_syntax
+from repro.analysis.syntax import (
+    DIRECTIONS,
+    PARSER,
+    RELATIONS,
+    Parse,
+    SyntaxStatistics,
+    english_parser,
+    measure_syntax,
+)
 from repro.core.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.core.config import DataConfig
 from repro.core.decoding import Translator
@@ -76,7 +87,8 @@ def describe_heads(
         The record.
 
     Raises:
-        InputError: a run that is not finished, an unknown split, no sentence, another version of the corpus, a model without heads.
+        InputError: a run that is not finished, an unknown split, no sentence, another version of
+            the corpus, a model without heads.
         MachineError: parses are wanted, but the parser is not installed.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
@@ -89,10 +101,17 @@ def describe_heads(
         treebank = find_treebank(data, split, sources)
 
     model, subwords, clock = translator.model, translator.subwords, _Clock()
-    counts = tuple(count_tokens(subwords, side[: data.train_pairs]) for side in corpus.pairs("train", data.source, data.target))
-    batches = [(batch.src, batch.tgt_in) for batch in _batches(translator, sources, refs, BATCH_TOKENS)]
+    counts = tuple(
+        count_tokens(subwords, side[: data.train_pairs])
+        for side in corpus.pairs("train", data.source, data.target)
+    )
+    batches = [
+        (batch.src, batch.tgt_in) for batch in _batches(translator, sources, refs, BATCH_TOKENS)
+    ]
     statistics = clock.time("statistics", measure_heads, model, batches, counts, MOST_FREQUENT)
-    importance = _measure_importance(translator, sources[:relevance_sentences], refs[:relevance_sentences], clock, quiet)
+    importance = _measure_importance(
+        translator, sources[:relevance_sentences], refs[:relevance_sentences], clock, quiet
+    )
     syntax = None
     if treebank is not None:
         syntax = clock.time("syntax", measure_syntax, model, subwords, sources, treebank.parses)
@@ -106,10 +125,16 @@ def describe_heads(
             "most_frequent": MOST_FREQUENT,
             "parses": None if treebank is None else treebank.name,
             "seconds": clock.seconds,
-            "provenance": provenance(model.output.weight.device, torch.get_num_threads(), corpus.fingerprint),
+            "provenance": provenance(
+                model.output.weight.device, torch.get_num_threads(), corpus.fingerprint
+            ),
         },
         "sites": {
-            site: _site(found, {name: values[site] for name, values in importance.items()}, syntax if site == "encoder_self" else None)
+            site: _site(
+                found,
+                {name: values[site] for name, values in importance.items()},
+                syntax if site == "encoder_self" else None,
+            )
             for site, found in statistics.items()
         },
         "syntax": None if syntax is None else _syntax(syntax),
@@ -123,16 +148,27 @@ def _corpus_of(run: Run) -> ParallelCorpus:
     corpus = load_once(data.corpus, data.source, data.target)
     if corpus.fingerprint != run.provenance()["data_fingerprint"]:
         what = f"was trained on another version of {data.corpus} than there is here"
-        raise InputError(str(run.path), what, "use the same version of the corpus, or train it again")
+        raise InputError(
+            str(run.path), what, "use the same version of the corpus, or train it again"
+        )
     return corpus
 
 
 def _first_pairs(
-    corpus: ParallelCorpus, data: DataConfig, split: str, limit: int | None, relevance_sentences: int
+    corpus: ParallelCorpus,
+    data: DataConfig,
+    split: str,
+    limit: int | None,
+    relevance_sentences: int,
 ) -> tuple[list[str], list[str]]:
     """Return the first sentences of a split, all without a limit, and their references; refuse to take none."""
     check_kind("limit", limit, "give a number of sentences, or leave it out", int, NoneType)
-    check_kind("relevance_sentences", relevance_sentences, "give a number of sentences, or leave it out", int)
+    check_kind(
+        "relevance_sentences",
+        relevance_sentences,
+        "give a number of sentences, or leave it out",
+        int,
+    )
     sources, refs = (side[:limit] for side in corpus.pairs(split, data.source, data.target))
     if not sources or (limit is not None and limit < 1) or relevance_sentences < 1:
         what = f"limit {limit} of {len(corpus[split]):,} sentences, {relevance_sentences} of them for relevance"
@@ -147,7 +183,12 @@ def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treeb
         MachineError: the parser is not installed.
     """
     if data.corpus == "minigerman":
-        sizes = {name: size for name, size in minigerman.DEFAULT_SIZES.items() if name == split or name != "train"}  # train takes longest
+        # train takes longest
+        sizes = {
+            name: size
+            for name, size in minigerman.DEFAULT_SIZES.items()
+            if name == split or name != "train"
+        }
         examples = minigerman.splits(sizes)[split][: len(sources)]
         side = {"en": "english_tokens", "de": "german_tokens"}[data.source]
         return Treebank("gold trees", (Parse.of(getattr(example, side)) for example in examples))
@@ -180,13 +221,17 @@ class _Clock:
         return found
 
 
-def _measure_importance(translator: Translator, sources: list[str], refs: list[str], clock: _Clock, quiet: bool) -> dict[str, HeadValues]:
+def _measure_importance(
+    translator: Translator, sources: list[str], refs: list[str], clock: _Clock, quiet: bool
+) -> dict[str, HeadValues]:
     """Return relevance by both rules, over the model's own translations, and the importance by the gradient of the references' loss."""
     model = translator.model
     own = _batches(translator, sources, translator.translate(sources), RELEVANCE_TOKENS)
     fixed = _batches(translator, sources, refs, RELEVANCE_TOKENS)
 
-    def measured(name: str, measure: Callable[..., HeadValues], batches: list[Batch], *rule: str) -> HeadValues:
+    def measured(
+        name: str, measure: Callable[..., HeadValues], batches: list[Batch], *rule: str
+    ) -> HeadValues:
         with tqdm(batches, desc=name.replace("_", ", "), unit="batch", disable=quiet) as bar:
             return clock.time(name, measure, model, bar, *rule)
 
@@ -197,33 +242,55 @@ def _measure_importance(translator: Translator, sources: list[str], refs: list[s
     }
 
 
-def _batches(translator: Translator, sources: Sequence[str], targets: Sequence[str], batch_tokens: int) -> list[Batch]:
+def _batches(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str], batch_tokens: int
+) -> list[Batch]:
     """Return batches of neighbours in length; a blank source without an end mark has no token to look at, and is left out."""
     encode = translator.subwords.encode
-    pairs = EncodedPairs(encode(list(sources)), encode(list(targets)), translator.model.config.source_end_mark)
+    pairs = EncodedPairs(
+        encode(list(sources)), encode(list(targets)), translator.model.config.source_end_mark
+    )
     ordered = sorted((i for i in range(len(pairs)) if pairs.src[i]), key=lambda i: pairs.lengths[i])
     device = translator.model.output.weight.device
-    return [pairs.batch(indices).to(device) for indices in cut_by_tokens(ordered, pairs.lengths, batch_tokens)]
+    return [
+        pairs.batch(indices).to(device)
+        for indices in cut_by_tokens(ordered, pairs.lengths, batch_tokens)
+    ]
 
 
-def _site(found: HeadStatistics, importance: dict[str, list[np.ndarray | None]], syntax: SyntaxStatistics | None) -> dict[str, Any]:
+def _site(
+    found: HeadStatistics,
+    importance: dict[str, list[np.ndarray | None]],
+    syntax: SyntaxStatistics | None,
+) -> dict[str, Any]:
     """Return all that is known of a site; a site without attention has rows without heads."""
     width = found.confidence.shape[1]
     values = vars(found) | {"main_offset": found.main_offset, "positional": found.positional}
-    values |= {name: np.array([_padded(layer, width) for layer in layers]) for name, layers in importance.items()}
+    values |= {
+        name: np.array([_padded(layer, width) for layer in layers])
+        for name, layers in importance.items()
+    }
     roles = head_roles(found, None if syntax is None else syntax.syntactic)
-    return {name: _json(value) for name, value in values.items()} | {"roles": [[list(head) for head in layer] for layer in roles]}
+    return {name: _json(value) for name, value in values.items()} | {
+        "roles": [[list(head) for head in layer] for layer in roles]
+    }
 
 
 def _syntax(found: SyntaxStatistics) -> dict[str, Any]:
     def by_name(values: np.ndarray) -> dict[str, dict[str, Any]]:
-        return {name: dict(zip(DIRECTIONS, map(_json, rows), strict=True)) for name, rows in zip(RELATIONS, values, strict=True)}
+        return {
+            name: dict(zip(DIRECTIONS, map(_json, rows), strict=True))
+            for name, rows in zip(RELATIONS, values, strict=True)
+        }
 
     return {
         "accuracy": by_name(found.accuracy),
         "margin": by_name(found.margin),
         "baseline": dict(zip(RELATIONS, _json(found.baseline), strict=True)),
-        "positions": {relation: {str(offset): count for offset, count in counts.items()} for relation, counts in found.positions.items()},
+        "positions": {
+            relation: {str(offset): count for offset, count in counts.items()}
+            for relation, counts in found.positions.items()
+        },
         "num_skipped": found.num_skipped,
     }
 

@@ -1,7 +1,8 @@
 """Memory of an update in training: the bytes that the forward pass leaves for the backward pass, counted, not timed.
 
-You et al. 2020, Tables 3 and 7, give the largest batch that fits on their GPU. It depends on what autograd keeps for
-every token. That is counted here: it needs no trained model and depends on the version of PyTorch, not on the machine.
+You et al. 2020, Tables 3 and 7, give the largest batch that fits on their GPU. It depends on what
+autograd keeps for every token. That is counted here: it needs no trained model and depends on the
+version of PyTorch, not on the machine.
 """
 
 from functools import cache
@@ -16,7 +17,8 @@ from repro.core.training import batch_loss
 from repro.core.transformer import Transformer
 from repro.measures.speed import STEPS
 
-# Any number gives the same bytes a token; the graph of 64 pairs alone would take 0.8 GB at the scale of Multi30k.
+# Any number gives the same bytes a token; the graph of 64 pairs alone would take 0.8 GB at the
+# scale of Multi30k.
 PAIRS = 4
 
 
@@ -24,12 +26,14 @@ PAIRS = 4
 def bytes_per_token(config: RunConfig) -> float:
     """Return how many bytes more an update of a run keeps for its backward pass for each further target token.
 
-    What is there whatever the batch, such as parameters or the gradient that the loss holds, cancels. Pairs have `STEPS` tokens a side;
-    which tokens they are does not matter.
+    What is there whatever the batch, such as parameters or the gradient that the loss holds,
+    cancels. Pairs have `STEPS` tokens a side; which tokens they are does not matter.
     """
     with torch.random.fork_rng(devices=[]):
         model = Transformer(config.model, config.data.vocab_size, PAD_ID, length_ratio=1.0).train()
-        (less, few), (more, many) = (_kept(model, config, num_pairs) for num_pairs in (PAIRS, 2 * PAIRS))
+        (less, few), (more, many) = (
+            _kept(model, config, num_pairs) for num_pairs in (PAIRS, 2 * PAIRS)
+        )
     return (more - less) / (many - few)
 
 
@@ -46,5 +50,7 @@ def _kept(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, i
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         loss, _, tokens = batch_loss(model, batch, config.train)
-    assert loss.requires_grad  # the graph and all that it keeps live until here: no place in memory was counted for two tensors
+    # the graph and all that it keeps live until here: no place in memory was counted for two
+    # tensors
+    assert loss.requires_grad
     return sum(kept.values()), tokens

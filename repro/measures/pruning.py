@@ -1,8 +1,10 @@
 """From a wanted number of heads to the penalty that leaves so many: a grid of penalties, then intervals that are cut again.
 
-Voita et al. 2019, section 6.1, vary lambda and give no values. A larger penalty leaves fewer heads, on the whole: the count also
-depends on the number of updates and on the draws of the gates, it jumps, and it need not fall with every step. So a wanted number may be
-missed, and what is returned is the nearest that was found within a bounded number of runs.
+Voita et al. 2019, section 6.1, vary lambda and give no values. A larger penalty leaves fewer heads,
+    on the whole: the count also
+depends on the number of updates and on the draws of the gates, it jumps, and it need not fall with
+every step. So a wanted number may be missed, and what is returned is the nearest that was found
+within a bounded number of runs.
 """
 
 import math
@@ -15,7 +17,14 @@ from repro.data.corpora import task_of
 from repro.errors import InputError, ReproError
 from repro.measures.scores import evaluate_run, train_and_evaluate
 from repro.pruning.cutting import from_scratch_config, save_pruned
-from repro.pruning.gates import almost_binary, continued_config, gate_table, kept_heads, pruning_config, undecided
+from repro.pruning.gates import (
+    almost_binary,
+    continued_config,
+    gate_table,
+    kept_heads,
+    pruning_config,
+    undecided,
+)
 from repro.records.stored import score_of
 from repro.runs.jobs import describe_outcome, run_all
 from repro.runs.models import load_model
@@ -29,8 +38,8 @@ NARROW = 1.05  # penalties whose ratio is smaller lead to counts that differ by 
 class PruningPoint(NamedTuple):
     """A pruned model as a point of Figures 7, 9 and 10: heads left, and BLEU.
 
-    `heads` counts the open gates; `kept` is the number of heads of every layer by site, with those of sites without gates.
-    `undecided` and `almost_binary`: see `pruning.py`.
+    `heads` counts the open gates; `kept` is the number of heads of every layer by site, with those
+    of sites without gates. `undecided` and `almost_binary`: see `pruning.py`.
     """
 
     run: Run
@@ -74,19 +83,35 @@ def sweep(
         Stopped: a stop was asked for.
     """
     if base.path.resolve().parent != runs_root().resolve():
-        raise InputError(str(base.path), f"is not in the folder of runs, {runs_root()}", "set REPRO_RUNS to the folder that it is in")
+        raise InputError(
+            str(base.path),
+            f"is not in the folder of runs, {runs_root()}",
+            "set REPRO_RUNS to the folder that it is in",
+        )
     if task_of(base.config.data.corpus) == "summarisation":
-        raise InputError(base.path.name, "is scored by ROUGE, and what pruning costs is counted in BLEU", "prune a run of translation")
+        raise InputError(
+            base.path.name,
+            "is scored by ROUGE, and what pruning costs is counted in BLEU",
+            "prune a run of translation",
+        )
     if not penalties:
         raise InputError("penalties", "there is none to begin with", "give at least one")
     if min(penalties) <= 0:
-        raise InputError("penalties", f"must be above 0, found {min(penalties):g}: they are halved and doubled", "leave it out")
+        raise InputError(
+            "penalties",
+            f"must be above 0, found {min(penalties):g}: they are halved and doubled",
+            "leave it out",
+        )
     points: dict[float, PruningPoint] = {}
-    while queue := penalties_to_try({penalty: point.heads for penalty, point in points.items()}, wanted, penalties, max_runs):
+    while queue := penalties_to_try(
+        {penalty: point.heads for penalty, point in points.items()}, wanted, penalties, max_runs
+    ):
         configs = [pruning_config(base, penalty, sites, **options) for penalty in queue]
         if not points:
             updates = configs[0].train.max_updates
-            report(f"trains {len(configs)} to {max_runs} gated models of {updates:,} updates each; those that are there are used")
+            report(
+                f"trains {len(configs)} to {max_runs} gated models of {updates:,} updates each; those that are there are used"
+            )
         outcomes = run_all(
             [(config, split) for config in configs],
             train_and_evaluate,
@@ -96,23 +121,31 @@ def sweep(
         for outcome, config in zip(outcomes, configs, strict=True):
             if isinstance(outcome, ReproError):
                 raise outcome
-            points[config.train.gate_penalty] = point_of(Run(base.path.parent / outcome["run"]), split)
+            points[config.train.gate_penalty] = point_of(
+                Run(base.path.parent / outcome["run"]), split
+            )
     return sorted(points.values(), key=lambda point: (-point.heads, point.penalty))
 
 
 def penalties_to_try(
-    counts: Mapping[float, int], wanted: Iterable[int], penalties: Iterable[float] = PENALTIES, max_runs: int = MAX_RUNS
+    counts: Mapping[float, int],
+    wanted: Iterable[int],
+    penalties: Iterable[float] = PENALTIES,
+    max_runs: int = MAX_RUNS,
 ) -> list[float]:
     """Return the penalties to try next, at the same time; none when the search has ended.
 
-    What a search tried follows from the counts that it found, so `repro verify` sees a point that was left out of a record.
+    What a search tried follows from the counts that it found, so `repro verify` sees a point that
+    was left out of a record.
 
     Args:
         counts: heads left by penalty, of the runs so far.
         wanted, penalties, max_runs: see `sweep`.
     """
     proposed = [next_penalty(counts, number) for number in wanted] if counts else penalties
-    return [penalty for penalty in dict.fromkeys(proposed) if penalty is not None][: max_runs - len(counts)]
+    return [penalty for penalty in dict.fromkeys(proposed) if penalty is not None][
+        : max_runs - len(counts)
+    ]
 
 
 def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
@@ -129,7 +162,9 @@ def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
         return _rounded(penalties[0] / 2)
     if counts[penalties[-1]] > wanted:
         return _rounded(penalties[-1] * 2)
-    low, high = next((low, high) for low, high in pairwise(penalties) if counts[low] > wanted > counts[high])
+    low, high = next(
+        (low, high) for low, high in pairwise(penalties) if counts[low] > wanted > counts[high]
+    )
     return _rounded(math.sqrt(low * high)) if high / low > NARROW else None
 
 
@@ -163,28 +198,34 @@ def point_of(run: Run, split: str = "test") -> PruningPoint:
     kept = {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}
     heads = sum(row.gate != 0 for row in rows)
     bleu = score_of(evaluate_run(run, split), "BLEU")["value"]
-    return PruningPoint(run, run.config.train.gate_penalty, heads, kept, undecided(rows), share, bleu)
+    return PruningPoint(
+        run, run.config.train.gate_penalty, heads, kept, undecided(rows), share, bleu
+    )
 
 
 SERIES = {"encoder": ("encoder_self",), "all": SITES}
 
 
-SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}  # of heads kept, that claims ask about: at most so many, but at least one
+# of heads kept, that claims ask about: at most so many, but at least one
+SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}
 
 
 MAX_RUNS = {"encoder": 6, "all": 5}
 
 
-TRAININGS = sum(MAX_RUNS.values()) + len(SERIES) + 1  # of half the length, for one model at most: with controls and a shape from scratch
+# of half the length, for one model at most: with controls and a shape from scratch
+TRAININGS = sum(MAX_RUNS.values()) + len(SERIES) + 1
 
 
 def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Prune each run, encoder heads alone and heads of all sites, to several sizes, beside the same training without pruning.
 
-    One shape of all sites is trained from scratch: the one nearest to a quarter of all heads, which need not be the sparsest.
+    One shape of all sites is trained from scratch: the one nearest to a quarter of all heads, which
+        need not be the sparsest.
 
     Returns:
-        For each run its series of pruned models with the control that they are compared with, and under `records` all score records.
+        For each run its series of pruned models with the control that they are compared with, and
+        under `records` all score records.
     """
     return [_measure_one(run) for run in runs]
 
@@ -198,14 +239,25 @@ def _measure_one(run: Run) -> dict[str, Any]:
         wanted = wanted_heads(name, num_heads)
         points = sweep(run, wanted, sites, max_runs=MAX_RUNS[name], report=lambda *_: None)
         control = train_and_evaluate(continued_config(run, sites))
-        series[name] = {"heads": num_heads, "points": [_describe(point) for point in points], "continued": control["config_digest"]}
+        series[name] = {
+            "heads": num_heads,
+            "points": [_describe(point) for point in points],
+            "continued": control["config_digest"],
+        }
         records += [*(evaluate_run(point.run) for point in points), control]
         if name == "all":
             small = save_pruned(nearest(points, wanted[-1]).run)
             scratch = train_and_evaluate(from_scratch_config(small))
             records += [evaluate_run(small), scratch]
-            series["scratch"] = {"pruned": small.config.digest(), "scratch": scratch["config_digest"]}
-    return {"series": series, "whole": {site: [len(layer) for layer in layers] for site, layers in whole.items()}, "records": records}
+            series["scratch"] = {
+                "pruned": small.config.digest(),
+                "scratch": scratch["config_digest"],
+            }
+    return {
+        "series": series,
+        "whole": {site: [len(layer) for layer in layers] for site, layers in whole.items()},
+        "records": records,
+    }
 
 
 def wanted_heads(name: str, num_heads: int) -> list[int]:
@@ -223,7 +275,9 @@ def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> li
     """
     tried: dict[float, int] = {}
     missing: list[float] = []
-    while not missing and (queue := penalties_to_try(tried, wanted_heads(name, num_heads), max_runs=MAX_RUNS[name])):
+    while not missing and (
+        queue := penalties_to_try(tried, wanted_heads(name, num_heads), max_runs=MAX_RUNS[name])
+    ):
         tried |= {penalty: heads[penalty] for penalty in queue if penalty in heads}
         missing = [penalty for penalty in queue if penalty not in heads]
     return sorted([*tried, *missing])

@@ -1,6 +1,7 @@
 """What is measured on finished runs besides their test scores; each kind of record is made by one function here.
 
-A record of any kind has `format`, `kind`, `run`, `system`, `seed`, `config`, `config_digest` and `provenance`, and then its own numbers.
+A record of any kind has `format`, `kind`, `run`, `system`, `seed`, `config`, `config_digest` and
+`provenance`, and then its own numbers.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +47,10 @@ def measure_maps(run: Run) -> dict[str, Any]:
     tgt = [BOS_ID, *translator.subwords.encode([translation])[0]]
     weights = collect_weights(translator.model, pad([src]), pad([tgt]))
     sites = {
-        site: [None if layer is None else np.round(layer[0].double().numpy(), 4).tolist() for layer in layers]
+        site: [
+            None if layer is None else np.round(layer[0].double().numpy(), 4).tolist()
+            for layer in layers
+        ]
         for site, layers in weights._asdict().items()
     }
     ends = ["</s>"] if run.config.model.source_end_mark else []
@@ -60,11 +64,14 @@ def measure_maps(run: Run) -> dict[str, Any]:
 def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
     """Translate a test set with each head masked in all encoder layers, one at a time (Raganato et al. 2020, Table 4).
 
-    Only translations that the mask changes are kept, by the number of their sentence, beside those without a mask, whose number is 0: the
+    Only translations that the mask changes are kept, by the number of their sentence, beside those
+        without a mask, whose number is 0: the
     score record may be of another machine, whose rounding led to another model.
     """
     data = run.config.data
-    sources, refs = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
+    sources, refs = load_corpus(data.corpus, data.source, data.target).pairs(
+        split, data.source, data.target
+    )
     scored = evaluate_run(run, split)
     whole = hypotheses_of(scored)
     translator = load_translator(run)
@@ -73,9 +80,16 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
     for head in range(max(place.head for place in places) + 1):
         with scaled_heads(translator.model, without_in_every_layer(places, head)):
             hyps = translator.translate(sources)
-        rows += [(head + 1, i, hyp) for i, (hyp, before) in enumerate(zip(hyps, whole, strict=True)) if hyp != before]
+        rows += [
+            (head + 1, i, hyp)
+            for i, (hyp, before) in enumerate(zip(hyps, whole, strict=True))
+            if hyp != before
+        ]
         heads[str(head + 1)] = {"heads": [list(place) for place in places if place.head == head]}
-    tables = {"masks": masks_table(rows, refs, data.target), "references": scored["tables"]["references"]}
+    tables = {
+        "masks": masks_table(rows, refs, data.target),
+        "references": scored["tables"]["references"],
+    }
     return {"split": split, "masks": heads, "tables": tables}
 
 
@@ -90,10 +104,13 @@ def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: s
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
     """Return for each sentence the share of its tokens whose self-attention is strongest two or more positions away, by site.
 
-    In the encoder these are the tokens of the source, in the decoder those of the reference and the start mark, which sees only itself.
+    In the encoder these are the tokens of the source, in the decoder those of the reference and the
+    start mark, which sees only itself.
     """
     data = run.config.data
-    texts = load_corpus(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
+    texts = load_corpus(data.corpus, data.source, data.target).pairs(
+        split, data.source, data.target
+    )
     translator = load_translator(run, "cpu")
     src, tgt = map(translator.subwords.encode, texts)
     pairs = EncodedPairs(src, tgt, run.config.model.source_end_mark)
@@ -120,5 +137,8 @@ MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {
 EVERY_SEED = ("masks", "heads", "contrastive", "pruning")
 """Kinds that are made of every seed: nothing but the same measure of other models tells how much seeds matter to it."""
 
-JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {"speed": measure_speed, "pruning": measure_pruning}
+JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {
+    "speed": measure_speed,
+    "pruning": measure_pruning,
+}
 """Kinds that need the whole machine, or several runs in one sitting. Score records that come with one are under `records`."""

@@ -1,8 +1,9 @@
 """Hold search against training: a model must score its own translations alike step by step and read at once.
 
-Search reads one token at a time over a cache, training reads all at once. Attention that depends on later
-tokens, or on what a cache does not hold, is one model in training and another in search: its scores are of
-neither. The contract tests see this of a variant by itself, here it is seen of the model that is scored.
+Search reads one token at a time over a cache, training reads all at once. Attention that depends on
+later tokens, or on what a cache does not hold, is one model in training and another in search: its
+scores are of neither. The contract tests see this of a variant by itself, here it is seen of the
+model that is scored.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,11 @@ TOLERANCE = 0.01  # of a rank score, relative to it or to one; rounding is a tho
 
 @torch.inference_mode()
 def check_search(
-    translator: Translator, sentences: Sequence[str], hypotheses: Sequence[Hypothesis], search: SearchConfig, where: str
+    translator: Translator,
+    sentences: Sequence[str],
+    hypotheses: Sequence[Hypothesis],
+    search: SearchConfig,
+    where: str,
 ) -> None:
     """Read some hypotheses of a search again, all tokens at once, and compare the scores.
 
@@ -39,14 +44,22 @@ def check_search(
         InputError: a score is another one: naming the site whose attention is.
     """
     model, marked = translator.model, translator.model.config.source_end_mark
-    found = [index for index, (ids, score, _) in enumerate(hypotheses) if ids and score > float("-inf")]
+    found = [
+        index for index, (ids, score, _) in enumerate(hypotheses) if ids and score > float("-inf")
+    ]
     found.sort(key=lambda index: len(hypotheses[index].ids))
-    some = [*found[:: max(1, len(found) // SAMPLE)][:SAMPLE], *found[-1:]]  # of all lengths, and the longest
+    # of all lengths, and the longest
+    some = [*found[:: max(1, len(found) // SAMPLE)][:SAMPLE], *found[-1:]]
     if not some:
         return
-    src = [mark_source(ids, marked) for ids in translator.subwords.encode([sentences[index] for index in some])]
+    src = [
+        mark_source(ids, marked)
+        for ids in translator.subwords.encode([sentences[index] for index in some])
+    ]
     chosen = [hypotheses[index] for index in some]
-    for source, (ids, score, _), log_prob in zip(src, chosen, _read_at_once(model, src, chosen), strict=True):
+    for source, (ids, score, _), log_prob in zip(
+        src, chosen, _read_at_once(model, src, chosen), strict=True
+    ):
         factor = float(search.rank(torch.ones(()), len(ids) + 1))
         if not abs(log_prob * factor - score) <= TOLERANCE * max(1.0, abs(score)):
             what = (
@@ -57,10 +70,15 @@ def check_search(
             raise InputError(where, what, mend)
 
 
-def _read_at_once(model: Transformer, src: list[list[int]], hypotheses: list[Hypothesis]) -> list[float]:
+def _read_at_once(
+    model: Transformer, src: list[list[int]], hypotheses: list[Hypothesis]
+) -> list[float]:
     """Return the log-probability of each translation with its end mark, as search counts it."""
     device = next(model.parameters()).device
-    tgt_in, tgt_out = (pad([[*before, *ids, *after] for ids, _, _ in hypotheses]).to(device) for before, after in MARKS)
+    tgt_in, tgt_out = (
+        pad([[*before, *ids, *after] for ids, _, _ in hypotheses]).to(device)
+        for before, after in MARKS
+    )
     logits = model(pad(src).to(device), tgt_in).float()
     logits[:, :, NEVER_GENERATED] = float("-inf")
     found = logits.log_softmax(-1).gather(2, tgt_out[:, :, None])[:, :, 0]
@@ -70,21 +88,34 @@ def _read_at_once(model: Transformer, src: list[list[int]], hypotheses: list[Hyp
 def _site_that_differs(model: Transformer, source: list[int], ids: list[int]) -> str:
     """Return the site of the first attention in the decoder that gives something else step by step."""
     places = {site: layers for site, layers in model.attentions().items() if site != "encoder_self"}
-    order = [(site, layers[number]) for number in range(len(model.decoder)) for site, layers in places.items()]
+    order = [
+        (site, layers[number])
+        for number in range(len(model.decoder))
+        for site, layers in places.items()
+    ]
     modules = [(site, module) for site, module in order if module is not None]
     device = next(model.parameters()).device
     src, tokens = (torch.tensor([row], device=device) for row in (source, [BOS_ID, *ids]))
     whole = _outputs(model, src, [tokens], [module for _, module in modules])
     steps = _outputs(model, src, list(tokens.split(1, dim=1)), [module for _, module in modules])
-    apart = [float((a - b).abs().max() / a.abs().max().clamp_min(1e-9)) for a, b in zip(whole, steps, strict=True)]
-    return next((site for (site, _), distance in zip(modules, apart, strict=True) if not distance <= 1e-3), "decoder_self")
+    apart = [
+        float((a - b).abs().max() / a.abs().max().clamp_min(1e-9))
+        for a, b in zip(whole, steps, strict=True)
+    ]
+    return next(
+        (site for (site, _), distance in zip(modules, apart, strict=True) if not distance <= 1e-3),
+        "decoder_self",
+    )
 
 
-def _outputs(model: Transformer, src: Tensor, pieces: list[Tensor], modules: Sequence[nn.Module]) -> list[Tensor]:
+def _outputs(
+    model: Transformer, src: Tensor, pieces: list[Tensor], modules: Sequence[nn.Module]
+) -> list[Tensor]:
     """Return what modules give when the target is read piece by piece, `(1, tgt_len, embed_dim)` each."""
     seen: list[list[Tensor]] = [[] for _ in modules]
     hooks = [
-        module.register_forward_hook(lambda _m, _i, out, kept=kept: kept.append(out)) for module, kept in zip(modules, seen, strict=True)
+        module.register_forward_hook(lambda _m, _i, out, kept=kept: kept.append(out))
+        for module, kept in zip(modules, seen, strict=True)
     ]
     try:
         state = model.start(src)

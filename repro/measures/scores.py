@@ -12,7 +12,16 @@ from repro.core.batches import EncodedPairs
 from repro.core.config import RunConfig
 from repro.core.decoding import SearchConfig
 from repro.core.training import evaluate_nll
-from repro.data.corpora import MOVED, check_at_hand, is_moved, load_once, load_pairs, may_change, own_folder, task_of
+from repro.data.corpora import (
+    MOVED,
+    check_at_hand,
+    is_moved,
+    load_once,
+    load_pairs,
+    may_change,
+    own_folder,
+    task_of,
+)
 from repro.data.parallel import digest
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.measures.rereading import check_search
@@ -30,14 +39,17 @@ from repro.statistics.comparing import as_records, score_all
 Pairs = tuple[list[str], list[str]]  # sources and references
 
 
-def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True) -> dict[str, Any]:
+def evaluate_run(
+    run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True
+) -> dict[str, Any]:
     """Translate and score a split with a finished run; the record is kept in the run's folder, if it may be, and found there the next time.
 
     A kept record that is damaged, edited, or of other text than there is now is made again.
 
     Args:
         run: a finished run.
-        split: `test`, `dev`, a further test set of the corpus, or one of another corpus, `iwslt16:test`.
+        split: `test`, `dev`, a further test set of the corpus, or one of another corpus,
+            `iwslt16:test`.
         search: how to search.
         quiet: no progress bar.
 
@@ -45,8 +57,9 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
         The record.
 
     Raises:
-        InputError: a run that is not finished, an unknown split, or a published corpus that has changed since: the sentences of the test
-            set may be in the training text that there was. Also a model that scores its translations otherwise read at once.
+        InputError: a run that is not finished, an unknown split, or a published corpus that has
+            changed since: the sentences of the test set may be in the training text that there was.
+            Also a model that scores its translations otherwise read at once.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     if search is not None:
@@ -56,13 +69,22 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     _check_version(run)
     sources, refs = load_pairs(data.corpus, data.source, data.target, split)
     made_of = json.dumps(asdict(search), sort_keys=True)
-    if ":" in split or own_folder(data.corpus):  # unlike a published corpus, it may have changed since
+    # unlike a published corpus, it may have changed since
+    if ":" in split or own_folder(data.corpus):
         made_of += str((sources, refs))
     if not refs:
-        raise InputError(f"{data.corpus}, {split}", "has no sentence pair", "put some into its files, or choose another split")
+        raise InputError(
+            f"{data.corpus}, {split}",
+            "has no sentence pair",
+            "put some into its files, or choose another split",
+        )
     if changed_code(run):  # the kept translations are those of the old code
         made_of += str(output_of(run.config.model))
-    path = run.path / "evaluations" / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
+    path = (
+        run.path
+        / "evaluations"
+        / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
+    )
     if run.is_finished and _is_what_it_would_be(path, run, split, search, (sources, refs)):
         return load_record(path)
     translator = load_translator(run)
@@ -71,7 +93,10 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
     hyps = translator.texts(found)
     seconds = time.perf_counter() - start
     check_search(translator, sources, found, search, str(run.path))
-    decoding = {"seconds": round(seconds, 2), "sentences_per_second": round(len(sources) / seconds, 1)}
+    decoding = {
+        "seconds": round(seconds, 2),
+        "sentences_per_second": round(len(sources) / seconds, 1),
+    }
     record = _describe(run, split, search, (sources, refs), hyps, decoding)
     try:
         write_record(path, record)
@@ -83,7 +108,8 @@ def evaluate_run(run: Run, split: str = "test", search: SearchConfig | None = No
 def dev_loss(run: Run) -> float:
     """Return the mean negative log-likelihood of the target tokens of dev by the final parameters of a run, in nats.
 
-    It is measured where these are the mean of several checkpoints; else the log has it, as the last one.
+    It is measured where these are the mean of several checkpoints; else the log has it, as the last
+    one.
     """
     data, config = run.config.data, run.config
     logged = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
@@ -92,7 +118,9 @@ def dev_loss(run: Run) -> float:
     translator = load_translator(run)
     sources, refs = load_pairs(data.corpus, data.source, data.target, "dev")
     subwords = translator.subwords
-    pairs = EncodedPairs(subwords.encode(sources), subwords.encode(refs), config.model.source_end_mark)
+    pairs = EncodedPairs(
+        subwords.encode(sources), subwords.encode(refs), config.model.source_end_mark
+    )
     return evaluate_nll(translator.model, pairs, config.train, translator.between_batches)
 
 
@@ -102,13 +130,24 @@ def _check_version(run: Run) -> None:
     check_at_hand(data.corpus, run.path)
     if (own_folder(data.corpus) and not is_moved(data.corpus)) or not may_change(data.corpus):
         return
-    if load_once(data.corpus, data.source, data.target).fingerprint != run.provenance()["data_fingerprint"]:
+    if (
+        load_once(data.corpus, data.source, data.target).fingerprint
+        != run.provenance()["data_fingerprint"]
+    ):
         what = f"was trained on another version of {data.corpus}, whose training text may hold what is test text in this one"
-        elsewhere = f"set {MOVED} to the folder that holds its text now" if is_moved(data.corpus) else "restore the corpus"
-        raise InputError(str(run.path), what, f"{elsewhere}, or delete the run's folder to train it again")
+        elsewhere = (
+            f"set {MOVED} to the folder that holds its text now"
+            if is_moved(data.corpus)
+            else "restore the corpus"
+        )
+        raise InputError(
+            str(run.path), what, f"{elsewhere}, or delete the run's folder to train it again"
+        )
 
 
-def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs) -> bool:
+def _is_what_it_would_be(
+    path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs
+) -> bool:
     """Tell whether a record is kept at a path and is what its translations give; a score that was edited, or a cut file, is not."""
     try:
         kept = load_record(path)
@@ -117,7 +156,8 @@ def _is_what_it_would_be(path: Path, run: Run, split: str, search: SearchConfig,
         derived = _describe(run, split, search, pairs, hypotheses_of(kept), kept["decoding"])
         if not kept["tables"]["references"].is_sound():
             return False
-    except (DamagedFileError, InputError):  # no file, or a damaged one, or not as many translations as references
+    # no file, or a damaged one, or not as many translations as references
+    except (DamagedFileError, InputError):
         return False
     return kept == plain(derived)
 
@@ -138,14 +178,22 @@ def describe_run(run: Run) -> dict[str, Any]:
     }
 
 
-def _describe(run: Run, split: str, search: SearchConfig, pairs: Pairs, hyps: list[str], decoding: dict[str, float]) -> dict[str, Any]:
+def _describe(
+    run: Run,
+    split: str,
+    search: SearchConfig,
+    pairs: Pairs,
+    hyps: list[str],
+    decoding: dict[str, float],
+) -> dict[str, Any]:
     """Return the record of translations of a split."""
     data, (sources, refs) = run.config.data, pairs
     task = task_of(data.corpus)
     training = load_state(run.path / "final")
     return describe_run(run) | {
         "split": split,
-        "training": training | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
+        "training": training
+        | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
         "search": asdict(search),
         "decoding": decoding,
         "scores": as_records(score_all(hyps, refs, data.target, task)),

@@ -1,7 +1,7 @@
 """Decoding speed of trained models, side by side: the same sentences, the same number of steps, one model after the other, in rounds.
 
-A ratio is the median over rounds of speeds measured within the same round, so that a machine that slows down slows both; its interval is
-over the rounds.
+A ratio is the median over rounds of speeds measured within the same round, so that a machine that
+slows down slows both; its interval is over the rounds.
 """
 
 import time
@@ -26,10 +26,13 @@ SENTENCES, BATCH, ROUNDS = 256, 64, 5
 def measure_speed(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return for each run, in order, what a record holds of it: sentences per second in every round, and how they were taken.
 
-    Every model continues every sentence greedily for the same number of steps, over its cache, in fp32 on this machine's CPU.
+    Every model continues every sentence greedily for the same number of steps, over its cache, in
+    fp32 on this machine's CPU.
     """
     data = runs[0].config.data
-    sources = load_corpus(data.corpus, data.source, data.target).pairs("test", data.source, data.target)[0][:SENTENCES]
+    sources = load_corpus(data.corpus, data.source, data.target).pairs(
+        "test", data.source, data.target
+    )[0][:SENTENCES]
     translators = [load_translator(run, "cpu") for run in runs]
     speeds: list[list[float]] = [[] for _ in runs]
     for number in range(ROUNDS + 1):  # the first round warms up
@@ -54,7 +57,10 @@ def measure_speed(runs: Sequence[Run]) -> list[dict[str, Any]]:
 @torch.no_grad()
 def _sentences_per_second(translator: Translator, sources: list[str]) -> float:
     model = translator.model
-    encoded = [mark_source(ids, model.config.source_end_mark) for ids in translator.subwords.encode(sources)]
+    encoded = [
+        mark_source(ids, model.config.source_end_mark)
+        for ids in translator.subwords.encode(sources)
+    ]
     encoded.sort(key=len)
     start = time.perf_counter()
     for first in range(0, len(encoded), BATCH):

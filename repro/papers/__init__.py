@@ -1,7 +1,8 @@
 """The five papers: what they printed, every experiment behind it, and every claim with its test.
 
-An experiment is what stands behind one numbered table or figure; it names what must be trained and measured, and renders what was found
-beside what was printed. A paper is a file here and a line in `PAPERS`.
+An experiment is what stands behind one numbered table or figure; it names what must be trained and
+measured, and renders what was found beside what was printed. A paper is a file here and a line in
+`PAPERS`.
 
     papers      PAPERS, load_paper, find_experiments, Paper, Experiment, Deviation, zeng2021,
                 printed_numbers
@@ -34,14 +35,32 @@ if TYPE_CHECKING:
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section
     from repro.papers.tables import Row, score_table, status_line
-    from repro.papers.verdicts import as_verdict, claims_of, further_test_sets, judge, of_scores, scales_with_verdicts, side_by_side
+    from repro.papers.verdicts import (
+        as_verdict,
+        claims_of,
+        further_test_sets,
+        judge,
+        of_scores,
+        scales_with_verdicts,
+        side_by_side,
+    )
     from repro.papers.verdicts import counts as count_verdicts
     from repro.papers.verdicts import load as load_verdicts
     from repro.papers.verdicts import update as update_verdicts
     from repro.records.sentences import REFERENCE_WORDS
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
-__all__ += ["PAPERS", "Arm", "Claim", "Deviation", "Evidence", "Experiment", "Paper", "find_experiments", "load_paper"]
+__all__ += [
+    "PAPERS",
+    "Arm",
+    "Claim",
+    "Deviation",
+    "Evidence",
+    "Experiment",
+    "Paper",
+    "find_experiments",
+    "load_paper",
+]
 
 PAPERS = ("raganato2020", "you2020", "voita2019", "zeng2021", "cui2019")
 
@@ -55,7 +74,8 @@ class Experiment:
         place: such as `Table 2`.
         title: what is compared, in a line.
         arms: what is trained and scored.
-        render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while something is missing.
+        render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while
+            something is missing.
         measures: kind of record -> the arms that are measured so.
         figures: evidence -> figures by title.
         said: places in the paper's text whose numbers belong here, such as `text §5`.
@@ -91,7 +111,8 @@ class Deviation:
 def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[Deviation, ...]:
     """Return how the models of all papers are built, trained, searched and scored alike here, beside what one says or its code does.
 
-    Each of these moves BLEU as much as some of the effects that are claimed, but all systems of a comparison at once.
+    Each of these moves BLEU as much as some of the effects that are claimed, but all systems of a
+    comparison at once.
     """
     return (
         Deviation(
@@ -107,7 +128,11 @@ def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[
             "what sublayers return, nowhere else",
         ),
         Deviation("beam and length penalty", search, "5, divided by the length"),
-        Deviation("score", score, "cased BLEU of SacreBLEU with its signature, and tokenised lower-cased BLEU beside it"),
+        Deviation(
+            "score",
+            score,
+            "cased BLEU of SacreBLEU with its signature, and tokenised lower-cased BLEU beside it",
+        ),
     )
 
 
@@ -148,11 +173,23 @@ def find_experiments(name: str) -> list[tuple[Paper, Experiment]]:
         InputError: an unknown name.
     """
     if name == "all":
-        return [(paper, experiment) for paper in map(load_paper, PAPERS) for experiment in paper.experiments]
+        return [
+            (paper, experiment)
+            for paper in map(load_paper, PAPERS)
+            for experiment in paper.experiments
+        ]
     paper_name, _, experiment_name = name.partition(".")
     paper = load_paper(paper_name)
-    found = [(paper, experiment) for experiment in paper.experiments if experiment_name in ("", experiment.name)]
+    found = [
+        (paper, experiment)
+        for experiment in paper.experiments
+        if experiment_name in ("", experiment.name)
+    ]
     if not found:
         names = [experiment.name for experiment in paper.experiments]
-        raise InputError(name, f"{paper_name} has no experiment '{experiment_name}'", did_you_mean(experiment_name, names))
+        raise InputError(
+            name,
+            f"{paper_name} has no experiment '{experiment_name}'",
+            did_you_mean(experiment_name, names),
+        )
     return found

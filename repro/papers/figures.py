@@ -22,14 +22,17 @@ from repro.statistics.intervals import Estimate
 Figures = dict[str, Figure]
 
 SCALING = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "scaling.json"
-EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)  # of the drawn patterns: which word each token is a piece of
+# of the drawn patterns: which word each token is a piece of
+EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)
 PATTERNS_EXPLAINED = (
     f"The weights that need no training, in a sentence of {len(EXAMPLE_WORDS)} tokens and {EXAMPLE_WORDS[-1] + 1} words: a row a query, a "
     "column a key."
 )
 
 
-def gap_figure(evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str) -> Figures:
+def gap_figure(
+    evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str
+) -> Figures:
     """Draw the difference of each arm to the first by bins of the test set, with 95 % intervals."""
     first, others = arms[0], evidence.scored(arms[1:])
     found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others}
@@ -37,17 +40,27 @@ def gap_figure(evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequ
     systems = {name: _measured(of) for name, of in gaps.items()}
     labels, counts, _ = zip(*next(iter(found.values())), strict=True)
     title = f"BLEU against {first} by {what}{_what_intervals_know(gap for of in gaps.values() for gap in of)}"
-    return {title: plots.differences_by_length(labels, systems, counts, what, f"BLEU minus that of {first}")}
+    return {
+        title: plots.differences_by_length(
+            labels, systems, counts, what, f"BLEU minus that of {first}"
+        )
+    }
 
 
-def masked_length_figure(evidence: Evidence, arm: Arm, head: str, column: str, edges: Sequence[float], what: str) -> Figures:
+def masked_length_figure(
+    evidence: Evidence, arm: Arm, head: str, column: str, edges: Sequence[float], what: str
+) -> Figures:
     """Draw what masking a head changes in BLEU, by bins of the test set."""
     bins = evidence.bins(arm, column, edges)
     losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
     measured = _measured(losses, sign=-1)
     labels, counts = [name for name, _, _ in bins], [len(inside) for _, _, inside in bins]
     title = f"Change in BLEU with head {head} masked, by {what}{_what_intervals_know(losses)}"
-    return {title: plots.differences_by_length(labels, {str(arm): measured}, counts, what, "change in BLEU")}
+    return {
+        title: plots.differences_by_length(
+            labels, {str(arm): measured}, counts, what, "change in BLEU"
+        )
+    }
 
 
 def _measured(estimates: Sequence[Estimate], sign: int = 1) -> Measured:
@@ -59,7 +72,11 @@ def _measured(estimates: Sequence[Estimate], sign: int = 1) -> Measured:
 
 def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
     """Return what a title must add where an interval does not know how much seeds matter."""
-    return "" if all(estimate.counts_seeds for estimate in estimates) else ", intervals over test sentences alone"
+    return (
+        ""
+        if all(estimate.counts_seeds for estimate in estimates)
+        else ", intervals over test sentences alone"
+    )
 
 
 def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:
@@ -74,7 +91,9 @@ def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:
 def offset_gallery(_evidence: Evidence) -> Figures:
     """Draw the hard-coded heads of You et al. 2020 in encoder and decoder (their Figure 1)."""
     return {
-        f"Hard-coded heads, {site}": plots.pattern_gallery(_patterns("gaussian", site, 2, ("first head", "second head")))
+        f"Hard-coded heads, {site}": plots.pattern_gallery(
+            _patterns("gaussian", site, 2, ("first head", "second head"))
+        )
         for site in SELF_SITES
     }
 
@@ -93,14 +112,18 @@ def pattern_figure(_evidence: Evidence) -> Figures:
 def distance_figure(evidence: Evidence, arm: Arm) -> Figures:
     """Draw the mean distance of the largest weight of every head (You et al. 2020, Figure 2)."""
     sites = {site: numbers(evidence, arm, site, "distance") for site in SITES}
-    return {f"Mean distance of the largest weight, {arm}": plots.head_bars(sites, "distance, tokens")}
+    return {
+        f"Mean distance of the largest weight, {arm}": plots.head_bars(sites, "distance, tokens")
+    }
 
 
 def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     """Draw the entropy of the heads by layer (Zeng et al. 2021, Figure 4)."""
     arms = evidence.having("heads", arms)
     return {
-        f"Entropy, {site}": plots.entropy_by_layer({str(arm): numbers(evidence, arm, site, "entropy") for arm in arms})
+        f"Entropy, {site}": plots.entropy_by_layer(
+            {str(arm): numbers(evidence, arm, site, "entropy") for arm in arms}
+        )
         for site in SELF_SITES
     }
 
@@ -111,7 +134,8 @@ def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     for site in SELF_SITES:
         counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
         num_layers = min(map(len, counts.values()))
-        layers = sorted({0, (num_layers - 1) // 2, num_layers - 1})  # of six the first, third and sixth, as in the paper
+        # of six the first, third and sixth, as in the paper
+        layers = sorted({0, (num_layers - 1) // 2, num_layers - 1})
         figures[f"Histogram of the weights, {site}"] = plots.weight_histograms(counts, layers)
     return figures
 
@@ -120,7 +144,9 @@ def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     """Draw how far layers are from each other (Zeng et al. 2021, Figure 7)."""
     arms = evidence.having("heads", arms)
     return {
-        f"Divergence of layers, {site}": plots.divergence_matrix({str(arm): numbers(evidence, arm, site, "divergence") for arm in arms})
+        f"Divergence of layers, {site}": plots.divergence_matrix(
+            {str(arm): numbers(evidence, arm, site, "divergence") for arm in arms}
+        )
         for site in SELF_SITES
     }
 
@@ -134,19 +160,31 @@ def relevance_figures(evidence: Evidence, arm: Arm) -> Figures:
 def rare_words_figure(evidence: Evidence, arm: Arm) -> Figures:
     """Draw for every encoder head how often it looks at rare words (Voita et al. 2019, section 5.3)."""
     share = {"encoder_self": numbers(evidence, arm, "encoder_self", "two_rarest")}
-    return {f"Queries that point to one of the two rarest tokens, {arm}": plots.head_values(share, "share of queries", (0, 1))}
+    return {
+        f"Queries that point to one of the two rarest tokens, {arm}": plots.head_values(
+            share, "share of queries", (0, 1)
+        )
+    }
 
 
 def head_figures(record: Record) -> Figures:
     """Draw what the heads of one record do: relevance, confidence, roles, and how far they look."""
     sites = record["sites"]
-    confidence, relevance = (np.array(sites["encoder_self"][name], dtype=float) for name in ("confidence", "relevance"))
+    confidence, relevance = (
+        np.array(sites["encoder_self"][name], dtype=float) for name in ("confidence", "relevance")
+    )
     roles = [[tuple(head) for head in layer] for layer in sites["encoder_self"]["roles"]]
     distances = {site: np.array(sites[site]["distance"], dtype=float) for site in SELF_SITES}
     return {
-        "Confidence against relevance": plots.confidence_against_relevance(confidence, relevance, roles),
-        "Relevance": plots.head_values({"encoder_self": relevance}, "relevance, share of the layer"),
-        "Confidence": plots.head_values({"encoder_self": confidence}, "mean largest weight", (0, 1)),
+        "Confidence against relevance": plots.confidence_against_relevance(
+            confidence, relevance, roles
+        ),
+        "Relevance": plots.head_values(
+            {"encoder_self": relevance}, "relevance, share of the layer"
+        ),
+        "Confidence": plots.head_values(
+            {"encoder_self": confidence}, "mean largest weight", (0, 1)
+        ),
         "Roles by layer": plots.roles_by_layer(roles),
         "Distance": plots.head_bars(distances, "distance, tokens"),
     }
@@ -156,7 +194,11 @@ def length_cost_figure(_evidence: Evidence) -> Figures:
     """Draw what one attention layer costs by length, as the benchmarks measured it, where their records are at hand."""
     if not SCALING.exists():  # the package without the repository around it
         return {}
-    return {"Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(json.loads(SCALING.read_bytes())["rows"])}
+    return {
+        "Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(
+            json.loads(SCALING.read_bytes())["rows"]
+        )
+    }
 
 
 def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
@@ -169,7 +211,9 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
     return plots.speed_by_length(lines, "milliseconds")
 
 
-def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None, where: str = "") -> Figures:
+def accuracy_figure(
+    evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None, where: str = ""
+) -> Figures:
     """Draw the accuracy on one type of contrastive pair by distance, also with a head masked in all encoder layers.
 
     Args:
@@ -179,7 +223,12 @@ def accuracy_figure(evidence: Evidence, error: str, arms: Sequence[Arm], masked:
     by_system = distances_by_system(evidence, error, arms, masked)
     labels = list(next(iter(by_system.values())))
     systems = {
-        name: Measured(*([100 * getattr(found[label], end) for label in labels] for end in ("value", "low", "high")))
+        name: Measured(
+            *(
+                [100 * getattr(found[label], end) for label in labels]
+                for end in ("value", "low", "high")
+            )
+        )
         for name, found in by_system.items()
     }
     return {f"Accuracy on {error} by distance{where}": plots.accuracy_by_distance(labels, systems)}

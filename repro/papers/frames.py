@@ -38,10 +38,10 @@ def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFra
         `tokens`, `train_seconds` and `dev_nll` (nats per token) of training.
 
         Of `verdicts`, a row per condition: `scale`, `split`, `claim`, its `statement`, `test` (the
-        name of its structure), `status`, `reason`; `condition` in words, `outcome`; `value`, `low`, `high`,
-        `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`, `detectable`, `unit` (see
-        `statistics.Estimate`), `right`, `by_chance` (percent), and `void`, why there is no number.
-        A claim that was not run has one row without a condition.
+        name of its structure), `status`, `reason`; `condition` in words, `outcome`; `value`, `low`,
+        `high`, `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`, `detectable`, `unit`
+        (see `statistics.Estimate`), `right`, `by_chance` (percent), and `void`, why there is no
+        number. A claim that was not run has one row without a condition.
 
     Raises:
         InputError: no such kind of results, or no such folder.
@@ -79,7 +79,11 @@ def _scores(folder: Path) -> Iterator[dict[str, Any]]:
         }
         about = _about(record) | {"search": ", ".join(search_of(record))}
         for score in record["scores"]:
-            measured = {"metric": score["name"], "value": score["value"], "signature": score["signature"]}
+            measured = {
+                "metric": score["name"],
+                "value": score["value"],
+                "signature": score["signature"],
+            }
             sentences = {"sentences": record["sentences"]}
             yield about | measured | sentences | _lengths(record, score["name"]) | costs
 
@@ -95,7 +99,9 @@ def _lengths(record: dict[str, Any], metric: str) -> dict[str, float]:
 
 def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
     if not folder.is_dir():
-        raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
+        raise InputError(
+            str(folder), "is no folder of results", "name the folder that `repro run` made"
+        )
     places, errors = verdict_places(folder)
     if errors:
         raise errors[0]
@@ -103,7 +109,12 @@ def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
     for scale, split in places:
         for claim, stored in load(folder, scale, split).items():
             verdict = as_verdict(stored)
-            about = {"scale": scale, "split": split, "claim": claim, "statement": statements.get(claim)}
+            about = {
+                "scale": scale,
+                "split": split,
+                "claim": claim,
+                "statement": statements.get(claim),
+            }
             about |= {"test": stored["test"], "status": verdict.status, "reason": verdict.reason}
             yield from (about | condition for condition in _conditions(verdict))
 

@@ -12,10 +12,16 @@ from repro.core.config import SELF_SITES
 from repro.markdown import table
 from repro.papers.printed import printed
 from repro.papers.tables import what_there_is
-from repro.records.head_tables import columns_explained, heads_table, sentences_measured, syntax_table
+from repro.records.head_tables import (
+    columns_explained,
+    heads_table,
+    sentences_measured,
+    syntax_table,
+)
 from repro.statistics.intervals import Estimate, Undefined, over_seeds
 
-OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")  # 0 would relate a word to itself
+# 0 would relate a word to itself
+OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")
 
 
 def numbers(evidence: Evidence, arm: Arm, site: str, name: str, seed: int = 1) -> np.ndarray:
@@ -57,7 +63,9 @@ def local_share(evidence: Evidence, arm: Arm) -> Estimate:
     """Return the share of the self-attention heads of an arm whose largest weight lies within three tokens on average."""
 
     def of_seed(seed: int) -> Estimate:
-        distances = np.concatenate([numbers(evidence, arm, site, "distance", seed).ravel() for site in SELF_SITES])
+        distances = np.concatenate(
+            [numbers(evidence, arm, site, "distance", seed).ravel() for site in SELF_SITES]
+        )
         known = distances[np.isfinite(distances)]
         return Estimate(float((known <= 3).mean()), over=f"{len(known)} heads", step=1 / len(known))
 
@@ -73,7 +81,9 @@ def all_heads_table(evidence: Evidence, arm: Arm) -> str:
 def maps_text(evidence: Evidence, arm: Arm) -> str:
     """Say of which sentence the maps of an arm are, and how its model translated it."""
     record = evidence.one("maps", arm)
-    source, target = (" ".join(f"`{token}`" for token in record[side]) for side in ("source", "target"))
+    source, target = (
+        " ".join(f"`{token}`" for token in record[side]) for side in ("source", "target")
+    )
     return f"One map a head and layer. Source: {source}. Translation by {record['run']}: {target}."
 
 
@@ -82,17 +92,28 @@ def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     arms, rows = evidence.having("heads", arms), []
     for site in SELF_SITES:
         entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
-        rows += [[f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)] for layer in range(len(entropies[0]))]
-    return _of_sentences(evidence, arms[0], table(["mean entropy, nats", *(str(arm) for arm in arms)], rows))
+        rows += [
+            [f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)]
+            for layer in range(len(entropies[0]))
+        ]
+    return _of_sentences(
+        evidence, arms[0], table(["mean entropy, nats", *(str(arm) for arm in arms)], rows)
+    )
 
 
 def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     """Return the mean divergence of neighbouring layers, in nats (Zeng et al. 2021, Figure 7)."""
     arms, rows = evidence.having("heads", arms), []
     for site in SELF_SITES:
-        means = [np.diagonal(numbers(evidence, arm, site, "divergence"), offset=1).mean() for arm in arms]
+        means = [
+            np.diagonal(numbers(evidence, arm, site, "divergence"), offset=1).mean() for arm in arms
+        ]
         rows.append([site, *(f"{mean:.3f}" for mean in means)])
-    return _of_sentences(evidence, arms[0], table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows))
+    return _of_sentences(
+        evidence,
+        arms[0],
+        table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows),
+    )
 
 
 def _of_sentences(evidence: Evidence, arm: Arm, text: str) -> str:
@@ -107,7 +128,11 @@ def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str
     found = {(cell.row, cell.dataset, cell.column): f"{cell.value:g}" for cell in cells}
     pairs = dict.fromkeys((relation, corpus) for relation, corpus, _ in found)
     theirs = [[*pair, *(found.get((*pair, column), "-") for column in columns)] for pair in pairs]
-    printed_cells = [lambda: table(["printed", "corpus", *(f"{column}, %" for column in columns)], theirs)] if cells else []
+    printed_cells = (
+        [lambda: table(["printed", "corpus", *(f"{column}, %" for column in columns)], theirs)]
+        if cells
+        else []
+    )
     return what_there_is(lambda: _our_relations(evidence, arm), *printed_cells)
 
 
@@ -120,18 +145,37 @@ def _our_relations(evidence: Evidence, arm: Arm) -> str:
     for relation, counts in record["syntax"]["positions"].items():
         totals: Counter[str] = Counter()
         for offset, count in counts.items():
-            totals["-6 or less" if int(offset) < -5 else "+6 or more" if int(offset) > 5 else f"{int(offset):+d}"] += count
+            totals[
+                "-6 or less"
+                if int(offset) < -5
+                else "+6 or more"
+                if int(offset) > 5
+                else f"{int(offset):+d}"
+            ] += count
         positions.append([relation, *(str(totals[name]) for name in OFFSETS)])
     counted = table(["dependent after head, words", *OFFSETS], positions)
-    return "\n\n".join([f"{sentences_measured(record)} Parses: {record['measured']['parses']}.", syntax_table(record), counted])
+    return "\n\n".join(
+        [
+            f"{sentences_measured(record)} Parses: {record['measured']['parses']}.",
+            syntax_table(record),
+            counted,
+        ]
+    )
 
 
 def rare_table(evidence: Evidence, arm: Arm) -> str:
     """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer (Voita et al. 2019, 5.3)."""
     columns = {"relevance": ".3f", "rarest": ".0%", "two_rarest": ".0%"}
-    by_head = np.stack([numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1)
-    rows = [[f"0.{head}", *map(_written, values, columns.values())] for head, values in enumerate(by_head)]
-    return _of_sentences(evidence, arm, table(["layer.head", "relevance", "rarest", "two rarest"], rows))
+    by_head = np.stack(
+        [numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1
+    )
+    rows = [
+        [f"0.{head}", *map(_written, values, columns.values())]
+        for head, values in enumerate(by_head)
+    ]
+    return _of_sentences(
+        evidence, arm, table(["layer.head", "relevance", "rarest", "two rarest"], rows)
+    )
 
 
 def _written(value: float, form: str) -> str:

@@ -46,14 +46,25 @@ def printed(paper: str, place: str, **cell: str) -> list[Printed]:
         cell: what `row`, `column`, `dataset` or `metric` must be.
     """
     numbers = [number for number in _numbers() if number.paper == paper and number.place == place]
-    return [number for number in numbers if all(getattr(number, key) == value for key, value in cell.items())]
+    return [
+        number
+        for number in numbers
+        if all(getattr(number, key) == value for key, value in cell.items())
+    ]
 
 
 def remarks(paper: str, place: str) -> list[Printed]:
     """Return what a paper's text says about a table or figure whose own cells are not known: the numbers of `Figure 3 / text`."""
-    return [number for number in _numbers() if number.paper == paper and number.place != place and place in number.place.split(" / ")]
+    return [
+        number
+        for number in _numbers()
+        if number.paper == paper and number.place != place and place in number.place.split(" / ")
+    ]
 
 
 @cache
 def _numbers() -> tuple[Printed, ...]:
-    return tuple(Printed(**number) for number in json.loads(Path(__file__).with_name("numbers.json").read_text("utf-8")))
+    return tuple(
+        Printed(**number)
+        for number in json.loads(Path(__file__).with_name("numbers.json").read_text("utf-8"))
+    )

@@ -13,7 +13,8 @@ from repro.measures.pruning import SERIES
 from repro.papers.heads import over_models
 from repro.statistics.intervals import Estimate, Undefined
 
-PRUNED = Arm("base", ("model.num_heads=8",))  # eight heads a layer, as in the paper, so that there is something to prune
+# eight heads a layer, as in the paper, so that there is something to prune
+PRUNED = Arm("base", ("model.num_heads=8",))
 NOT_OF_ONE = "delete both records and run it again"
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
@@ -24,7 +25,9 @@ def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
     Raises:
         NotMeasured: there is none.
     """
-    return {seed: sweep_of(evidence, seed) for seed in evidence.shared_seeds(["pruning"], (PRUNED,))}
+    return {
+        seed: sweep_of(evidence, seed) for seed in evidence.shared_seeds(["pruning"], (PRUNED,))
+    }
 
 
 def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
@@ -43,11 +46,22 @@ def change_at(evidence: Evidence, share: float) -> Estimate:
     """
     pairs = []
     for series in (found["encoder"] for found in sweeps(evidence).values()):
-        few = [point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]]
+        few = [
+            point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]
+        ]
         if few:
-            pairs.append((max(few, key=lambda point: point["heads"])["config_digest"], control_of(evidence, series)))
+            pairs.append(
+                (
+                    max(few, key=lambda point: point["heads"])["config_digest"],
+                    control_of(evidence, series),
+                )
+            )
     if not pairs:
-        raise NotMeasured(f"{PRUNED} pruned to {share:.0%} of its encoder heads", "no penalty that was tried leaves so few", "try more")
+        raise NotMeasured(
+            f"{PRUNED} pruned to {share:.0%} of its encoder heads",
+            "no penalty that was tried leaves so few",
+            "try more",
+        )
     return evidence.difference(pairs, PRUNED)
 
 
@@ -69,7 +83,11 @@ def encoder_goes_first(evidence: Evidence) -> Estimate:
 
 def cross_goes_last(evidence: Evidence) -> Estimate:
     """Return, near a quarter of all heads, the heads kept in cross attention minus those in decoder self-attention."""
-    return _near(evidence, 0.25, lambda point: kept_by_site(point)["cross"] - kept_by_site(point)["decoder_self"])
+    return _near(
+        evidence,
+        0.25,
+        lambda point: kept_by_site(point)["cross"] - kept_by_site(point)["decoder_self"],
+    )
 
 
 def low_minus_high(evidence: Evidence, site: str) -> Estimate:
@@ -99,7 +117,8 @@ def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], i
 def binary_share(evidence: Evidence) -> Estimate:
     """Return the mean share of nearly binary gates over the models with a head left that were pruned from one, over seeds.
 
-    Where every head is gone, every gate is shut, which tells nothing; the paper's sparsest model has one.
+    Where every head is gone, every gate is shut, which tells nothing; the paper's sparsest model
+    has one.
 
     Raises:
         Undefined: no pruned model has a head left, for any seed.
@@ -107,7 +126,9 @@ def binary_share(evidence: Evidence) -> Estimate:
 
     def of_seed(seed: int) -> Estimate:
         series = [sweep_of(evidence, seed)[name] for name in SERIES]
-        shares = [point["almost_binary"] for one in series for point in one["points"] if point["heads"]]
+        shares = [
+            point["almost_binary"] for one in series for point in one["points"] if point["heads"]
+        ]
         if not shares:
             raise Undefined("no pruned model has a head left")
         step = 1 / max(one["heads"] for one in series) / len(shares)  # one gate of one model
@@ -129,16 +150,25 @@ def survival_difference(evidence: Evidence) -> Estimate:
         kept = _mask(point["kept_heads"]["encoder_self"], roles)
         positional = np.array([["positional" in names for names in layer] for layer in roles])
         if not positional.any() or positional.all():
-            raise Undefined("every head is positional" if positional.any() else "no head is positional")
+            raise Undefined(
+                "every head is positional" if positional.any() else "no head is positional"
+            )
         step = 1 / positional.sum() + 1 / (~positional).sum()  # one of each changes places
-        return Estimate(float(kept[positional].mean() - kept[~positional].mean()), over=_size(point, series), step=step)
+        return Estimate(
+            float(kept[positional].mean() - kept[~positional].mean()),
+            over=_size(point, series),
+            step=step,
+        )
 
     return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
 
 
 def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
     """Return the pruned model whose number of heads is nearest to a share of all, chosen as `nearest` does."""
-    return min(series["points"], key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]))
+    return min(
+        series["points"],
+        key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]),
+    )
 
 
 def _size(point: dict[str, Any], series: dict[str, Any]) -> str:
@@ -152,33 +182,47 @@ def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
         NotMeasured: the sweep was made before controls were trained.
     """
     if "continued" not in series:
-        raise NotMeasured(f"the control of the sweep of {PRUNED}", f"not measured at {evidence.scale}", NO_CONTROL)
+        raise NotMeasured(
+            f"the control of the sweep of {PRUNED}", f"not measured at {evidence.scale}", NO_CONTROL
+        )
     return series["continued"]
 
 
 def kept_by_site(point: dict[str, Any]) -> dict[str, int]:
     """Return how many heads a pruned model kept at each site."""
-    return {site: sum(len(layer) for layer in layers) for site, layers in point["kept_heads"].items()}
+    return {
+        site: sum(len(layer) for layer in layers) for site, layers in point["kept_heads"].items()
+    }
 
 
 def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
     """Return the number of heads of every layer of a model's configuration by site."""
     # Built, since a variant has its own number of heads.
-    return Transformer(from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0).num_heads()
+    return Transformer(
+        from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0
+    ).num_heads()
 
 
 def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
     """Return the roles that each encoder head had before pruning, by layer.
 
     Raises:
-        NotMeasured: there is no such record, or it is of another training than the one that was pruned.
+        NotMeasured: there is no such record, or it is of another training than the one that was
+            pruned.
     """
     roles = evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
     if not evidence.are_of_one_training(("heads", "pruning"), PRUNED, seed):
-        raise NotMeasured(f"heads and pruning of {PRUNED}, seed {seed}", "are of two trainings", NOT_OF_ONE)
+        raise NotMeasured(
+            f"heads and pruning of {PRUNED}, seed {seed}", "are of two trainings", NOT_OF_ONE
+        )
     return roles
 
 
 def _mask(kept: list[list[int]], roles: list[list[Any]]) -> np.ndarray:
     """Return which heads are kept, `(num_layers, num_heads)`."""
-    return np.array([[head in heads for head in range(len(layer))] for heads, layer in zip(kept, roles, strict=True)])
+    return np.array(
+        [
+            [head in heads for head in range(len(layer))]
+            for heads, layer in zip(kept, roles, strict=True)
+        ]
+    )

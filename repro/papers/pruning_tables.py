@@ -29,10 +29,24 @@ def encoder_table(evidence: Evidence) -> str:
     for seed, series in _series(evidence, "encoder"):
         control = control_of(evidence, series)
         pruned = [
-            [str(seed), f"{p['heads']} of {series['heads']}", f"{p['penalty']:g}", *_changes(evidence, control, p, seed)]
+            [
+                str(seed),
+                f"{p['heads']} of {series['heads']}",
+                f"{p['penalty']:g}",
+                *_changes(evidence, control, p, seed),
+            ]
             for p in series["points"]
         ]
-        rows += [[str(seed), f"all {series['heads']}, trained on", "", "", _gain(evidence, control, seed).cell()], *pruned]
+        rows += [
+            [
+                str(seed),
+                f"all {series['heads']}, trained on",
+                "",
+                "",
+                _gain(evidence, control, seed).cell(),
+            ],
+            *pruned,
+        ]
     return "\n\n".join(
         [
             explained(table(["seed", "encoder heads kept", "penalty", *CHANGES], rows)),
@@ -46,16 +60,33 @@ def all_sites_table(evidence: Evidence) -> str:
     """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
     rows = []
     for seed, series in sweeps(evidence).items():
-        points, control, pair = series["all"]["points"], control_of(evidence, series["all"]), series["scratch"]
+        points, control, pair = (
+            series["all"]["points"],
+            control_of(evidence, series["all"]),
+            series["scratch"],
+        )
         rows.append([str(seed), "all, trained on", "", _gain(evidence, control, seed).cell(), ""])
-        rows += [[str(seed), _sites(point), *_changes(evidence, control, point, seed), ""] for point in points]
+        rows += [
+            [str(seed), _sites(point), *_changes(evidence, control, point, seed), ""]
+            for point in points
+        ]
         shape = shape_of(evidence.scores_by(pair["pruned"])["config"]["model"])
         cut = "/".join(str(sum(heads)) for heads in shape.values())
         against = evidence.difference([(pair["pruned"], pair["scratch"])], PRUNED)
         rows.append([str(seed), f"{cut}, heads cut out", "", "", against.cell()])
     return "\n\n".join(
         [
-            explained(table(["seed", "heads kept, encoder/decoder/cross", *CHANGES, "BLEU against the same shape from scratch"], rows)),
+            explained(
+                table(
+                    [
+                        "seed",
+                        "heads kept, encoder/decoder/cross",
+                        *CHANGES,
+                        "BLEU against the same shape from scratch",
+                    ],
+                    rows,
+                )
+            ),
             printed_grid(printed("voita2019", "Table 2"), "BLEU, printed"),
         ]
     )
@@ -63,7 +94,10 @@ def all_sites_table(evidence: Evidence) -> str:
 
 def roles_table(evidence: Evidence) -> str:
     """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
-    found = {seed: _role_counts(evidence, seed) for seed in evidence.shared_seeds(["pruning", "heads"], (PRUNED,))}
+    found = {
+        seed: _role_counts(evidence, seed)
+        for seed in evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
+    }
     rows = [
         [str(seed), label, *(str(of_label.get(role, 0)) for role in plots.ROLES)]
         for seed, counts in found.items()
@@ -82,7 +116,11 @@ def roles_table(evidence: Evidence) -> str:
 def sites_table(evidence: Evidence) -> str:
     """Return heads kept by site (their Figure 9)."""
     rows = [
-        [str(seed), f"{series['heads'] - point['heads']} of {series['heads']}", *(str(kept_by_site(point)[site]) for site in SITES)]
+        [
+            str(seed),
+            f"{series['heads'] - point['heads']} of {series['heads']}",
+            *(str(kept_by_site(point)[site]) for site in SITES),
+        ]
         for seed, series in _series(evidence, "all")
         for point in series["points"]
     ]
@@ -93,14 +131,21 @@ def sites_table(evidence: Evidence) -> str:
 def layers_table(evidence: Evidence) -> str:
     """Return heads kept by decoder layer (their Figure 10)."""
     rows = [
-        [str(seed), f"{point['heads']} kept, {site}", *(str(len(layer)) for layer in point["kept_heads"][site])]
+        [
+            str(seed),
+            f"{point['heads']} kept, {site}",
+            *(str(len(layer)) for layer in point["kept_heads"][site]),
+        ]
         for seed, series in _series(evidence, "all")
         for point in series["points"]
         for site in ("decoder_self", "cross")
     ]
     header = ["seed", "model", *(f"layer {layer}" for layer in range(len(rows[0]) - 2))]
-    cells = printed("voita2019", "Figure 10")  # six a model; two models have as many heads of a type
-    theirs = [replace(cell, row=f"model {place // 6 + 1}, {cell.row}") for place, cell in enumerate(cells)]
+    # six a model; two models have as many heads of a type
+    cells = printed("voita2019", "Figure 10")
+    theirs = [
+        replace(cell, row=f"model {place // 6 + 1}, {cell.row}") for place, cell in enumerate(cells)
+    ]
     return table(header, rows) + "\n\n" + printed_grid(theirs, READ_OFF)
 
 
@@ -120,7 +165,10 @@ def gate_figure(_evidence: Evidence) -> dict[str, Any]:
     for log_alpha in (-2.0, 0.0, 2.0):
         gate = HardConcrete(DRAWN_GATES, init=log_alpha).train()
         counts, edges = np.histogram(gate().detach().numpy(), bins=20, range=(0, 1))
-        lines[f"log alpha {log_alpha:+.0f}"] = (((edges[1:] + edges[:-1]) / 2).tolist(), (counts / DRAWN_GATES).tolist())
+        lines[f"log alpha {log_alpha:+.0f}"] = (
+            ((edges[1:] + edges[:-1]) / 2).tolist(),
+            (counts / DRAWN_GATES).tolist(),
+        )
     torch.random.set_rng_state(generator_state)
     return {"Hard Concrete gates": plots.curves(lines, "gate", "share of draws")}
 
@@ -129,9 +177,15 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
     """Draw what pruning costs against the share of encoder heads kept, a line a seed, beside the printed curves."""
     ours = {}
     for seed, series in _series(evidence, "encoder"):
-        digests = [control_of(evidence, series), *(point["config_digest"] for point in series["points"])]
+        digests = [
+            control_of(evidence, series),
+            *(point["config_digest"] for point in series["points"]),
+        ]
         scores = [score_of(evidence.scores_by(digest), "BLEU")["value"] for digest in digests]
-        ours[_of_seed(seed)] = ([series["heads"], *(point["heads"] for point in series["points"])], scores)
+        ours[_of_seed(seed)] = (
+            [series["heads"], *(point["heads"] for point in series["points"])],
+            scores,
+        )
     theirs: dict[str, tuple[list[int], list[float]]] = {}
     for cell in printed("voita2019", "Figure 7"):
         kept, values = theirs.setdefault(f"printed: {cell.dataset}", ([], []))
@@ -144,7 +198,9 @@ def roles_figure(evidence: Evidence) -> dict[str, Any]:
     """Draw the roles of the kept heads, a figure a seed."""
     seeds = evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
     return {
-        f"Roles of the encoder heads that are kept, seed {seed}": plots.role_counts(_role_counts(evidence, seed), "encoder heads kept")
+        f"Roles of the encoder heads that are kept, seed {seed}": plots.role_counts(
+            _role_counts(evidence, seed), "encoder heads kept"
+        )
         for seed in seeds
     }
 
@@ -152,7 +208,9 @@ def roles_figure(evidence: Evidence) -> dict[str, Any]:
 def sites_figure(evidence: Evidence) -> dict[str, Any]:
     """Draw heads kept by site, a panel a seed."""
     models = {
-        _of_seed(seed): {site: [kept_by_site(point)[site] for point in series["points"]] for site in SITES}
+        _of_seed(seed): {
+            site: [kept_by_site(point)[site] for point in series["points"]] for site in SITES
+        }
         for seed, series in _series(evidence, "all")
     }
     return {"Heads kept by site": plots.heads_kept_by_site(models)}
@@ -163,7 +221,10 @@ def layers_figure(evidence: Evidence) -> dict[str, Any]:
     figures = {}
     for seed, series in _series(evidence, "all"):
         points = series["points"]
-        kept = {site: np.array([[len(layer) for layer in p["kept_heads"][site]] for p in points]).T for site in ("decoder_self", "cross")}
+        kept = {
+            site: np.array([[len(layer) for layer in p["kept_heads"][site]] for p in points]).T
+            for site in ("decoder_self", "cross")
+        }
         name = f"Heads kept by decoder layer, seed {seed}"
         figures[name] = plots.heads_kept_by_layer(kept, [str(point["heads"]) for point in points])
     return figures
@@ -197,10 +258,21 @@ def _role_counts(evidence: Evidence, seed: int) -> dict[str, dict[str, int]]:
     roles, found = roles_before(evidence, seed), {}
     series = sweeps(evidence)[seed]["encoder"]
     sizes = Counter(point["heads"] for point in series["points"])
-    everything = {"heads": series["heads"], "kept_heads": {"encoder_self": [list(range(len(layer))) for layer in roles]}}
+    everything = {
+        "heads": series["heads"],
+        "kept_heads": {"encoder_self": [list(range(len(layer))) for layer in roles]},
+    }
     for point in [everything, *series["points"]]:
-        names = [roles[i][j] for i, layer in enumerate(point["kept_heads"]["encoder_self"]) for j in layer]
+        names = [
+            roles[i][j]
+            for i, layer in enumerate(point["kept_heads"]["encoder_self"])
+            for j in layer
+        ]
         single = [name[0] if len(name) == 1 else "several" for name in names]
-        label = f"{point['heads']}, penalty {point['penalty']:g}" if sizes[point["heads"]] > 1 else str(point["heads"])
+        label = (
+            f"{point['heads']}, penalty {point['penalty']:g}"
+            if sizes[point["heads"]] > 1
+            else str(point["heads"])
+        )
         found[label] = {role: single.count(role) for role in plots.ROLES}
     return found

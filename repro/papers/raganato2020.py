@@ -1,7 +1,8 @@
 """Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based Machine Translation, Findings of EMNLP 2020.
 
-https://arxiv.org/abs/2002.10260. The variant is `attention/fixed.py`. Heads are numbered from 1 here, as in the paper; the values of its
-tables are not at hand, so tables stand without printed numbers and claims take what the prose says.
+https://arxiv.org/abs/2002.10260. The variant is `attention/fixed.py`. Heads are numbered from 1
+here, as in the paper; the values of its tables are not at hand, so tables stand without printed
+numbers and claims take what the prose says.
 """
 
 import math
@@ -14,7 +15,13 @@ from repro.claims.bins import equal_parts
 from repro.claims.conditions import Check, Claim, Contrast, better, not_worse
 from repro.claims.evidence import Evidence
 from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.figures import PATTERNS_EXPLAINED, Figures, accuracy_figure, masked_length_figure, pattern_figure
+from repro.papers.figures import (
+    PATTERNS_EXPLAINED,
+    Figures,
+    accuracy_figure,
+    masked_length_figure,
+    pattern_figure,
+)
 from repro.papers.suites import (
     ELSEWHERE,
     SCALES_WITH_SUITES,
@@ -28,7 +35,13 @@ from repro.records.sentences import REFERENCE_WORDS
 from repro.statistics.intervals import Estimate
 
 NAME = "raganato2020"
-LEARNED, TOKEN, WORD, ONE, ALL_FIXED = Arm("8L"), Arm("7Ftoken+1L"), Arm("7Fword+1L"), Arm("1L"), Arm("8Ftoken")
+LEARNED, TOKEN, WORD, ONE, ALL_FIXED = (
+    Arm("8L"),
+    Arm("7Ftoken+1L"),
+    Arm("7Fword+1L"),
+    Arm("1L"),
+    Arm("8Ftoken"),
+)
 EIGHT = (LEARNED, TOKEN, ALL_FIXED)
 SHALLOW = ("model.decoder_layers=1",)
 SHALLOW_ENCODER = ("model.encoder_layers=1", "model.decoder_layers=1")
@@ -38,10 +51,24 @@ WORD_SENSE, AGREEMENT = "word_sense", "subj_verb_agreement"
 LENGTHS = [0, 10, 20, 30, 40, 50, math.inf]  # bins of reference words
 MASKED = (TOKEN, WORD, Arm(TOKEN.system, SHALLOW), Arm(WORD.system, SHALLOW))
 CHOICES = {  # what section 3 leaves open, read otherwise -> as it is read in all other experiments
-    Arm(TOKEN.system, ("model.encoder_self=fixed(right_context='absolute')",), label="right context: (j+1)^3"): TOKEN,
-    Arm(TOKEN.system, ("model.encoder_self=fixed(right_context='mirrored')",), label="right context falls"): TOKEN,
-    Arm(TOKEN.system, ("model.encoder_self=fixed(empty='self')",), label="no target: itself"): TOKEN,
-    Arm(WORD.system, ("model.encoder_self=fixed(unit='word', spread='copy')",), label="rows not divided"): WORD,
+    Arm(
+        TOKEN.system,
+        ("model.encoder_self=fixed(right_context='absolute')",),
+        label="right context: (j+1)^3",
+    ): TOKEN,
+    Arm(
+        TOKEN.system,
+        ("model.encoder_self=fixed(right_context='mirrored')",),
+        label="right context falls",
+    ): TOKEN,
+    Arm(
+        TOKEN.system, ("model.encoder_self=fixed(empty='self')",), label="no target: itself"
+    ): TOKEN,
+    Arm(
+        WORD.system,
+        ("model.encoder_self=fixed(unit='word', spread='copy')",),
+        label="rows not divided",
+    ): WORD,
     Arm(ONE.system, ("model.encoder_self=dot-product(heads=1)",), label="of full width"): ONE,
 }
 MASKS, HEAD_8 = tuple("12345678"), "8"  # the eighth is the learned head of 7F+1L
@@ -61,12 +88,16 @@ def _arms(overrides: tuple[str, ...] = (), part: float = 1.0, reverse: bool = Fa
 def _local_minus_far(evidence: Evidence) -> Estimate:
     """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from masking 5, 6 or 7.
 
-    Which two these are is read off the same sentences. So its interval is put together from those of all nine differences, which are
-    wider (Bonferroni): the least of nine lies between the lowest of their low ends and the lowest of their high ends. `detectable` is that
-    of the pair with the least difference alone: for all nine to lie above 0 as often, the true ones must be larger.
+    Which two these are is read off the same sentences. So its interval is put together from those
+    of all nine differences, which are wider (Bonferroni): the least of nine lies between the lowest
+    of their low ends and the lowest of their high ends. `detectable` is that of the pair with the
+    least difference alone: for all nine to lie above 0 as often, the true ones must be larger.
     """
     pairs = [(near, far) for near in "234" for far in "567"]
-    found = [evidence.masked_difference((TOKEN, near), (TOKEN, far), comparisons=len(pairs)) for near, far in pairs]
+    found = [
+        evidence.masked_difference((TOKEN, near), (TOKEN, far), comparisons=len(pairs))
+        for near, far in pairs
+    ]
     least = min(found, key=lambda difference: difference.value)
     low, high = (min(one.ends[end] for one in found) for end in (0, 1))
     return replace(least, low=low, high=high)
@@ -111,14 +142,20 @@ def _agreement_difference(evidence: Evidence) -> Estimate:
 def _bins_lower_without(evidence: Evidence) -> Estimate:
     """Return the share of fifths by reference length, equal lengths together, in which masking head 8 lowers BLEU.
 
-    The interval is from the share of bins whose loss is surely above 0 to the share of those where it may be.
+    The interval is from the share of bins whose loss is surely above 0 to the share of those where
+    it may be.
     """
     (first, *_) = evidence.shared_seeds(["masks"], [TOKEN], split=evidence.split)
-    evidence.one("masks", TOKEN, first, split=evidence.split)  # if it is missing, this is said, and not what bins lack
+    # if it is missing, this is said, and not what bins lack
+    evidence.one("masks", TOKEN, first, split=evidence.split)
     edges = equal_parts(evidence.lengths(TOKEN, REFERENCE_WORDS), 5)
-    losses = [evidence.masked(TOKEN, HEAD_8, inside) for _, _, inside in evidence.bins(TOKEN, REFERENCE_WORDS, edges)]
+    losses = [
+        evidence.masked(TOKEN, HEAD_8, inside)
+        for _, _, inside in evidence.bins(TOKEN, REFERENCE_WORDS, edges)
+    ]
     lower, surely, perhaps = (
-        float(np.mean([end > 0 for end in ends])) for ends in zip(*((x.value, *x.bounds) for x in losses), strict=True)
+        float(np.mean([end > 0 for end in ends]))
+        for ends in zip(*((x.value, *x.bounds) for x in losses), strict=True)
     )
     return Estimate(lower, surely, perhaps, over=f"{len(losses)} bins")
 
@@ -180,22 +217,35 @@ EXPERIMENTS = (
         (LEARNED, TOKEN, WORD, ONE, *CHOICES),
         lambda e: choice_table(e, CHOICES, LEARNED),
     ),
-    Experiment("figure1", "Figure 1", "The seven patterns", (), lambda e: PATTERNS_EXPLAINED, figures=pattern_figure),
+    Experiment(
+        "figure1",
+        "Figure 1",
+        "The seven patterns",
+        (),
+        lambda e: PATTERNS_EXPLAINED,
+        figures=pattern_figure,
+    ),
     Experiment(
         "figure2",
         "Figure 2",
         "BLEU by reference length, with the learned head masked and against eight learned ones",
         (LEARNED, TOKEN),
-        lambda e: masked_length_table(e, TOKEN, HEAD_8, LEARNED, REFERENCE_WORDS, LENGTHS, "reference words"),
+        lambda e: masked_length_table(
+            e, TOKEN, HEAD_8, LEARNED, REFERENCE_WORDS, LENGTHS, "reference words"
+        ),
         measures={"masks": (TOKEN,)},
-        figures=lambda e: masked_length_figure(e, TOKEN, HEAD_8, REFERENCE_WORDS, LENGTHS, "reference words"),
+        figures=lambda e: masked_length_figure(
+            e, TOKEN, HEAD_8, REFERENCE_WORDS, LENGTHS, "reference words"
+        ),
     ),
     Experiment(
         "figure3",
         "Figure 3",
         "Agreement of subject and verb by distance",
         BOTH_DEPTHS,
-        lambda e: accuracy_by_distance_table(e, AGREEMENT, _both_depths_with(e, AGREEMENT), masked=HEAD_8),
+        lambda e: accuracy_by_distance_table(
+            e, AGREEMENT, _both_depths_with(e, AGREEMENT), masked=HEAD_8
+        ),
         measures={"contrastive": BOTH_DEPTHS},
         figures=_agreement_figures,
         scales=SCALES_WITH_SUITES,
@@ -207,7 +257,9 @@ EXPERIMENTS = (
         "Word sense, with and without the learned head",
         BOTH_DEPTHS,
         lambda e: (
-            accuracy_by_type_table(e, NAME, "Table 6", _both_depths_with(e, WORD_SENSE), masked=HEAD_8, only=WORD_SENSE)
+            accuracy_by_type_table(
+                e, NAME, "Table 6", _both_depths_with(e, WORD_SENSE), masked=HEAD_8, only=WORD_SENSE
+            )
             + f"\n\nHead {HEAD_8} of {TOKEN} is its learned one; that of {LEARNED} is one of eight learned ones."
         ),
         measures={"contrastive": BOTH_DEPTHS},
@@ -217,9 +269,24 @@ EXPERIMENTS = (
 )
 
 CLAIMS = (
-    Claim("R-01", "seven fixed token heads do not hurt", "nearly equal", (not_worse(TOKEN, LEARNED, 0.5),)),
-    Claim("R-02", "seven fixed heads by words do not hurt either", "nearly equal", (not_worse(WORD, LEARNED, 0.5),)),
-    Claim("R-03", "fixed heads add something over one learned head", "always higher", (better(TOKEN, ONE),)),
+    Claim(
+        "R-01",
+        "seven fixed token heads do not hurt",
+        "nearly equal",
+        (not_worse(TOKEN, LEARNED, 0.5),),
+    ),
+    Claim(
+        "R-02",
+        "seven fixed heads by words do not hurt either",
+        "nearly equal",
+        (not_worse(WORD, LEARNED, 0.5),),
+    ),
+    Claim(
+        "R-03",
+        "fixed heads add something over one learned head",
+        "always higher",
+        (better(TOKEN, ONE),),
+    ),
     Claim(
         "R-04",
         "fixed heads gain when data are scarce, and more than with all data",
@@ -227,7 +294,13 @@ CLAIMS = (
         (
             better(Arm(TOKEN.system, part=QUARTER), Arm(LEARNED.system, part=QUARTER)),
             Contrast(
-                ((1, Arm(TOKEN.system, part=QUARTER)), (-1, Arm(LEARNED.system, part=QUARTER)), (-1, TOKEN), (1, LEARNED)), at_least=0.0
+                (
+                    (1, Arm(TOKEN.system, part=QUARTER)),
+                    (-1, Arm(LEARNED.system, part=QUARTER)),
+                    (-1, TOKEN),
+                    (1, LEARNED),
+                ),
+                at_least=0.0,
             ),
         ),
     ),
@@ -235,7 +308,15 @@ CLAIMS = (
         "R-05",
         "the heads for previous token, next token and left context matter more than those for right context, end and start",
         "heads 2, 3, 4",
-        (Check("smallest loss from masking heads 2-4 minus largest from 5-7, BLEU", _local_minus_far, (TOKEN,), ("masks",), at_least=0.0),),
+        (
+            Check(
+                "smallest loss from masking heads 2-4 minus largest from 5-7, BLEU",
+                _local_minus_far,
+                (TOKEN,),
+                ("masks",),
+                at_least=0.0,
+            ),
+        ),
     ),
     Claim(
         "R-06",
@@ -251,7 +332,12 @@ CLAIMS = (
             ),
         ),
     ),
-    Claim("R-07", "the last learned head can be fixed too", "dispensable with a deep decoder", (not_worse(ALL_FIXED, TOKEN, 0.5),)),
+    Claim(
+        "R-07",
+        "the last learned head can be fixed too",
+        "dispensable with a deep decoder",
+        (not_worse(ALL_FIXED, TOKEN, 0.5),),
+    ),
     Claim(
         "R-08",
         "the learned head carries word sense",
@@ -313,34 +399,78 @@ PAPER = Paper(
             "the function of the left context, (j+1)^3, with other start and end points",
             "cubes counted from i+2 on; experiment `choices` has two other readings",
         ),
-        Deviation("source end mark", "not said; their toolkit has none", "one: the last token, which patterns of the right end look at"),
-        Deviation("empty patterns at the ends", "not said", "zero rows; experiment `choices` has a token look at itself"),
         Deviation(
-            "word patterns", "all pieces of a word get the same", "rows are divided by their sum; in experiment `choices` they are not"
+            "source end mark",
+            "not said; their toolkit has none",
+            "one: the last token, which patterns of the right end look at",
         ),
-        Deviation("width of the one head of 1L", "not said", "that of one of eight heads; experiment `choices` has a wide one"),
-        Deviation("heads of the decoder and of cross attention", "eight, as in the encoder", "those of the scale, in all systems alike"),
-        Deviation("low-resource pairs", "three; small batches, dropout of 0.3", "a quarter, trained as all of it: 8L may overfit more"),
-        Deviation("one head masked (Table 4)", "also for one low-resource direction, Vietnamese to English", "with all of the data only"),
+        Deviation(
+            "empty patterns at the ends",
+            "not said",
+            "zero rows; experiment `choices` has a token look at itself",
+        ),
+        Deviation(
+            "word patterns",
+            "all pieces of a word get the same",
+            "rows are divided by their sum; in experiment `choices` they are not",
+        ),
+        Deviation(
+            "width of the one head of 1L",
+            "not said",
+            "that of one of eight heads; experiment `choices` has a wide one",
+        ),
+        Deviation(
+            "heads of the decoder and of cross attention",
+            "eight, as in the encoder",
+            "those of the scale, in all systems alike",
+        ),
+        Deviation(
+            "low-resource pairs",
+            "three; small batches, dropout of 0.3",
+            "a quarter, trained as all of it: 8L may overfit more",
+        ),
+        Deviation(
+            "one head masked (Table 4)",
+            "also for one low-resource direction, Vietnamese to English",
+            "with all of the data only",
+        ),
         Deviation("high-resource pair", "11.5 million pairs", "all pairs of the scale"),
-        Deviation("depth", "6+6, 6+1 and shallower encoders", "the scale's depth; in one direction also one decoder layer, and one each"),
-        Deviation("data", "WMT19 German-English, 2.9 million pairs, in both directions; 35,000 merges", "corpus and subwords of the scale"),
+        Deviation(
+            "depth",
+            "6+6, 6+1 and shallower encoders",
+            "the scale's depth; in one direction also one decoder layer, and one each",
+        ),
+        Deviation(
+            "data",
+            "WMT19 German-English, 2.9 million pairs, in both directions; 35,000 merges",
+            "corpus and subwords of the scale",
+        ),
         *what_all_share(
             "8 heads, 512 wide; their toolkit has biases in attention; embeddings are tied with little data only",
             "updates and choice of checkpoint not said; their toolkit also drops attention weights, at 0.1",
             "not said; 5 and none in their toolkit",
             "SacreBLEU, its signature is not at hand",
         ),
-        Deviation("agreement pairs", "LingEval97", "generated from our corpora; the nearer to 100 %, the less R-09 tells"),
+        Deviation(
+            "agreement pairs",
+            "LingEval97",
+            "generated from our corpora; the nearer to 100 %, the less R-09 tells",
+        ),
         Deviation(
             "word sense",
             "ContraWSD; mean of MuCoW's TED and Tatoeba parts",
             "pairs of those two parts together, without what is in the training data; wrong senses put into the reference; generated "
             "pairs at smoke",
         ),
-        Deviation("word sense (claim R-08)", "millions of training pairs", "fewer pairs, which teach few senses: see its evidence"),
         Deviation(
-            "bins of claim R-10", "bins of ten words", "fifths of the sentences, equal lengths together; the figure has bins of ten words"
+            "word sense (claim R-08)",
+            "millions of training pairs",
+            "fewer pairs, which teach few senses: see its evidence",
+        ),
+        Deviation(
+            "bins of claim R-10",
+            "bins of ten words",
+            "fifths of the sentences, equal lengths together; the figure has bins of ten words",
         ),
     ),
 )

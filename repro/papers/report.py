@@ -35,15 +35,23 @@ class Section(NamedTuple):
     name: str
 
 
-def sections(scale: str, evidence: Evidence, folder: Path, papers: Iterable[str] = PAPERS) -> list[Section]:
+def sections(
+    scale: str, evidence: Evidence, folder: Path, papers: Iterable[str] = PAPERS
+) -> list[Section]:
     """Return the report in parts."""
     papers = [load_paper(name) for name in papers]
     found = [Section(_opening(scale, evidence, folder, papers), {}, "verdicts")]
     for paper in papers:
         found.append(Section(f"## {paper.title}\n\n<{paper.url}>", {}, paper.name))
-        found += [experiment_section(paper, experiment, evidence) for experiment in paper.experiments]
-        rows = [[deviation.topic, deviation.paper, deviation.here] for deviation in paper.deviations]
-        differs = "### Deviations: what differs from the paper\n\n" + table(["topic", "paper", "here"], rows)
+        found += [
+            experiment_section(paper, experiment, evidence) for experiment in paper.experiments
+        ]
+        rows = [
+            [deviation.topic, deviation.paper, deviation.here] for deviation in paper.deviations
+        ]
+        differs = "### Deviations: what differs from the paper\n\n" + table(
+            ["topic", "paper", "here"], rows
+        )
         found.append(Section(differs, {}, f"{paper.name}.deviations"))
     found.append(Section(f"## Costs\n\n{_costs(evidence)}", {}, "costs"))
     return found
@@ -53,7 +61,11 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
     """Return an experiment's tables and figures, or why there are none, and the numbers of the paper's text that belong to it."""
     section = _measured_section(paper, experiment, evidence)
     said = [cell for place in experiment.said for cell in printed(paper.name, place)]
-    return section._replace(text=f"{section.text}\n\nIn the paper's text:\n\n{printed_table(said)}") if said else section
+    return (
+        section._replace(text=f"{section.text}\n\nIn the paper's text:\n\n{printed_table(said)}")
+        if said
+        else section
+    )
 
 
 def _measured_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
@@ -85,11 +97,18 @@ def _drawn(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, A
         return f"\n\nNo figure: {error.where}, {error.what}.", {}
 
 
-def experiments_sections(chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence) -> list[Section]:
+def experiments_sections(
+    chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence
+) -> list[Section]:
     """Return the report of some experiments, in parts, the first of which says how to read it."""
     heading = f"# {len(chosen)} experiment{'s' * (len(chosen) > 1)} at {evidence.scale}"
-    parts = [part for part in (heading, _how_to_read(evidence.scale), inexact_note(evidence)) if part]
-    return [Section("\n\n".join(parts), {}, "top"), *(experiment_section(paper, experiment, evidence) for paper, experiment in chosen)]
+    parts = [
+        part for part in (heading, _how_to_read(evidence.scale), inexact_note(evidence)) if part
+    ]
+    return [
+        Section("\n\n".join(parts), {}, "top"),
+        *(experiment_section(paper, experiment, evidence) for paper, experiment in chosen),
+    ]
 
 
 UNFINISHED = ("in part", "not run")
@@ -98,7 +117,11 @@ UNKNOWN = "needs its corpus"
 
 def missing(experiment: Experiment, evidence: Evidence) -> list[str]:
     """Return the arms of an experiment without scores on this test set, and its measures without a record."""
-    absent = [str(arm) for arm in experiment.arms if not evidence.find("scores", arm, split=evidence.split)]
+    absent = [
+        str(arm)
+        for arm in experiment.arms
+        if not evidence.find("scores", arm, split=evidence.split)
+    ]
     measures = [(kind, arm) for kind, arms in experiment.measures.items() for arm in arms]
     return absent + [f"{kind} of {arm}" for kind, arm in measures if not evidence.find(kind, arm)]
 
@@ -112,7 +135,8 @@ def status_of(experiment: Experiment, evidence: Evidence) -> str:
         return "needs no run"
     try:
         absent = missing(experiment, evidence)
-    except ReproError:  # the corpus is not at hand, without which the size of a part of it is not known
+    # the corpus is not at hand, without which the size of a part of it is not known
+    except ReproError:
         return UNKNOWN if evidence.all("scores") else "not run"
     return "done" if not absent else "in part" if len(absent) < wanted else "not run"
 
@@ -123,7 +147,13 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
     rows = []
     for paper in map(load_paper, PAPERS):
         for experiment in paper.experiments:
-            rows.append([f"{paper.name}.{experiment.name}", experiment.place, *(status_of(experiment, e) for e in evidences)])
+            rows.append(
+                [
+                    f"{paper.name}.{experiment.name}",
+                    experiment.place,
+                    *(status_of(experiment, e) for e in evidences),
+                ]
+            )
     return table(["experiment", "place", *(evidence.scale for evidence in evidences)], rows)
 
 
@@ -145,10 +175,21 @@ def as_html(parts: Sequence[Section], title: str) -> str:
     for part in parts:
         body.append(f'<section id="{part.name}">{renderer.render(part.text)}')
         for name, figure in part.figures.items():
-            drawn = to_html(figure, include_plotlyjs=False, full_html=False, config={"displaylogo": False, "responsive": True})
-            body.append(f"<figure><figcaption>{renderer.renderInline(name)}</figcaption>{drawn}</figure>")
+            drawn = to_html(
+                figure,
+                include_plotlyjs=False,
+                full_html=False,
+                config={"displaylogo": False, "responsive": True},
+            )
+            body.append(
+                f"<figure><figcaption>{renderer.renderInline(name)}</figcaption>{drawn}</figure>"
+            )
         body.append("</section>")
-    return _PAGE.format(title=escape(title), plotly=get_plotlyjs(), body="\n".join(body).replace("</h1>", contents, 1))
+    return _PAGE.format(
+        title=escape(title),
+        plotly=get_plotlyjs(),
+        body="\n".join(body).replace("</h1>", contents, 1),
+    )
 
 
 def _contents(parts: Iterable[Section]) -> str:
@@ -210,10 +251,19 @@ def _costs(evidence: Evidence) -> str:
     for record, costs in zip(records, training_costs(records), strict=True):
         origin = record["provenance"]
         machine = f"{origin['device']}, {origin['processor']}"
-        rows.append([markdown.escape(record["run"]), str(record["seed"]), *costs, str(machines.setdefault(machine, len(machines) + 1))])
+        rows.append(
+            [
+                markdown.escape(record["run"]),
+                str(record["seed"]),
+                *costs,
+                str(machines.setdefault(machine, len(machines) + 1)),
+            ]
+        )
     if not rows:
         return "No run."
-    listed = "\n".join(f"- machine {number}: {markdown.escape(name)}" for name, number in machines.items())
+    listed = "\n".join(
+        f"- machine {number}: {markdown.escape(name)}" for name, number in machines.items()
+    )
     return f"{table(['run', 'seed', *TRAINING_COSTS, 'machine'], sorted(rows))}\n\n{listed}\n\n{costs_note(records)}"
 
 

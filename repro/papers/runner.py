@@ -46,24 +46,37 @@ class Plan:
 
     def num_measurements(self) -> int:
         """Return how much there is to measure besides the scores of what is trained."""
-        return len(self.further) + len(self.measures) + sum(len(configs) for _, configs in self.sittings)
+        return (
+            len(self.further)
+            + len(self.measures)
+            + sum(len(configs) for _, configs in self.sittings)
+        )
 
     def trained_again(self) -> list[RunConfig]:
         """Return the runs that have records but are not on this machine, and are wanted for a further test set or measure."""
         configs = [config for config, _ in [*self.further, *self.measures]]
         configs += [config for _, together in self.sittings for config in together]
         new = {config.digest() for config in self.trainings}
-        return [config for config in _each_once(configs) if config.digest() not in new and not is_trained(config)]
+        return [
+            config
+            for config in _each_once(configs)
+            if config.digest() not in new and not is_trained(config)
+        ]
 
 
 def plan(
-    experiments: Iterable[Experiment], evidence: Evidence, seeds: int, systems: Iterable[Arm] = (), splits: Iterable[str] = ()
+    experiments: Iterable[Experiment],
+    evidence: Evidence,
+    seeds: int,
+    systems: Iterable[Arm] = (),
+    splits: Iterable[str] = (),
 ) -> Plan:
     """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
 
-    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; maps, speeds and shares off the diagonal are of the first.
-    `splits` are test sets to score on besides the one that the evidence is of; arms of experiments with another corpus than the scale's,
-    such as summaries, are left out there.
+    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; maps, speeds and shares
+    off the diagonal are of the first. `splits` are test sets to score on besides the one that the
+    evidence is of; arms of experiments with another corpus than the scale's, such as summaries, are
+    left out there.
     """
     scale, systems = evidence.scale, list(systems)
     arms: dict[Arm, None] = dict.fromkeys(systems)
@@ -75,7 +88,12 @@ def plan(
                 kinds.setdefault(kind, {}).update(dict.fromkeys(measured))
 
     def unscored(split: str) -> list[RunConfig]:
-        lacking = [(arm, seed) for seed in range(1, seeds + 1) for arm in arms if not evidence.find("scores", arm, seed, split=split)]
+        lacking = [
+            (arm, seed)
+            for seed in range(1, seeds + 1)
+            for arm in arms
+            if not evidence.find("scores", arm, seed, split=split)
+        ]
         return _each_once(arm.config(scale, seed) for arm, seed in lacking)
 
     corpora = {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in systems)}
@@ -93,16 +111,28 @@ def plan(
             if kind in JOINT_MEASURES:
                 sittings += _sitting(evidence, kind, list(measured), seed)
             else:
-                measures += [(config, kind) for config in _each_once(arm.config(scale, seed) for arm in absent)]
+                measures += [
+                    (config, kind)
+                    for config in _each_once(arm.config(scale, seed) for arm in absent)
+                ]
     return Plan(unscored(evidence.split), further, measures, sittings)
 
 
-def _sitting(evidence: Evidence, kind: str, arms: list[Arm], seed: int) -> list[tuple[str, list[RunConfig]]]:
+def _sitting(
+    evidence: Evidence, kind: str, arms: list[Arm], seed: int
+) -> list[tuple[str, list[RunConfig]]]:
     """Return the sitting that is missing, if one is, with the runs of earlier ones: it replaces records which those are compared with."""
     records = [evidence.find(kind, arm, seed) for arm in arms]
-    if all(records) and len({tuple(record.get("sitting", ())) for found in records for record in found}) == 1:
+    if (
+        all(records)
+        and len({tuple(record.get("sitting", ())) for found in records for record in found}) == 1
+    ):
         return []
-    earlier = [from_dict(RunConfig, record["config"]) for record in evidence.all(kind) if "sitting" in record]
+    earlier = [
+        from_dict(RunConfig, record["config"])
+        for record in evidence.all(kind)
+        if "sitting" in record
+    ]
     return [(kind, _each_once([*(arm.config(evidence.scale, seed) for arm in arms), *earlier]))]
 
 
@@ -113,19 +143,28 @@ def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float |
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     past: dict[Any, list[float]] = {}
-    for record in (record for record in known if kind_of(record) == "scores" and record["provenance"]["device"] == device):
-        past.setdefault(_shape(record["config"]), []).append(record["training"]["seconds"] + record["decoding"]["seconds"])
+    for record in (
+        record
+        for record in known
+        if kind_of(record) == "scores" and record["provenance"]["device"] == device
+    ):
+        past.setdefault(_shape(record["config"]), []).append(
+            record["training"]["seconds"] + record["decoding"]["seconds"]
+        )
     workers = [0.0] * jobs
     whole = [(config, 1.0) for config in [*found.trainings, *found.trained_again()]]
     pruned = [config for kind, configs in found.sittings if kind == "pruning" for config in configs]
     for config, length in whole + [(config, 0.5) for config in pruned for _ in range(TRAININGS)]:
         if (shape := _shape(asdict(config))) not in past:
             return None
-        heapq.heapreplace(workers, workers[0] + length * mean(past[shape]))  # whoever is free first takes the next
+        # whoever is free first takes the next
+        heapq.heapreplace(workers, workers[0] + length * mean(past[shape]))
     return max(workers) / 60
 
 
-def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: HandOut = run_all) -> list[ReproError]:
+def carry_out(
+    found: Plan, folder: Path, jobs: int, report: Report, hand_out: HandOut = run_all
+) -> list[ReproError]:
     """Do what is missing and keep every record as soon as it is there; return what went wrong.
 
     Args:
@@ -144,7 +183,9 @@ def carry_out(found: Plan, folder: Path, jobs: int, report: Report, hand_out: Ha
         if not isinstance(outcome, ReproError):
             try:
                 publish(outcome, folder)
-            except ReproError as error:  # a full disk, say, must not keep what others finish from being told, and kept where it can be
+            # a full disk, say, must not keep what others finish from being told, and kept where it
+            # can be
+            except ReproError as error:
                 outcome = error
         report(f"[{number}/{total}] {describe_outcome(outcome)}")
         if isinstance(outcome, ReproError):
@@ -179,7 +220,15 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
     runs = [train(config, quiet=True, log=LogLines(config)) for config in configs]
     numbers = JOINT_MEASURES[kind](runs)
     scores = [record for found in numbers for record in found.pop("records", [])]
-    return {"records": [*scores, *(describe_run(run) | {"kind": kind} | found for run, found in zip(runs, numbers, strict=True))]}
+    return {
+        "records": [
+            *scores,
+            *(
+                describe_run(run) | {"kind": kind} | found
+                for run, found in zip(runs, numbers, strict=True)
+            ),
+        ]
+    }
 
 
 def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfig, str]]]:
@@ -195,9 +244,17 @@ def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfi
 
 
 def _each_once(configs: Iterable[RunConfig]) -> list[RunConfig]:
-    return list({config.digest(): config for config in configs}.values())  # two arms may be the same model at a small scale
+    # two arms may be the same model at a small scale
+    return list({config.digest(): config for config in configs}.values())
 
 
 def _shape(config: dict[str, Any]) -> tuple:
     data, model, train = config["data"], config["model"], config["train"]
-    return data["corpus"], model["encoder_layers"], model["decoder_layers"], model["embed_dim"], train["max_updates"], train["batch_tokens"]
+    return (
+        data["corpus"],
+        model["encoder_layers"],
+        model["decoder_layers"],
+        model["embed_dim"],
+        train["max_updates"],
+        train["batch_tokens"],
+    )

@@ -20,7 +20,12 @@ def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Estimate:
     second, _ = evidence.one("speed", base), evidence.one("speed", arm)
     if not (together := evidence.find("speed", arm, sitting=second["sitting"])):
         raise NotMeasured(f"speed of {arm}", f"measured in another sitting than {base}", TOGETHER)
-    ratios = [a / b for a, b in zip(together[0]["sentences_per_second"], second["sentences_per_second"], strict=True)]
+    ratios = [
+        a / b
+        for a, b in zip(
+            together[0]["sentences_per_second"], second["sentences_per_second"], strict=True
+        )
+    ]
     return median(ratios, f"{len(ratios)} rounds")
 
 
@@ -31,10 +36,18 @@ def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     """
     arms = evidence.having("speed", arms)
     base, first, body = arms[0], evidence.one("speed", arms[0]), []
-    together = {arm: found[0] for arm in arms if (found := evidence.find("speed", arm, sitting=first["sitting"]))}
+    together = {
+        arm: found[0]
+        for arm in arms
+        if (found := evidence.find("speed", arm, sitting=first["sitting"]))
+    }
     for arm, record in together.items():
         ratio = speed_ratio(evidence, arm, base)
-        times = f"{ratio.value:.2f}" if arm == base else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+        times = (
+            f"{ratio.value:.2f}"
+            if arm == base
+            else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+        )
         body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", times])
     note = f"{first['sentences']} sentences, batches of {first['batch_size']}, {first['steps']} steps each, greedy, "
     machine = f" of {first['processor']}" if "processor" in first else ""

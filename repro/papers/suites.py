@@ -13,12 +13,15 @@ from repro.measures.contrastive import results_of
 from repro.papers.printed import printed
 from repro.statistics.intervals import Estimate, over_seeds, paired_difference
 
-REPORTED = {"mucow": ("ted", "tatoeba")}  # the parts that Raganato et al. 2020 report (Table 6), the corpus trained on left out
+# the parts that Raganato et al. 2020 report (Table 6), the corpus trained on left out
+REPORTED = {"mucow": ("ted", "tatoeba")}
 SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
 ELSEWHERE = "contrastive pairs are of cased English and German text"
 
 
-def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None) -> Estimate:
+def accuracy_difference(
+    evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None
+) -> Estimate:
     """Return by how many points more pairs of a type of error one arm decides right than another, over the same pairs.
 
     Args:
@@ -33,14 +36,22 @@ def accuracy_difference(evidence: Evidence, error: str, arm: Arm, minus: Arm, ma
     for seed in evidence.shared_seeds(["contrastive"], (arm, minus)):
         first, second = _result(evidence, arm, None, seed), _result(evidence, minus, masked, seed)
         if first["suite"]["sha256"] != second["suite"]["sha256"]:
-            raise NotMeasured(f"contrastive pairs of {arm} and {minus}", "they were scored on two suites", "repro run scores both on one")
+            raise NotMeasured(
+                f"contrastive pairs of {arm} and {minus}",
+                "they were scored on two suites",
+                "repro run scores both on one",
+            )
         right, other = (_decisions_on(error, result) for result in (first, second))
         if not right:
             raise _without(error, evidence, arm)
-        differences.append(paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}"))
+        differences.append(
+            paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}")
+        )
         shares.append(sum(right) / len(right))
     found = over_seeds(differences)
-    return replace(found, shares=(("right", 100 * mean(shares)), ("by chance", 100 * chances(first)[error])))
+    return replace(
+        found, shares=(("right", 100 * mean(shares)), ("by chance", 100 * chances(first)[error]))
+    )
 
 
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
@@ -55,7 +66,9 @@ def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
     raise _without(error, evidence, arm)
 
 
-def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str | None = None) -> dict[str, Accuracy]:
+def accuracies_by_distance(
+    evidence: Evidence, error: str, arm: Arm, masked: str | None = None
+) -> dict[str, Accuracy]:
     """Return the accuracy on a type of error by the distance in words that it spans.
 
     Raises:
@@ -68,25 +81,50 @@ def accuracies_by_distance(evidence: Evidence, error: str, arm: Arm, masked: str
 
 
 def accuracy_by_type_table(
-    evidence: Evidence, paper: str, place: str, arms: Sequence[Arm], masked: str | None = None, only: str | None = None
+    evidence: Evidence,
+    paper: str,
+    place: str,
+    arms: Sequence[Arm],
+    masked: str | None = None,
+    only: str | None = None,
 ) -> str:
     """Return accuracies by type of error, or on one type only: printed ones, by chance, ours with 95 % intervals, with a head masked."""
     arms = evidence.having("contrastive", arms)
     columns = {seeds_said(evidence, arm): _accuracies(evidence, arm) for arm in arms}
     if masked:
-        columns |= {seeds_said(evidence, arm, masked): _accuracies(evidence, arm, masked) for arm in arms if _has(evidence, arm, masked)}
+        columns |= {
+            seeds_said(evidence, arm, masked): _accuracies(evidence, arm, masked)
+            for arm in arms
+            if _has(evidence, arm, masked)
+        }
     by_chance = chances(_result(evidence, arms[0], None))
-    cells = {(cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)}
+    cells = {
+        (cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)
+    }
     theirs = list(dict.fromkeys(column for _, column in cells))
     first, rows = next(iter(columns.values())), []
-    for error in [only] if only else [*first, *(dict.fromkeys(error for error, _ in cells if error not in first))]:
+    for error in (
+        [only]
+        if only
+        else [*first, *(dict.fromkeys(error for error, _ in cells if error not in first))]
+    ):
         values = [_with_ends(found[error]) if error in found else "-" for found in columns.values()]
-        ours = [str(first[error].total), f"{100 * by_chance[error]:.1f}"] if error in first else ["0", ""]
-        rows.append([error, *(cells.get((error, column), "-") for column in theirs), *ours, *values])
-    return table(["type", *(f"printed: {column}" for column in theirs), "pairs", "by chance", *columns], rows)
+        ours = (
+            [str(first[error].total), f"{100 * by_chance[error]:.1f}"]
+            if error in first
+            else ["0", ""]
+        )
+        rows.append(
+            [error, *(cells.get((error, column), "-") for column in theirs), *ours, *values]
+        )
+    return table(
+        ["type", *(f"printed: {column}" for column in theirs), "pairs", "by chance", *columns], rows
+    )
 
 
-def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> str:
+def accuracy_by_distance_table(
+    evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None
+) -> str:
     """Return the accuracy on a type of error by distance, with 95 % intervals."""
     columns = distances_by_system(evidence, error, arms, masked)
     bins = list(next(iter(columns.values())))
@@ -97,27 +135,40 @@ def accuracy_by_distance_table(evidence: Evidence, error: str, arms: Sequence[Ar
     return table(["distance, words", "pairs", *columns], rows)
 
 
-def distances_by_system(evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None) -> dict[str, dict[str, Accuracy]]:
+def distances_by_system(
+    evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None
+) -> dict[str, dict[str, Accuracy]]:
     """Return the accuracies of `accuracies_by_distance` of the arms that were measured, by `seeds_said`; then those with a head masked.
 
     Raises:
         NotMeasured: no arm was, or the suite has no such errors, or does not know their distance.
     """
     arms = evidence.having("contrastive", arms)
-    found = {seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in arms}
+    found = {
+        seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in arms
+    }
     with_mask = [arm for arm in arms if masked and _has(evidence, arm, masked)]
-    return found | {seeds_said(evidence, arm, masked): accuracies_by_distance(evidence, error, arm, masked) for arm in with_mask}
+    return found | {
+        seeds_said(evidence, arm, masked): accuracies_by_distance(evidence, error, arm, masked)
+        for arm in with_mask
+    }
 
 
 def seeds_said(evidence: Evidence, arm: Arm, masked: str | None = None) -> str:
     """Return the name of an arm, with the head that is masked, and how many seeds its accuracies are means over where these are several."""
-    name, count = f"{arm}, head {masked} masked" if masked else str(arm), len(_results(evidence, arm, masked))
+    name, count = (
+        f"{arm}, head {masked} masked" if masked else str(arm),
+        len(_results(evidence, arm, masked)),
+    )
     return f"{name}, {count} seeds" if count > 1 else name
 
 
 def _results(evidence: Evidence, arm: Arm, masked: str | None = None) -> list[dict[str, Any]]:
     """Return the results of all seeds that were scored on the pairs of the first."""
-    found = [_result(evidence, arm, masked, seed) for seed in evidence.shared_seeds(["contrastive"], (arm,))]
+    found = [
+        _result(evidence, arm, masked, seed)
+        for seed in evidence.shared_seeds(["contrastive"], (arm,))
+    ]
     return [result for result in found if result["suite"]["sha256"] == found[0]["suite"]["sha256"]]
 
 
@@ -126,35 +177,59 @@ def _result(evidence: Evidence, arm: Arm, masked: str | None, seed: int = 1) -> 
     found = [result for result in results if result["masked"] == masked]
     if not found:
         raise NotMeasured(
-            f"contrastive pairs of {arm} with head {masked} masked", f"not measured at {evidence.scale}", "repro run makes it"
+            f"contrastive pairs of {arm} with head {masked} masked",
+            f"not measured at {evidence.scale}",
+            "repro run makes it",
         )
     parts = REPORTED.get(found[0]["suite"]["name"])
-    return _of_parts(found[0], set(parts) - {arm.config(evidence.scale).data.corpus}) if parts else found[0]
+    return (
+        _of_parts(found[0], set(parts) - {arm.config(evidence.scale).data.corpus})
+        if parts
+        else found[0]
+    )
 
 
 def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
     """Return a result with the items alone that come from some parts of its suite."""
     items = result["items"]
-    kept = [place for place, of in enumerate(items["origin"]["of"]) if items["origin"]["names"][of] in parts]
+    kept = [
+        place
+        for place, of in enumerate(items["origin"]["of"])
+        if items["origin"]["names"][of] in parts
+    ]
 
     def cut(values: Any) -> Any:
-        return values | {"of": cut(values["of"])} if isinstance(values, dict) else [values[place] for place in kept]
+        return (
+            values | {"of": cut(values["of"])}
+            if isinstance(values, dict)
+            else [values[place] for place in kept]
+        )
 
     return result | {"items": {name: cut(values) for name, values in items.items()}}
 
 
 def _without(what: str, evidence: Evidence, arm: Arm) -> NotMeasured:
     suite = _result(evidence, arm, None)["suite"]
-    return NotMeasured(f"contrastive pairs of {arm}", f"{suite['name']} has none of {what}", "use a suite that has")
+    return NotMeasured(
+        f"contrastive pairs of {arm}", f"{suite['name']} has none of {what}", "use a suite that has"
+    )
 
 
 def _decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
     types = result["items"]["type"]
-    return [right for right, of in zip(decisions(result), types["of"], strict=True) if types["names"][of] == error]
+    return [
+        right
+        for right, of in zip(decisions(result), types["of"], strict=True)
+        if types["names"][of] == error
+    ]
 
 
 def _accuracies(
-    evidence: Evidence, arm: Arm, masked: str | None = None, by: Group = "type", only: str | None = None
+    evidence: Evidence,
+    arm: Arm,
+    masked: str | None = None,
+    by: Group = "type",
+    only: str | None = None,
 ) -> dict[str, Accuracy]:
     """Return the accuracies of an arm by group, means over its seeds."""
     of_seeds = [accuracies(result, by, only) for result in _results(evidence, arm, masked)]

@@ -31,24 +31,53 @@ class Row(NamedTuple):
 def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row]) -> str:
     """Return a table of systems: the printed cells, the range of printed differences to the first row, and ours with 95 % intervals.
 
-    Rows without cells are what the paper's table lacks, or holds elsewhere, such as our controls and the other direction. Where nothing of
-    the paper's table is at hand, what the text says about it stands below, or a note that nothing is known. Many printed columns stand in a
-    table of their own, below ours.
+    Rows without cells are what the paper's table lacks, or holds elsewhere, such as our controls
+    and the other direction. Where nothing of the paper's table is at hand, what the text says about
+    it stands below, or a note that nothing is known. Many printed columns stand in a table of their
+    own, below ours.
     """
-    cells = {row.arm: {_heading(cell, row): cell for cell in (printed(paper, place, **row.cells) if row.cells else [])} for row in rows}
+    cells = {
+        row.arm: {
+            _heading(cell, row): cell
+            for cell in (printed(paper, place, **row.cells) if row.cells else [])
+        }
+        for row in rows
+    }
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
     first = rows[0].arm
     printed_difference = [f"printed difference to {first}"] if headings else []
-    header = ["system", "ours: BLEU", f"ours: difference to {first}", "seeds", "parameters", *printed_difference]
-    body, theirs = [], {arm: [found[h].as_printed if h in found else "-" for h in headings] for arm, found in cells.items()}
+    header = [
+        "system",
+        "ours: BLEU",
+        f"ours: difference to {first}",
+        "seeds",
+        "parameters",
+        *printed_difference,
+    ]
+    body, theirs = (
+        [],
+        {
+            arm: [found[h].as_printed if h in found else "-" for h in headings]
+            for arm, found in cells.items()
+        },
+    )
     beside = headings if len(headings) <= MOST_BESIDE else []
     for row in rows:
-        line = [str(row.arm), *_ours(evidence, row.arm, first)]  # ours first: a wide table runs off the page at its end
+        # ours first: a wide table runs off the page at its end
+        line = [str(row.arm), *_ours(evidence, row.arm, first)]
         line += [_printed_range(cells[row.arm], cells[first])] if headings else []
         body.append(line + theirs[row.arm][: len(beside)])
-    parts = [explained(table([*header, *(f"printed: {heading}" for heading in beside)], body)), _stopped_early(evidence, rows)]
+    parts = [
+        explained(table([*header, *(f"printed: {heading}" for heading in beside)], body)),
+        _stopped_early(evidence, rows),
+    ]
     if headings and not beside:
-        parts.append(table(["printed", *headings], [[str(arm), *theirs[arm]] for arm, found in cells.items() if found]))
+        parts.append(
+            table(
+                ["printed", *headings],
+                [[str(arm), *theirs[arm]] for arm, found in cells.items() if found],
+            )
+        )
     parts += [] if printed(paper, place) else [_remarks_of(paper, place)]
     return "\n\n".join(part for part in parts if part)
 
@@ -58,8 +87,26 @@ def choice_table(evidence: Evidence, choices: dict[Arm, Arm], base: Arm) -> str:
     body = []
     for other in evidence.scored(list(choices)):
         bleu, difference, seeds, parameters = _ours(evidence, other, choices[other])
-        body.append([str(other), bleu, str(choices[other]), difference, _difference(evidence, other, base), seeds, parameters])
-    header = ["read otherwise", "ours: BLEU", "as read here", "difference to that", f"difference to {base}", "seeds", "parameters"]
+        body.append(
+            [
+                str(other),
+                bleu,
+                str(choices[other]),
+                difference,
+                _difference(evidence, other, base),
+                seeds,
+                parameters,
+            ]
+        )
+    header = [
+        "read otherwise",
+        "ours: BLEU",
+        "as read here",
+        "difference to that",
+        f"difference to {base}",
+        "seeds",
+        "parameters",
+    ]
     return explained(table(header, body))
 
 
@@ -71,7 +118,9 @@ def printed_table(cells: Sequence[Printed]) -> str:
 
 def _in_words(cell: Printed) -> str:
     numbers = cell.value if isinstance(cell.value, list) else [cell.value]
-    return ", ".join(_as_on_the_page(number, cell.as_printed) for number in numbers) + (" (read off a plot)" if cell.approx else "")
+    return ", ".join(_as_on_the_page(number, cell.as_printed) for number in numbers) + (
+        " (read off a plot)" if cell.approx else ""
+    )
 
 
 def _as_on_the_page(number: float, text: str) -> str:
@@ -83,17 +132,28 @@ def _as_on_the_page(number: float, text: str) -> str:
 
 def printed_grid(cells: Sequence[Printed], heading: str) -> str:
     """Return printed numbers as a table, a line for each of the paper's rows, a column for what else tells its numbers apart."""
-    varied = [name for name in ("dataset", "column") if len({getattr(cell, name) for cell in cells}) > 1]
+    varied = [
+        name for name in ("dataset", "column") if len({getattr(cell, name) for cell in cells}) > 1
+    ]
     heading += "" if "dataset" in varied else f", {cells[0].dataset}"
-    found = {(cell.row, ", ".join(getattr(cell, name) for name in varied)): cell.as_printed for cell in cells}
+    found = {
+        (cell.row, ", ".join(getattr(cell, name) for name in varied)): cell.as_printed
+        for cell in cells
+    }
     if len(found) < len(cells):
-        raise ValueError(f"{len(cells)} printed numbers have {len(found)} places in a grid: their rows need other names")
+        raise ValueError(
+            f"{len(cells)} printed numbers have {len(found)} places in a grid: their rows need other names"
+        )
     columns = list(dict.fromkeys(column for _, column in found))
     names = list(dict.fromkeys(row for row, _ in found))
     numbers = {name: int(number[0]) for name in names if (number := re.match(r"\d+", name))}
-    if len(numbers) == len(names):  # of several corpora, whose rows would else stand one corpus after another
+    # of several corpora, whose rows would else stand one corpus after another
+    if len(numbers) == len(names):
         names.sort(key=numbers.__getitem__, reverse=numbers[names[0]] == max(numbers.values()))
-    return table([heading, *columns], [[name, *(found.get((name, column), "-") for column in columns)] for name in names])
+    return table(
+        [heading, *columns],
+        [[name, *(found.get((name, column), "-") for column in columns)] for name in names],
+    )
 
 
 def _remarks_of(paper: str, place: str) -> str:
@@ -101,11 +161,16 @@ def _remarks_of(paper: str, place: str) -> str:
     return printed_table(found) if found else f"Printed numbers of {place}: {NOT_PRINTED}."
 
 
-def length_table(evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str) -> str:
+def length_table(
+    evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str
+) -> str:
     """Return a table of the difference of each arm to the first, by bins of the test set."""
     first, others = arms[0], evidence.scored(arms[1:])
     columns = [evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others]
-    body = [[name, str(count), *(column[place][2].cell() for column in columns)] for place, (name, count, _) in enumerate(columns[0])]
+    body = [
+        [name, str(count), *(column[place][2].cell() for column in columns)]
+        for place, (name, count, _) in enumerate(columns[0])
+    ]
     return explained(table([what, "sentences", *(f"{arm} - {first}" for arm in others)], body))
 
 
@@ -118,7 +183,15 @@ def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) ->
     return explained(table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body))
 
 
-def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, column: str, edges: Sequence[float], what: str) -> str:
+def masked_length_table(
+    evidence: Evidence,
+    arm: Arm,
+    head: str,
+    minus: Arm,
+    column: str,
+    edges: Sequence[float],
+    what: str,
+) -> str:
     """Return a table by bins of the test set: the change in BLEU when a head of an arm is masked, and the arm, whole, minus another."""
     body = [
         [
@@ -129,13 +202,16 @@ def masked_length_table(evidence: Evidence, arm: Arm, head: str, minus: Arm, col
         ]
         for name, _, inside in evidence.bins(arm, column, edges)
     ]
-    return explained(table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body))
+    return explained(
+        table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body)
+    )
 
 
 def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:
     """Return BLEU of each arm by the share of tokens for which the attention of the first is strongest two or more positions away."""
     first = arms[0]
-    evidence.check_measured("off_diagonal", first)  # which sentence has which share: of another version, they would be others'
+    # which sentence has which share: of another version, they would be others'
+    evidence.check_measured("off_diagonal", first)
     shares = evidence.one("off_diagonal", first, split=evidence.split)["shares"][site]
     edges, arms = equal_parts(shares, 5), evidence.scored(arms)
     body = []
@@ -154,16 +230,30 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
     cells = printed(paper, place)
     columns = list(dict.fromkeys(cell.column for cell in cells))
     body = [
-        [row, *(next((c.as_printed for c in cells if (c.row, c.column) == (row, column)), "-") for column in columns)]
+        [
+            row,
+            *(
+                next((c.as_printed for c in cells if (c.row, c.column) == (row, column)), "-")
+                for column in columns
+            ),
+        ]
         for row in dict.fromkeys(cell.row for cell in cells)
     ]
     data = arm.config(evidence.scale).data
     try:
         found = statistics_of(data.corpus, data.source, data.target)
-        ours = [f"{found.train_pairs:,}", f"{found.test_pairs:,}", f"{found.source_length:.1f}", f"{found.target_length:.1f}"]
+        ours = [
+            f"{found.train_pairs:,}",
+            f"{found.test_pairs:,}",
+            f"{found.source_length:.1f}",
+            f"{found.target_length:.1f}",
+        ]
     except MachineError:
         ours = ["needs its corpus"] + ["-"] * (len(columns) - 1)
-    return table(["corpus", *columns], [*body, [f"ours, lengths in words: {data.corpus} {data.source}-{data.target}", *ours]])
+    return table(
+        ["corpus", *columns],
+        [*body, [f"ours, lengths in words: {data.corpus} {data.source}-{data.target}", *ours]],
+    )
 
 
 def explained(text: str) -> str:
@@ -198,7 +288,12 @@ def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
     values = [score_of(record, "BLEU")["value"] for record in records]
     deviation = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
     parameters = f"{records[0]['training']['parameters']:,}"
-    return [f"{np.mean(values):.2f}{deviation}", "" if arm == first else _difference(evidence, arm, first), str(len(values)), parameters]
+    return [
+        f"{np.mean(values):.2f}{deviation}",
+        "" if arm == first else _difference(evidence, arm, first),
+        str(len(values)),
+        parameters,
+    ]
 
 
 def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
@@ -209,9 +304,18 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
             records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
         except (NotMeasured, MachineError):
             continue
-        ends = {(record["training"]["update"], record["config"]["train"]["max_updates"]) for record in records}
-        found += [f"{arm} after {update:,} of {planned:,} updates" for update, planned in sorted(ends) if update < planned]
-    return f"Stopped early, when dev had not improved for long: {'; '.join(found)}." if found else ""
+        ends = {
+            (record["training"]["update"], record["config"]["train"]["max_updates"])
+            for record in records
+        }
+        found += [
+            f"{arm} after {update:,} of {planned:,} updates"
+            for update, planned in sorted(ends)
+            if update < planned
+        ]
+    return (
+        f"Stopped early, when dev had not improved for long: {'; '.join(found)}." if found else ""
+    )
 
 
 def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
@@ -231,7 +335,13 @@ def _heading(cell: Printed, row: Row) -> str:
 
 def _printed_range(own: dict[str, Printed], first: dict[str, Printed]) -> str:
     """Return the smallest and largest printed difference to the first row in BLEU: sacreBLEU, as ours, where it is printed."""
-    shared = [heading for heading in own if heading in first and "BLEU" in own[heading].metric and "difference" not in own[heading].metric]
+    shared = [
+        heading
+        for heading in own
+        if heading in first
+        and "BLEU" in own[heading].metric
+        and "difference" not in own[heading].metric
+    ]
     shared = [heading for heading in shared if "SacreBLEU" in own[heading].metric] or shared
     differences = [own[heading].number - first[heading].number for heading in shared]
     if own is first or not differences:

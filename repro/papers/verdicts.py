@@ -1,6 +1,7 @@
 """Verdicts as they are kept: with the name of the test that they answer, which is not changed quietly once a result is known.
 
-How a number is computed is code. Where that changes, `repro verify` finds that stored verdicts are not what the records give any more.
+How a number is computed is code. Where that changes, `repro verify` finds that stored verdicts are
+not what the records give any more.
 """
 
 import json
@@ -11,7 +12,14 @@ from pathlib import Path
 from repro.claims.conditions import STATUSES, Status, Verdict
 from repro.claims.evidence import Evidence
 from repro.claims.pooling import AND
-from repro.claims.verdict_fields import StoredVerdict, VerdictFile, as_stored, as_verdict, faults_of, first_difference
+from repro.claims.verdict_fields import (
+    StoredVerdict,
+    VerdictFile,
+    as_stored,
+    as_verdict,
+    faults_of,
+    first_difference,
+)
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import write_json
 from repro.markdown import table
@@ -40,7 +48,9 @@ def claims_of(name: str | None = None) -> list[Claim]:
     found = [claim for paper, claim in every if name in (None, paper, claim.name)]
     if not found:
         known = [*PAPERS, *(claim.name for _, claim in every)]
-        raise InputError("claims", f"unknown paper or claim '{name}'", did_you_mean(str(name), known))
+        raise InputError(
+            "claims", f"unknown paper or claim '{name}'", did_you_mean(str(name), known)
+        )
     return found
 
 
@@ -51,50 +61,87 @@ def of_scores(claims: Iterable[Claim]) -> list[Claim]:
 
 def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdict]:
     """Return for each claim by name its test and its verdict, as they are stored."""
-    return {claim.name: as_stored(claim.judge(evidence), claim.digest(evidence.scale)) for claim in claims}
+    return {
+        claim.name: as_stored(claim.judge(evidence), claim.digest(evidence.scale))
+        for claim in claims
+    }
 
 
-def update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str] = ()) -> list[Verdict]:
+def update(
+    folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str] = ()
+) -> list[Verdict]:
     """Compute verdicts, store them, and return them.
 
     Args:
         folder: of results.
         scale: its name.
         claims: which.
-        evidence: of that scale. Verdicts on another test set than `TEST` are kept in a file of their own.
-        discard: claims whose stored verdict is thrown away first: of `claims`, or of a claim that no paper has any more.
+        evidence: of that scale. Verdicts on another test set than `TEST` are kept in a file of
+            their own.
+        discard: claims whose stored verdict is thrown away first: of `claims`, or of a claim that
+            no paper has any more.
 
     Raises:
-        InputError: a claim's test is another one than that of its stored verdict, or what that was judged by is gone; no such folder, or
-            no such claim to discard.
+        InputError: a claim's test is another one than that of its stored verdict, or what that was
+            judged by is gone; no such folder, or no such claim to discard.
     """
     if not Path(folder).is_dir():
-        raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
+        raise InputError(
+            str(folder), "is no folder of results", "name the folder that `repro run` made"
+        )
     with locked(_path(folder, scale, evidence.split).parent):
         return _update(folder, scale, claims, evidence, discard)
 
 
-def _update(folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str]) -> list[Verdict]:
-    judged, of_papers, split = {claim.name for claim in claims}, {claim.name for claim in claims_of()}, evidence.split
-    known = sorted(judged | (load(folder, scale, split).keys() - of_papers))  # another paper's verdict would not be judged again
+def _update(
+    folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str]
+) -> list[Verdict]:
+    judged, of_papers, split = (
+        {claim.name for claim in claims},
+        {claim.name for claim in claims_of()},
+        evidence.split,
+    )
+    # another paper's verdict would not be judged again
+    known = sorted(judged | (load(folder, scale, split).keys() - of_papers))
     for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
-    stored = {name: verdict for name, verdict in load(folder, scale, split).items() if name not in set(discard)}
+    stored = {
+        name: verdict
+        for name, verdict in load(folder, scale, split).items()
+        if name not in set(discard)
+    }
     for claim in claims:
         before = stored.get(claim.name)
-        if before is not None and before["status"] != NO_DATA and before["test"] != claim.digest(scale):
+        if (
+            before is not None
+            and before["status"] != NO_DATA
+            and before["test"] != claim.digest(scale)
+        ):
             what = f"its test was changed after its result at {scale} was known (was {before['test']}, is {claim.digest(scale)})"
             raise InputError(
-                claim.name, what, f"restore the test, or give the result up: repro claims --scale {scale} --discard {claim.name}"
+                claim.name,
+                what,
+                f"restore the test, or give the result up: repro claims --scale {scale} --discard {claim.name}",
             )
     found = judge(claims, evidence)
     for name, verdict in found.items():
         if verdict["status"] == NO_DATA and stored.get(name, verdict)["status"] != NO_DATA:
             what = f"was {stored[name]['status']} at {scale}, and now it is not run: {verdict['missing']}"
-            raise InputError(name, what, f"restore its records, or give the result up: repro claims --scale {scale} --discard {name}")
+            raise InputError(
+                name,
+                what,
+                f"restore its records, or give the result up: repro claims --scale {scale} --discard {name}",
+            )
     head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
-    same = {name: stored[name] for name, verdict in found.items() if name in stored and not first_difference(stored[name], verdict)}
-    write_json(_path(folder, scale, split), head | {"verdicts": dict(sorted((stored | found | same).items()))})
+    same = {
+        name: stored[name]
+        for name, verdict in found.items()
+        if name in stored and not first_difference(stored[name], verdict)
+    }
+    write_json(
+        _path(folder, scale, split),
+        head | {"verdicts": dict(sorted((stored | found | same).items()))},
+    )
     return [as_verdict(verdict) for verdict in found.values()]
 
 
@@ -126,7 +173,9 @@ def _read(path: Path) -> VerdictFile:
 
 
 def _no_verdicts(path: Path) -> DamagedFileError:
-    return DamagedFileError(str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims")
+    return DamagedFileError(
+        str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims"
+    )
 
 
 def scales_with_verdicts(folder: Path) -> list[str]:
@@ -140,7 +189,10 @@ def further_test_sets(folder: Path) -> list[tuple[str, str]]:
     Raises:
         DamagedFileError: a file is not what was written.
     """
-    found = [(values["scale"], values.get("split", TEST)) for values in (_read(path) for path in _files(folder) if "." in path.stem)]
+    found = [
+        (values["scale"], values.get("split", TEST))
+        for values in (_read(path) for path in _files(folder) if "." in path.stem)
+    ]
     return sorted(found, key=lambda place: (place[0], place[1].count(AND), place[1]))
 
 
@@ -167,14 +219,27 @@ def _files(folder: Path) -> list[Path]:
         return []
     except OSError as error:
         raise cannot_read(Path(folder) / VERDICTS, error) from error
-    return [Path(folder) / VERDICTS / name for name in names if name.endswith(".json") and not name.startswith(".")]
+    return [
+        Path(folder) / VERDICTS / name
+        for name in names
+        if name.endswith(".json") and not name.startswith(".")
+    ]
 
 
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
     """Return a table of verdicts, what was not reproduced first."""
     by_name = {claim.name: claim for claim in claims}
     ordered = sorted(verdicts, key=lambda verdict: (STATUSES.index(verdict.status), verdict.claim))
-    rows = [[v.claim, by_name[v.claim].statement, v.status, by_name[v.claim].reported, "; ".join(v.evidence) or v.reason] for v in ordered]
+    rows = [
+        [
+            v.claim,
+            by_name[v.claim].statement,
+            v.status,
+            by_name[v.claim].reported,
+            "; ".join(v.evidence) or v.reason,
+        ]
+        for v in ordered
+    ]
     return table(["claim", "statement", "verdict", "reported", "evidence"], rows)
 
 
@@ -183,11 +248,19 @@ def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVe
 
     Args:
         claims: which.
-        verdicts: scale -> what `judge` or `load` returned for it; claims that it lacks were not run there.
+        verdicts: scale -> what `judge` or `load` returned for it; claims that it lacks were not run
+            there.
     """
     claims = list(claims)
     lines = [_columns("", verdicts)]
-    lines += [_columns(claim.name, (at(claim, of_scale).status for of_scale in verdicts.values()), claim.statement) for claim in claims]
+    lines += [
+        _columns(
+            claim.name,
+            (at(claim, of_scale).status for of_scale in verdicts.values()),
+            claim.statement,
+        )
+        for claim in claims
+    ]
     return "\n".join([*lines, "", evidence_lines(claims, verdicts)])
 
 
@@ -198,14 +271,21 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
         lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
         for scale, of_scale in verdicts.items():
             verdict = at(claim, of_scale)
-            lines += [f"     {scale}: {verdict.status}: {verdict.reason}", *(f"         {line}" for line in verdict.evidence)]
+            lines += [
+                f"     {scale}: {verdict.status}: {verdict.reason}",
+                *(f"         {line}" for line in verdict.evidence),
+            ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
 def at(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
     """Return the verdict on a claim among those of a scale, `not run` where there is none."""
-    return as_verdict(verdicts[claim.name]) if claim.name in verdicts else Verdict(claim.name, NO_DATA, missing="no verdict is stored")
+    return (
+        as_verdict(verdicts[claim.name])
+        if claim.name in verdicts
+        else Verdict(claim.name, NO_DATA, missing="no verdict is stored")
+    )
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
@@ -219,4 +299,8 @@ def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
 
 
 def _path(folder: Path, scale: str, split: str = TEST) -> Path:
-    return Path(folder) / VERDICTS / (f"{scale}.json" if split == TEST else f"{scale}.{plain_name(split)}.json")
+    return (
+        Path(folder)
+        / VERDICTS
+        / (f"{scale}.json" if split == TEST else f"{scale}.{plain_name(split)}.json")
+    )

@@ -1,6 +1,7 @@
 """Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019: what heads do, and which can go.
 
-https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/`, `pruning.py` and `cutting.py`.
+https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/`, `pruning.py` and
+`cutting.py`.
 """
 
 from functools import partial
@@ -61,7 +62,14 @@ EXPERIMENTS = (
         figures=lambda e: rare_words_figure(e, PRUNED),
         said=("text §5.3",),
     ),
-    Experiment("figure6", "Figure 6", "The Hard Concrete distribution", (), t.gate_note, figures=t.gate_figure),
+    Experiment(
+        "figure6",
+        "Figure 6",
+        "The Hard Concrete distribution",
+        (),
+        t.gate_note,
+        figures=t.gate_figure,
+    ),
     Experiment(
         "figure7",
         "Figure 7",
@@ -101,7 +109,13 @@ EXPERIMENTS = (
         said=("text §6.3.2",),
     ),
     Experiment(
-        "figure10", "Figure 10", "Heads kept by decoder layer", (PRUNED,), t.layers_table, measures=PRUNING, figures=t.layers_figure
+        "figure10",
+        "Figure 10",
+        "Heads kept by decoder layer",
+        (PRUNED,),
+        t.layers_table,
+        measures=PRUNING,
+        figures=t.layers_figure,
     ),
 )
 
@@ -160,7 +174,13 @@ CLAIMS = (
                 ("pruning",),
                 at_least=1,
             ),
-            Check("at a quarter of all heads: cross minus decoder, heads kept", p.cross_goes_last, (PRUNED,), ("pruning",), at_least=0),
+            Check(
+                "at a quarter of all heads: cross minus decoder, heads kept",
+                p.cross_goes_last,
+                (PRUNED,),
+                ("pruning",),
+                at_least=0,
+            ),
         ),
     ),
     Claim(
@@ -210,7 +230,13 @@ CLAIMS = (
                 ("heads",),
                 at_least=2,
             ),
-            Check("lowest confidence of such a head", s.confidence_of_positional, (PRUNED,), ("heads",), at_least=0.7),
+            Check(
+                "lowest confidence of such a head",
+                s.confidence_of_positional,
+                (PRUNED,),
+                ("heads",),
+                at_least=0.7,
+            ),
         ),
     ),
     Claim(
@@ -286,7 +312,9 @@ PAPER = Paper(
             "the paper's rule; the code's is an option",
         ),
         Deviation(
-            "gates at the start of pruning", "not said; the code draws them near half shut", f"nearly open: log alpha is {GATE_INIT:g}"
+            "gates at the start of pruning",
+            "not said; the code draws them near half shut",
+            f"nearly open: log alpha is {GATE_INIT:g}",
         ),
         Deviation(
             "length of pruning, learning rate of gates",
@@ -295,10 +323,20 @@ PAPER = Paper(
         ),
         Deviation("penalty", "sum over heads; the code takes the mean over modules", "the sum"),
         Deviation("heads", "8 in each of 6 layers", "8 in each of the scale's layers"),
-        Deviation("relevance", "no stabiliser; sign of the sum not said", "see `analysis/relevance.py`: two rules"),
-        Deviation("relevance (claims V-08 and V-10)", "a mean over a development set", "over the first 100 sentences of dev"),
         Deviation(
-            "embeddings while the decoder is frozen", "source embedding trained, not tied", "one tied matrix, frozen with the decoder"
+            "relevance",
+            "no stabiliser; sign of the sum not said",
+            "see `analysis/relevance.py`: two rules",
+        ),
+        Deviation(
+            "relevance (claims V-08 and V-10)",
+            "a mean over a development set",
+            "over the first 100 sentences of dev",
+        ),
+        Deviation(
+            "embeddings while the decoder is frozen",
+            "source embedding trained, not tied",
+            "one tied matrix, frozen with the decoder",
         ),
         Deviation(
             "what claims V-01 and V-02 compare with",
@@ -315,13 +353,21 @@ PAPER = Paper(
             "positional, syntactic and rare-word heads outlast the rest (Figure 8)",
             "positional heads against all others, syntactic ones among them",
         ),
-        Deviation("which pruned model is trained from scratch (claim V-03)", "each", "the one nearest to a quarter of all heads"),
+        Deviation(
+            "which pruned model is trained from scratch (claim V-03)",
+            "each",
+            "the one nearest to a quarter of all heads",
+        ),
         Deviation(
             "training from scratch (claim V-03)",
             "all heads are there, those that were pruned masked",
             "they are absent; one schedule, as long as training and pruning together",
         ),
-        Deviation("roles of heads (Figure 8)", "those that they have in the pruned model", "those that they had before pruning"),
+        Deviation(
+            "roles of heads (Figure 8)",
+            "those that they have in the pruned model",
+            "those that they had before pruning",
+        ),
         Deviation(
             "head for rare words (Figure 5)",
             "maps of it, in one sentence",
@@ -344,6 +390,8 @@ PAPER = Paper(
             "WMT from English to Russian, German and French, and OpenSubtitles to Russian",
             "the corpus of the scale; a second target language for Figure 4 alone, where a corpus has one, so not for Figure 2",
         ),
-        Deviation("parses", "CoreNLP", "gold trees of the generated corpus; a spaCy model for English"),
+        Deviation(
+            "parses", "CoreNLP", "gold trees of the generated corpus; a spaCy model for English"
+        ),
     ),
 )

@@ -2,9 +2,10 @@
 
 https://arxiv.org/abs/2005.00742. The variant is `attention/gaussian.py`.
 
-Scores on IWSLT16 are of its dev set (their footnote), which is tst2013 in their code and `test` of the scale `iwslt16`. Some differ from
-table to table: sh-x has 28.2 and 30.4 in Table 2, but 28.1 (IWSLT16 En-De) and 30.3 (WMT16 En-Ro) in Tables 7 and 3; hc-sa has 32.9 on
-WMT16 En-Ro, but 32.4 in Table 5. Each stands here where it is printed.
+Scores on IWSLT16 are of its dev set (their footnote), which is tst2013 in their code and `test` of
+the scale `iwslt16`. Some differ from table to table: sh-x has 28.2 and 30.4 in Table 2, but 28.1
+(IWSLT16 En-De) and 30.3 (WMT16 En-Ro) in Tables 7 and 3; hc-sa has 32.9 on WMT16 En-Ro, but 32.4 in
+Table 5. Each stands here where it is printed.
 """
 
 import math
@@ -21,12 +22,26 @@ from repro.core.config import SELF_SITES
 from repro.markdown import table
 from repro.measures.speed import BATCH, ROUNDS, STEPS
 from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.figures import PATTERNS_EXPLAINED, accuracy_figure, distance_figure, gap_figure, length_cost_figure, offset_gallery
+from repro.papers.figures import (
+    PATTERNS_EXPLAINED,
+    accuracy_figure,
+    distance_figure,
+    gap_figure,
+    length_cost_figure,
+    offset_gallery,
+)
 from repro.papers.heads import local_share
 from repro.papers.memory import memory_table
 from repro.papers.speed import speed_ratio, speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
-from repro.papers.tables import Row, corpus_table, length_table, off_diagonal_table, score_table, what_there_is
+from repro.papers.tables import (
+    Row,
+    corpus_table,
+    length_table,
+    off_diagonal_table,
+    score_table,
+    what_there_is,
+)
 from repro.presets import SCALES
 from repro.records.head_tables import sentences_measured
 from repro.records.sentences import REFERENCE_WORDS
@@ -45,7 +60,11 @@ OFFSETS = {
     HC_SA: "enc (l,r) dec (l,c)",
 }
 SPREAD = Arm("sh-x", ("model.cross=dot-product(heads=1)",), label="one cross head in every layer")
-STACKED = Arm("sh-x", ("model.cross=none; last: dot-product(heads={layers}{narrow})",), label="as many cross heads, all in the last layer")
+STACKED = Arm(
+    "sh-x",
+    ("model.cross=none; last: dot-product(heads={layers}{narrow})",),
+    label="as many cross heads, all in the last layer",
+)
 CONTROLS = (Arm("hc-all-code"), Arm("hc-sa-renormalized"), Arm("uniform-encoder"))
 LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
@@ -53,7 +72,8 @@ INTO_GERMAN = ("smoke", "multi30k", "iwslt16")
 WITH_MIDDLE = tuple(name for name, scale in SCALES.items() if scale.model.encoder_layers > 2)
 NO_MIDDLE = "there is no layer between the lowest and the highest, which would keep its neighbours on both sides"
 NOT_INTO_GERMAN = "contrastive pairs of every type are translations into cased German text"
-LONG_ENOUGH = ("smoke", "multi30k", "multi30k-lc", "iwslt16")  # a head that points anywhere is more than four tokens off there
+# a head that points anywhere is more than four tokens off there
+LONG_ENOUGH = ("smoke", "multi30k", "multi30k-lc", "iwslt16")
 TOO_SHORT = "its sentences are so short that a head of the encoder or the decoder that points anywhere is near the bound, or within it"
 MAIN = (BASE, HC_SA, HC_ALL, SH_X)
 MAIN_BACK = tuple(Arm(arm.system, reverse=True) for arm in MAIN)
@@ -70,7 +90,10 @@ def _rows(arms: tuple[Arm, ...]) -> list[Row]:
 def _density_table() -> str:
     """Return the weights that a head gives around its mean; a window of three keeps the middle three."""
     weights = gaussian_density(torch.arange(-2, 3, dtype=torch.float64), std=1.0).tolist()
-    return table(["tokens from the mean", "-2", "-1", "0", "1", "2"], [["weight", *(f"{weight:.3f}" for weight in weights)]])
+    return table(
+        ["tokens from the mean", "-2", "-1", "0", "1", "2"],
+        [["weight", *(f"{weight:.3f}" for weight in weights)]],
+    )
 
 
 def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
@@ -94,12 +117,20 @@ def _off_diagonal_tables(evidence: Evidence) -> str:
     for arms in (arms for arms in (MAIN, MAIN_BACK) if arms[0] in measured):
         data = arms[0].config(evidence.scale).data
         for site in SELF_SITES:
-            parts.append(f"{data.source} to {data.target}:\n\n{off_diagonal_table(evidence, arms, site)}")
+            parts.append(
+                f"{data.source} to {data.target}:\n\n{off_diagonal_table(evidence, arms, site)}"
+            )
     return "\n\n".join(parts)
 
 
 EXPERIMENTS = (
-    Experiment("table1", "Table 1", "The corpora", (BASE,), lambda e: corpus_table(e, NAME, "Table 1", BASE)),
+    Experiment(
+        "table1",
+        "Table 1",
+        "The corpora",
+        (BASE,),
+        lambda e: corpus_table(e, NAME, "Table 1", BASE),
+    ),
     Experiment(
         "figure1",
         "Figure 1",
@@ -128,7 +159,9 @@ EXPERIMENTS = (
         (*MAIN, *CONTROLS, *MAIN_BACK),
         lambda e: "\n\n".join(
             [
-                score_table(e, NAME, "Table 2", _columns(MAIN) + [Row(arm, {}) for arm in CONTROLS]),
+                score_table(
+                    e, NAME, "Table 2", _columns(MAIN) + [Row(arm, {}) for arm in CONTROLS]
+                ),
                 "The other direction:",
                 score_table(e, NAME, "Table 2", [Row(arm, {}) for arm in MAIN_BACK]),
             ]
@@ -141,7 +174,10 @@ EXPERIMENTS = (
         "Speed and memory",
         FAST,
         lambda e: what_there_is(
-            *(lambda place=place: f"{place}:\n\n{score_table(e, NAME, place, _rows(FAST))}" for place in ("Table 3", "Table 7")),
+            *(
+                lambda place=place: f"{place}:\n\n{score_table(e, NAME, place, _rows(FAST))}"
+                for place in ("Table 3", "Table 7")
+            ),
             lambda: f"Speed here:\n\n{speed_table(e, FAST)}",
             lambda: f"Memory here:\n\n{memory_table(e.scale, FAST)}",
         ),
@@ -154,15 +190,21 @@ EXPERIMENTS = (
         "Figure 3",
         "Without feed-forward sublayers",
         (BASE, NO_FF, HC_SA, HC_NO_FF),
-        lambda e: score_table(e, NAME, "Figure 3", [Row(arm, {}) for arm in (BASE, NO_FF, HC_SA, HC_NO_FF)]),
+        lambda e: score_table(
+            e, NAME, "Figure 3", [Row(arm, {}) for arm in (BASE, NO_FF, HC_SA, HC_NO_FF)]
+        ),
     ),
     Experiment(
         "figure4",
         "Figure 4",
         "BLEU against the baseline by reference length",
         (BASE, HC_SA, HC_ALL),
-        lambda e: length_table(e, (BASE, HC_SA, HC_ALL), REFERENCE_WORDS, LENGTHS, "reference words"),
-        figures=lambda e: gap_figure(e, (BASE, HC_SA, HC_ALL), REFERENCE_WORDS, LENGTHS, "reference words"),
+        lambda e: length_table(
+            e, (BASE, HC_SA, HC_ALL), REFERENCE_WORDS, LENGTHS, "reference words"
+        ),
+        figures=lambda e: gap_figure(
+            e, (BASE, HC_SA, HC_ALL), REFERENCE_WORDS, LENGTHS, "reference words"
+        ),
     ),
     Experiment(
         "table4",
@@ -198,29 +240,45 @@ EXPERIMENTS = (
         "Table 5",
         "The full Gaussian, a window of three, copying one neighbour",
         tuple(KERNELS),
-        lambda e: score_table(e, NAME, "Table 5", [Row(arm, {"column": column}) for arm, column in KERNELS.items()]),
+        lambda e: score_table(
+            e, NAME, "Table 5", [Row(arm, {"column": column}) for arm, column in KERNELS.items()]
+        ),
     ),
     Experiment(
         "figure7",
         "Figure 7",
         "More cross heads: spread over layers or stacked in the last",
         (SH_X, SPREAD, STACKED),
-        lambda e: score_table(e, NAME, "Figure 7", [Row(arm, {}) for arm in (SH_X, SPREAD, STACKED)]),
+        lambda e: score_table(
+            e, NAME, "Figure 7", [Row(arm, {}) for arm in (SH_X, SPREAD, STACKED)]
+        ),
     ),
     Experiment(
         "table6",
         "Table 6",
         "Which neighbours the lowest and highest layer look at",
         tuple(OFFSETS),
-        lambda e: score_table(e, NAME, "Table 6", [Row(arm, {"row": row}) for arm, row in OFFSETS.items()]),
+        lambda e: score_table(
+            e, NAME, "Table 6", [Row(arm, {"row": row}) for arm, row in OFFSETS.items()]
+        ),
         scales=WITH_MIDDLE,
         elsewhere=NO_MIDDLE,
     ),
 )
 
 CLAIMS = (
-    Claim("Y-01", "hard-coded self-attention loses little to learned", "-1.2 to +0.4 on eight tasks", (not_worse(HC_SA, BASE, 1.0),)),
-    Claim("Y-02", "hard-coding cross attention too is costly", "-4.7 to -10.3", (loss(BASE, HC_ALL, at_least=4.0),)),
+    Claim(
+        "Y-01",
+        "hard-coded self-attention loses little to learned",
+        "-1.2 to +0.4 on eight tasks",
+        (not_worse(HC_SA, BASE, 1.0),),
+    ),
+    Claim(
+        "Y-02",
+        "hard-coding cross attention too is costly",
+        "-4.7 to -10.3",
+        (loss(BASE, HC_ALL, at_least=4.0),),
+    ),
     Claim(
         "Y-03",
         "one learned cross head recovers at least half of what hard-coded cross attention costs",
@@ -284,7 +342,12 @@ CLAIMS = (
             ),
         ),
     ),
-    Claim("Y-11", "cross heads spread over the layers beat as many in the last", "clearly better in Figure 7", (better(SPREAD, STACKED),)),
+    Claim(
+        "Y-11",
+        "cross heads spread over the layers beat as many in the last",
+        "clearly better in Figure 7",
+        (better(SPREAD, STACKED),),
+    ),
     Claim(
         "Y-12",
         "fewer attention parts decode faster",
@@ -331,18 +394,32 @@ PAPER = Paper(
     EXPERIMENTS,
     CLAIMS,
     (
-        Deviation("norm", "after the sublayer; in the code, after the residual", "before the sublayer, for all systems alike"),
+        Deviation(
+            "norm",
+            "after the sublayer; in the code, after the residual",
+            "before the sublayer, for all systems alike",
+        ),
         Deviation("source end mark", "not said; their code has none", "one, for all systems alike"),
         Deviation(
-            "hc-all", "length ratio and floor in the text; neither in effect in the released code", "the text; `hc-all-code` is the code's"
+            "hc-all",
+            "length ratio and floor in the text; neither in effect in the released code",
+            "the text; `hc-all-code` is the code's",
         ),
         Deviation(
             "as many cross heads in one layer as there are layers",
             "several in one of five layers; how many, only the figure says",
             "as many as the scale has decoder layers, their width rounded down",
         ),
-        Deviation("subwords", "not said; their code fits them on training, dev and test text together", "fitted on training text"),
-        Deviation("data", "eight directions of WMT and IWSLT", "the corpus of the scale, in the scale's direction"),
+        Deviation(
+            "subwords",
+            "not said; their code fits them on training, dev and test text together",
+            "fitted on training text",
+        ),
+        Deviation(
+            "data",
+            "eight directions of WMT and IWSLT",
+            "the corpus of the scale, in the scale's direction",
+        ),
         Deviation("subword count, updates", "32,000; not said", "those of the scale"),
         *what_all_share(
             "5+5 layers, 4 heads, 288 wide for IWSLT; 6+6, 8 and 512 for WMT; biases and embeddings in their code as here",
@@ -371,8 +448,14 @@ PAPER = Paper(
             "on one GPU, sentences as long as they are, 256 in a batch, mean of five runs; CPUs may gain more, says the paper",
             f"on the CPU, greedy, {STEPS} steps for every sentence, {BATCH} in a batch, median of {ROUNDS} rounds",
         ),
-        Deviation("nearby (claim Y-13)", "shown", "up to 3 tokens away, where chance points farther"),
-        Deviation("growth with length (claim Y-10)", "none for hc-sa, as section 6.2 has it", "none is shown, which is no proof of none"),
+        Deviation(
+            "nearby (claim Y-13)", "shown", "up to 3 tokens away, where chance points farther"
+        ),
+        Deviation(
+            "growth with length (claim Y-10)",
+            "none for hc-sa, as section 6.2 has it",
+            "none is shown, which is no proof of none",
+        ),
         Deviation(
             "memory (Tables 3 and 7)",
             "the largest batch that fits on a GPU, in tokens",

@@ -1,6 +1,7 @@
 """Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021.
 
-https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurrent.py` and `attention/synthesizer.py`.
+https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurrent.py` and
+`attention/synthesizer.py`.
 """
 
 import math
@@ -14,7 +15,13 @@ from repro.claims.evidence import Evidence
 from repro.core.config import SELF_SITES
 from repro.measures.speed import BATCH, STEPS
 from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.figures import divergence_figures, entropy_figure, gap_figure, histogram_figure, maps_of
+from repro.papers.figures import (
+    divergence_figures,
+    entropy_figure,
+    gap_figure,
+    histogram_figure,
+    maps_of,
+)
 from repro.papers.heads import divergence_table, entropy_table, maps_text, numbers, over_models
 from repro.papers.printed import printed, remarks
 from repro.papers.speed import speed_ratio, speed_table
@@ -32,8 +39,17 @@ NO_PE, RAN_E_NO_PE, RAN_D_NO_PE = Arm("base/-pe"), Arm("ran-e/-pe"), Arm("ran-d/
 NO_DECODER_PE = Arm("base", ("model.decoder_positions=false",))
 FROZEN = Arm("ran-all-frozen")
 NO_NORM = Arm("ran-all", tuple(f"model.{site}=recurrent(layer_norm=False)" for site in SELF_SITES))
-NO_RESIDUAL = Arm("ran-all", tuple(f"model.{site}=recurrent(residual=False)" for site in SELF_SITES))
-COLUMNS = {BASE: "TransF", HC_SA: "HC-SA", SYN_R: "Syn-R", RAN_E: "RAN-E", RAN_D: "RAN-D", RAN_ALL: "RAN-ALL"}
+NO_RESIDUAL = Arm(
+    "ran-all", tuple(f"model.{site}=recurrent(residual=False)" for site in SELF_SITES)
+)
+COLUMNS = {
+    BASE: "TransF",
+    HC_SA: "HC-SA",
+    SYN_R: "Syn-R",
+    RAN_E: "RAN-E",
+    RAN_D: "RAN-D",
+    RAN_ALL: "RAN-ALL",
+}
 CONTROLS = (SYN_ONES, Arm("syn-r-low-rank"), DROPOUT)
 SMALL = (Arm("base", part=0.25), Arm("ran-d", part=0.25))
 LENGTHS = [0, 10, 20, 30, 40, 50, 60, math.inf]  # seven bins of words
@@ -50,7 +66,9 @@ def _task_arms(task: str) -> list[Arm]:
 
 def _long(system: str, variant: str) -> str:
     """Return the command that trains a system on articles, with a table of positions that is long enough and ends in no refusal."""
-    sites = " ".join(f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES)
+    sites = " ".join(
+        f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES
+    )
     return f"`repro train --scale cnndm --variant {system} {sites}`"
 
 
@@ -62,7 +80,9 @@ def _extra_parameters(evidence: Evidence) -> int:
 
 def adjacent_divergence(evidence: Evidence, arm: Arm, seed: int = 1) -> float:
     """Return the mean Jensen-Shannon divergence of neighbouring decoder layers, in nats."""
-    return float(np.diagonal(numbers(evidence, arm, "decoder_self", "divergence", seed), offset=1).mean())
+    return float(
+        np.diagonal(numbers(evidence, arm, "decoder_self", "divergence", seed), offset=1).mean()
+    )
 
 
 def _divergence_difference(evidence: Evidence, arm: Arm, other: Arm) -> Estimate:
@@ -78,7 +98,13 @@ def _divergence_difference(evidence: Evidence, arm: Arm, other: Arm) -> Estimate
 def _more_alike_than(other: Arm, name: str) -> Check:
     """Return the condition that neighbouring decoder layers of RAN-ALL attend more alike than those of another arm."""
     what = f"divergence of neighbouring decoder layers, RAN-ALL minus {name}, nats"
-    return Check(what, partial(_divergence_difference, arm=RAN_ALL, other=other), (RAN_ALL, other), ("heads",), at_most=0.0)
+    return Check(
+        what,
+        partial(_divergence_difference, arm=RAN_ALL, other=other),
+        (RAN_ALL, other),
+        ("heads",),
+        at_most=0.0,
+    )
 
 
 EXPERIMENTS = (
@@ -93,7 +119,8 @@ EXPERIMENTS = (
                     e,
                     NAME,
                     "Table 1",
-                    [Row(arm, {"column": column}) for arm, column in COLUMNS.items()] + [Row(arm, {}) for arm in CONTROLS],
+                    [Row(arm, {"column": column}) for arm, column in COLUMNS.items()]
+                    + [Row(arm, {}) for arm in CONTROLS],
                 ),
                 "A quarter of the data, where the paper has small pairs:",
                 score_table(e, NAME, "Table 1", [Row(arm, {}) for arm in SMALL]),
@@ -108,7 +135,9 @@ EXPERIMENTS = (
         (BASE, RAN_ALL),
         lambda e: what_there_is(
             lambda: speed_table(e, (BASE, RAN_ALL)),
-            lambda: printed_table([cell for side in ("left", "right") for cell in printed(NAME, f"Figure 3 {side}")]),
+            lambda: printed_table(
+                [cell for side in ("left", "right") for cell in printed(NAME, f"Figure 3 {side}")]
+            ),
             lambda: printed_table(remarks(NAME, "Figure 3")),
         ),
         measures={"speed": (BASE, RAN_ALL)},
@@ -127,7 +156,9 @@ EXPERIMENTS = (
         "Figure 5",
         "Histograms of the weights",
         LOOKED_AT,
-        lambda e: f"How many weights are how large, by layer. {sentences_measured(e.one('heads', BASE))}",
+        lambda e: (
+            f"How many weights are how large, by layer. {sentences_measured(e.one('heads', BASE))}"
+        ),
         measures={"heads": LOOKED_AT},
         figures=lambda e: histogram_figure(e, LOOKED_AT),
     ),
@@ -145,7 +176,9 @@ EXPERIMENTS = (
         "Figure 7",
         "How alike layers are",
         LOOKED_AT,
-        lambda e: what_there_is(lambda: divergence_table(e, LOOKED_AT), lambda: printed_table(remarks(NAME, "Figure 7"))),
+        lambda e: what_there_is(
+            lambda: divergence_table(e, LOOKED_AT), lambda: printed_table(remarks(NAME, "Figure 7"))
+        ),
         measures={"heads": LOOKED_AT},
         figures=lambda e: divergence_figures(e, LOOKED_AT),
     ),
@@ -155,7 +188,13 @@ EXPERIMENTS = (
         "Without position embeddings",
         (BASE, NO_PE, RAN_E_NO_PE, NO_DECODER_PE, RAN_D_NO_PE, RAN_E, RAN_D),
         lambda e: score_table(
-            e, NAME, "Table 2", [Row(arm, {}) for arm in (BASE, NO_PE, RAN_E, RAN_E_NO_PE, NO_DECODER_PE, RAN_D, RAN_D_NO_PE)]
+            e,
+            NAME,
+            "Table 2",
+            [
+                Row(arm, {})
+                for arm in (BASE, NO_PE, RAN_E, RAN_E_NO_PE, NO_DECODER_PE, RAN_D, RAN_D_NO_PE)
+            ],
         ),
     ),
     Experiment(
@@ -163,7 +202,9 @@ EXPERIMENTS = (
         "Table 3",
         "Parts of RAN taken away",
         (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL),
-        lambda e: score_table(e, NAME, "Table 3", [Row(arm, {}) for arm in (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL)]),
+        lambda e: score_table(
+            e, NAME, "Table 3", [Row(arm, {}) for arm in (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL)]
+        ),
     ),
     Experiment(
         "figure8",
@@ -172,11 +213,16 @@ EXPERIMENTS = (
         (BASE, RAN_E, RAN_D, RAN_ALL),
         lambda e: "\n\n".join(
             length_table(e, (BASE, RAN_E, RAN_D, RAN_ALL), column, LENGTHS, what)
-            for column, what in ((SOURCE_WORDS, "source words"), (REFERENCE_WORDS, "reference words"))
+            for column, what in (
+                (SOURCE_WORDS, "source words"),
+                (REFERENCE_WORDS, "reference words"),
+            )
         ),
         figures=lambda e: (
             gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), SOURCE_WORDS, LENGTHS, "source words")
-            | gap_figure(e, (BASE, RAN_E, RAN_D, RAN_ALL), REFERENCE_WORDS, LENGTHS, "reference words")
+            | gap_figure(
+                e, (BASE, RAN_E, RAN_D, RAN_ALL), REFERENCE_WORDS, LENGTHS, "reference words"
+            )
         ),
     ),
     Experiment(
@@ -195,13 +241,25 @@ EXPERIMENTS = (
 
 def _task_tables(evidence: Evidence, task: str) -> str:
     """Return the scores of all runs of a task, and their means over seeds."""
-    records = [evidence.scores(arm, seed) for arm in _task_arms(task) for seed in evidence.seeds(arm)]
+    records = [
+        evidence.scores(arm, seed) for arm in _task_arms(task) for seed in evidence.seeds(arm)
+    ]
     return "\n\n".join(part for part in (scores_table(records), means_table(records)) if part)
 
 
 CLAIMS = (
-    Claim("Z-01", "RAN in the decoder does not hurt", "+0.48 on average", (not_worse(RAN_D, BASE, 0.3),)),
-    Claim("Z-02", "RAN everywhere does not lose to the baseline", "+0.16 on average", (not_worse(RAN_ALL, BASE, 0.7),)),
+    Claim(
+        "Z-01",
+        "RAN in the decoder does not hurt",
+        "+0.48 on average",
+        (not_worse(RAN_D, BASE, 0.3),),
+    ),
+    Claim(
+        "Z-02",
+        "RAN everywhere does not lose to the baseline",
+        "+0.16 on average",
+        (not_worse(RAN_ALL, BASE, 0.7),),
+    ),
     Claim(
         "Z-03",
         "RAN beats the other methods that look at positions only",
@@ -209,7 +267,10 @@ CLAIMS = (
         (better(RAN_ALL, HC_SA), better(RAN_ALL, SYN_R), better(RAN_ALL, SYN_ONES)),
     ),
     Claim(
-        "Z-04", "gains in encoder and decoder do not add up", "lower in 9 of 10 rows", (Contrast(((1, RAN_ALL), (-1, RAN_D)), at_most=0.2),)
+        "Z-04",
+        "gains in encoder and decoder do not add up",
+        "lower in 9 of 10 rows",
+        (Contrast(((1, RAN_ALL), (-1, RAN_D)), at_most=0.2),),
     ),
     Claim(
         "Z-05",
@@ -229,14 +290,22 @@ CLAIMS = (
         (loss(BASE, NO_PE, at_least=5.0), loss(RAN_E, RAN_E_NO_PE, at_most=1.5)),
     ),
     Claim(
-        "Z-07", "the first matrices need no training", "-0.1 to -0.2", (Contrast(((1, FROZEN), (-1, RAN_ALL)), at_least=-0.5, at_most=0.5),)
+        "Z-07",
+        "the first matrices need no training",
+        "-0.1 to -0.2",
+        (Contrast(((1, FROZEN), (-1, RAN_ALL)), at_least=-0.5, at_most=0.5),),
     ),
     Claim(
         "Z-08",
         "RAN has fewer parameters, and is faster",
         "1.14 to 1.24 times",
         (
-            Check("parameters of RAN-ALL minus those of base", _extra_parameters, (RAN_ALL, BASE), at_most=-1),
+            Check(
+                "parameters of RAN-ALL minus those of base",
+                _extra_parameters,
+                (RAN_ALL, BASE),
+                at_most=-1,
+            ),
             Check(
                 "speed of RAN-ALL / base, median of rounds",
                 partial(speed_ratio, arm=RAN_ALL, base=BASE),
@@ -272,7 +341,11 @@ PAPER = Paper(
             "linear, tanh, norm, residual; the released code has four others, none of them this",
             "the paper's; the code's are options",
         ),
-        Deviation("axis of W", "a left product in the paper, the key axis in the code", "the key axis; `axis='query'` is an option"),
+        Deviation(
+            "axis of W",
+            "a left product in the paper, the key axis in the code",
+            "the key axis; `axis='query'` is an option",
+        ),
         Deviation(
             "attention dropout",
             "0.2 for RAN except on En-Fr; not said for the baseline",
@@ -300,8 +373,16 @@ PAPER = Paper(
             "from RAN-ALL, norm and residual each by itself",
         ),
         Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
-        Deviation("norm", "not said; after the residual in the code", "before the sublayer, for all systems alike"),
-        Deviation("position embeddings", "not said; the code skips the first two positions", "counted from 0"),
+        Deviation(
+            "norm",
+            "not said; after the residual in the code",
+            "before the sublayer, for all systems alike",
+        ),
+        Deviation(
+            "position embeddings",
+            "not said; the code skips the first two positions",
+            "counted from 0",
+        ),
         *what_all_share(
             "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings tied",
             "inverse square root in the code; the best checkpoint on dev",
@@ -314,9 +395,19 @@ PAPER = Paper(
             "more at widths of 128 and below, where its matrices over positions are larger than the queries and keys that they replace",
         ),
         Deviation(
-            "summarisation, dialogue", "CNN/DailyMail, Persona-Chat", "generated tasks at smoke; the corpora have scales of their own"
+            "summarisation, dialogue",
+            "CNN/DailyMail, Persona-Chat",
+            "generated tasks at smoke; the corpora have scales of their own",
         ),
-        Deviation("Figures 1 and 2", "diagrams of self-attention and of RAN", "notebooks 01 and 05 build them in code; nothing to measure"),
-        Deviation("data", "ten directions, with many and with few pairs", "the corpus of the scale, and a quarter of it for few pairs"),
+        Deviation(
+            "Figures 1 and 2",
+            "diagrams of self-attention and of RAN",
+            "notebooks 01 and 05 build them in code; nothing to measure",
+        ),
+        Deviation(
+            "data",
+            "ten directions, with many and with few pairs",
+            "the corpus of the scale, and a quarter of it for few pairs",
+        ),
     ),
 )

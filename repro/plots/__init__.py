@@ -2,8 +2,10 @@
 
 What cannot be drawn when nothing is given is refused with an `InputError` (`style.check_drawn`).
 
-- `maps`: attention maps, all heads of a site, patterns. `heads`: a number a head, distributions, roles. `pruning`: what pruning leaves.
-- `diagrams`: what a model is built of. `scores`: lines over training, length and distance; published beside reproduced.
+- `maps`: attention maps, all heads of a site, patterns. `heads`: a number a head, distributions,
+  roles. `pruning`: what pruning leaves.
+- `diagrams`: what a model is built of. `scores`: lines over training, length and distance;
+  published beside reproduced.
 - `export`: into notebooks and files.
 """
 
@@ -22,7 +24,14 @@ from repro.plots.heads import (
     roles_by_layer,
     weight_histograms,
 )
-from repro.plots.maps import Matrix, attention_grid, attention_maps, bell_curves, heatmaps, pattern_gallery
+from repro.plots.maps import (
+    Matrix,
+    attention_grid,
+    attention_maps,
+    bell_curves,
+    heatmaps,
+    pattern_gallery,
+)
 from repro.plots.pruning import gate_paths, heads_kept_by_layer, heads_kept_by_site, pruning_curve
 from repro.plots.scores import (
     Difference,

@@ -9,7 +9,13 @@ import numpy as np
 from repro.plots.still import numbers_of
 
 MOST = 8  # names written out
-_DRAWN = {"heatmap": "heat map", "bar": "bars", "lines": "lines", "markers": "points", "lines+markers": "lines with points"}
+_DRAWN = {
+    "heatmap": "heat map",
+    "bar": "bars",
+    "lines": "lines",
+    "markers": "points",
+    "lines+markers": "lines with points",
+}
 
 
 def describe(spec: dict[str, Any]) -> str:
@@ -22,8 +28,13 @@ def describe(spec: dict[str, Any]) -> str:
         LookupError, ValueError: the figure holds something else.
     """
     layout, traces = spec["layout"], spec["data"]
-    kinds = dict.fromkeys(_DRAWN[trace.get("mode", "").replace("+text", "") or trace["type"]] for trace in traces)
-    title, names = plain_text(layout.get("title", {}).get("text")), _names(trace.get("name") for trace in traces)
+    kinds = dict.fromkeys(
+        _DRAWN[trace.get("mode", "").replace("+text", "") or trace["type"]] for trace in traces
+    )
+    title, names = (
+        plain_text(layout.get("title", {}).get("text")),
+        _names(trace.get("name") for trace in traces),
+    )
     parts = [" and ".join(kinds).capitalize() + (f": {title}" if title else "")]
     is_map = "heatmap" in {trace["type"] for trace in traces}
     if names:
@@ -36,7 +47,9 @@ def describe(spec: dict[str, Any]) -> str:
         scale = layout.get("coloraxis") or traces[0]
         limits = (scale.get(f"{letter}{end}") for end in ("min", "max") for letter in ("c", "z"))
         low, high = (limit for limit in limits if limit is not None)
-        parts.append(f"Colour: {plain_text(scale['colorbar']['title']['text'])}, from {low:.4g} to {high:.4g}")
+        parts.append(
+            f"Colour: {plain_text(scale['colorbar']['title']['text'])}, from {low:.4g} to {high:.4g}"
+        )
     return ". ".join(parts) + "."
 
 

@@ -8,18 +8,33 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.errors import InputError
-from repro.plots.style import COLORS, INK, check_drawn, check_labels, escape, panels, place_of, plain, rounded, ticks
+from repro.plots.style import (
+    COLORS,
+    INK,
+    check_drawn,
+    check_labels,
+    escape,
+    panels,
+    place_of,
+    plain,
+    rounded,
+    ticks,
+)
 
-KINDS = {"learned": "#B3D4E8", "hard-coded": "#F5CFB5"}  # how heads come by their weights: pale, for text stands on it
+# how heads come by their weights: pale, for text stands on it
+KINDS = {"learned": "#B3D4E8", "hard-coded": "#F5CFB5"}
 ON_PALE = "#333333"  # that text, whatever the page is like
 SOURCES = ("words", "nothing", "scores")  # what the scores of a layer are made from
 
 
-def attention_by_sublayer(systems: Mapping[str, Sequence[tuple[int, str] | None]], sublayers: Sequence[str]) -> go.Figure:
+def attention_by_sublayer(
+    systems: Mapping[str, Sequence[tuple[int, str] | None]], sublayers: Sequence[str]
+) -> go.Figure:
     """Draw what attends in each sublayer of each system, a column a system, the first sublayer on top.
 
     Args:
-        systems: by name, the number of heads and their kind, of `KINDS`, for each sublayer; None where the sublayer is missing.
+        systems: by name, the number of heads and their kind, of `KINDS`, for each sublayer; None
+            where the sublayer is missing.
         sublayers: their labels.
 
     Raises:
@@ -34,8 +49,12 @@ def attention_by_sublayer(systems: Mapping[str, Sequence[tuple[int, str] | None]
             text, color = "no sublayer", INK
             if heads is not None:
                 text, color = f"{heads[0]} {heads[1]}", ON_PALE
-                boxes[heads[1]].append((column, row, f"{escape(name)}, {escape(sublayers[row])}: {text}"))
-            figure.add_annotation(x=column, y=row, xref="x", yref="y", text=text, font_color=color, showarrow=False)
+                boxes[heads[1]].append(
+                    (column, row, f"{escape(name)}, {escape(sublayers[row])}: {text}")
+                )
+            figure.add_annotation(
+                x=column, y=row, xref="x", yref="y", text=text, font_color=color, showarrow=False
+            )
     for kind, found_boxes in boxes.items():
         columns, rows, hover = zip(*found_boxes, strict=True) if found_boxes else ((), (), ())
         figure.add_bar(
@@ -49,8 +68,14 @@ def attention_by_sublayer(systems: Mapping[str, Sequence[tuple[int, str] | None]
             hovertext=hover,
             hovertemplate="%{hovertext}<extra></extra>",
         )
-    figure.update_xaxes(**ticks([escape(name) for name in systems]), title_text="system", showgrid=False)
-    figure.update_yaxes(**ticks([escape(label) for label in sublayers]), range=[len(sublayers) - 0.5, -0.5], showgrid=False)
+    figure.update_xaxes(
+        **ticks([escape(name) for name in systems]), title_text="system", showgrid=False
+    )
+    figure.update_yaxes(
+        **ticks([escape(label) for label in sublayers]),
+        range=[len(sublayers) - 0.5, -0.5],
+        showgrid=False,
+    )
     return figure
 
 
@@ -58,7 +83,8 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
     """Draw what the scores of each layer are made from, a panel a system, the first layer at the bottom.
 
     Args:
-        systems: the source by the title of the panel: one of `SOURCES`, "words" and "scores" being those of the layer below.
+        systems: the source by the title of the panel: one of `SOURCES`, "words" and "scores" being
+            those of the layer below.
         num_layers: of the stack.
 
     Raises:
@@ -66,29 +92,57 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
     """
     check_drawn(systems)
     figure = panels(list(systems), 3, cell_height=240, legend=True)
-    layers = range(1, num_layers + 1)  # row 0 is what goes into the stack; words stand in column 0, scores in column 1
+    # row 0 is what goes into the stack; words stand in column 0, scores in column 1
+    layers = range(1, num_layers + 1)
     for panel, (title, source) in enumerate(systems.items()):
         if source not in SOURCES:
-            raise InputError(f"'{title}'", f"'{source}' is no source of scores", f"choose one of {', '.join(SOURCES)}")
-        made = [] if source == "nothing" else [((SOURCES.index(source) // 2, row - 1), (1, row)) for row in layers]
+            raise InputError(
+                f"'{title}'",
+                f"'{source}' is no source of scores",
+                f"choose one of {', '.join(SOURCES)}",
+            )
+        made = (
+            []
+            if source == "nothing"
+            else [((SOURCES.index(source) // 2, row - 1), (1, row)) for row in layers]
+        )
         kinds = {
             "words go up": ([((0, row - 1), (0, row)) for row in layers], "solid"),
             "scores weigh words": ([((1, row), (0, row)) for row in layers], "dash"),
             "scores are made": (made, "dot"),
         }
         for place, (name, (arrows, dash)) in enumerate(kinds.items()):
-            x, y = ([n for start, end in arrows for n in (start[axis], end[axis], nan)] for axis in (0, 1))
-            look: dict[str, Any] = {"mode": "lines", "line": {"color": COLORS[place], "width": 3, "dash": dash}}
-            look |= {"name": name, "legendgroup": name, "showlegend": panel == 0, "hovertemplate": f"{name}<extra></extra>"}
+            x, y = (
+                [n for start, end in arrows for n in (start[axis], end[axis], nan)]
+                for axis in (0, 1)
+            )
+            look: dict[str, Any] = {
+                "mode": "lines",
+                "line": {"color": COLORS[place], "width": 3, "dash": dash},
+            }
+            look |= {
+                "name": name,
+                "legendgroup": name,
+                "showlegend": panel == 0,
+                "hovertemplate": f"{name}<extra></extra>",
+            }
             figure.add_scatter(x=rounded(x), y=rounded(y), **look, **place_of(panel, 3))
         first = source == "scores"  # they need scores below the first layer
         columns = [0] * (num_layers + 1) + [1] * (num_layers + first)
         rows = [0, *layers, *range(1 - first, num_layers + 1)]
-        points = {"mode": "markers", "marker": {"size": 11, "color": INK}, "hovertemplate": "%{x}, %{y}<extra></extra>"}
+        points = {
+            "mode": "markers",
+            "marker": {"size": 11, "color": INK},
+            "hovertemplate": "%{x}, %{y}<extra></extra>",
+        }
         figure.add_scatter(x=columns, y=rows, **points, showlegend=False, **place_of(panel, 3))
         figure.update_yaxes(showticklabels=panel % 3 == 0, **place_of(panel, 3))
         if first:
-            figure.add_annotation(x=1.12, y=0, text="A₀", showarrow=False, xanchor="left", **place_of(panel, 3))
-    figure.update_xaxes(**ticks(["words", "scores"]), range=[-0.6, 1.6], showgrid=False, title_text="in each layer")
+            figure.add_annotation(
+                x=1.12, y=0, text="A₀", showarrow=False, xanchor="left", **place_of(panel, 3)
+            )
+    figure.update_xaxes(
+        **ticks(["words", "scores"]), range=[-0.6, 1.6], showgrid=False, title_text="in each layer"
+    )
     labels = ["below layer 0", *(f"layer {row - 1}" for row in layers)]
     return figure.update_yaxes(**ticks(labels), range=[-0.4, num_layers + 0.4], showgrid=False)

@@ -18,16 +18,18 @@ from repro.plots.description import describe
 from repro.plots.still import SHARPNESS, picture
 
 ENDINGS = ("html", "png", "svg", "pdf")
-NOT_OURS = (AttributeError, LookupError, TypeError, ValueError)  # how a still of something else than our figures ends
+# how a still of something else than our figures ends
+NOT_OURS = (AttributeError, LookupError, TypeError, ValueError)
 CONFIG = {"displaylogo": False}  # plotly's own is a link to another machine
 
 
 class Still(ExternalRenderer):
     """Shows a figure in a notebook as a picture with its description below.
 
-    The picture is the same in JupyterLab, on exported pages and on GitHub. Plotly's own view is none of that: it has
-    another size and other fonts, and takes the place of the picture as soon as the mouse touches it.
-    GitHub drops pictures within HTML and colours within SVG, so the picture is a PNG, and its description is an output of its own.
+    The picture is the same in JupyterLab, on exported pages and on GitHub. Plotly's own view is
+    none of that: it has another size and other fonts, and takes the place of the picture as soon as
+    the mouse touches it. GitHub drops pictures within HTML and colours within SVG, so the picture
+    is a PNG, and its description is an output of its own.
     """
 
     def render(self, fig_dict: dict[str, Any]) -> None:
@@ -49,7 +51,8 @@ def show_stills() -> None:
     plotly.io.renderers.default = "repro"
 
 
-if get_ipython():  # plotly's table of renderers takes two seconds to import, which only a notebook needs
+# plotly's table of renderers takes two seconds to import, which only a notebook needs
+if get_ipython():
     show_stills()
 
 
@@ -63,9 +66,19 @@ def save(figure: go.Figure, path: Path | str) -> None:
     path = Path(path)
     ending = path.suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
-        raise InputError(str(path), f"a figure is not written as '{path.suffix}'", did_you_mean(ending, ENDINGS))
+        raise InputError(
+            str(path), f"a figure is not written as '{path.suffix}'", did_you_mean(ending, ENDINGS)
+        )
     try:
-        data = figure.to_html(include_plotlyjs=True, config=CONFIG).encode() if ending == "html" else picture(figure, ending)
+        data = (
+            figure.to_html(include_plotlyjs=True, config=CONFIG).encode()
+            if ending == "html"
+            else picture(figure, ending)
+        )
     except NOT_OURS as error:
-        raise InputError(str(path), "the figure holds more than `repro.plots` draws, and stills are of that only", "write .html") from error
+        raise InputError(
+            str(path),
+            "the figure holds more than `repro.plots` draws, and stills are of that only",
+            "write .html",
+        ) from error
     write_atomic(path, data)

@@ -1,6 +1,7 @@
 """What the heads of a model do, drawn from the arrays of `analysis/`: a number a head, distributions, roles.
 
-Arrays are `(num_layers, num_heads)` unless said, layers and heads counted from 0, NaN where a head is missing: it stays empty, never 0.
+Arrays are `(num_layers, num_heads)` unless said, layers and heads counted from 0, NaN where a head
+is missing: it stays empty, never 0.
 """
 
 from collections import Counter
@@ -11,7 +12,19 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.plots.maps import Matrix, heatmaps
-from repro.plots.style import COLORS, DIVERGING, INK, SYMBOLS, check_drawn, escape, panels, place_of, plain, rounded, ticks
+from repro.plots.style import (
+    COLORS,
+    DIVERGING,
+    INK,
+    SYMBOLS,
+    check_drawn,
+    escape,
+    panels,
+    place_of,
+    plain,
+    rounded,
+    ticks,
+)
 
 ROLES = ("positional", "syntactic", "rare", "several", "unknown")
 ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
@@ -19,13 +32,16 @@ NO_ROLE = "no head meets the criterion of any role"
 MAX_LABELLED = 16  # heads; in a larger cloud labels would hide heads
 
 
-def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[float, float] | None = None) -> go.Figure:
+def head_values(
+    sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[float, float] | None = None
+) -> go.Figure:
     """Draw a number a head, layer by layer: confidence, relevance, distance, entropy, probability of a gate, change of BLEU.
 
     Args:
         sites: the numbers, a panel each; all share one colour scale.
         quantity: what they are, with their unit.
-        limits: the ends of the scale. Default: from 0 to the largest; around 0, in two colours, if any is negative.
+        limits: the ends of the scale. Default: from 0 to the largest; around 0, in two colours, if
+            any is negative.
     """
     check_drawn(sites)
     found = np.concatenate([np.ravel(values) for values in sites.values()])
@@ -34,8 +50,19 @@ def head_values(sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[fl
     extent = max(-low, high)
     limits = limits or ((-extent, extent) if low < 0 else (0, high or 1))
     matrices = [_numbered(name, values) for name, values in sites.items()]
-    digits: dict[str, Any] = {"value_format": "+.4~f" if low < 0 else ".4~f", "text_format": "+.2f" if low < 0 else ".2f"}
-    return heatmaps(matrices, "layer", "head", quantity, limits, colorscale=DIVERGING if low < 0 else None, **digits)
+    digits: dict[str, Any] = {
+        "value_format": "+.4~f" if low < 0 else ".4~f",
+        "text_format": "+.2f" if low < 0 else ".2f",
+    }
+    return heatmaps(
+        matrices,
+        "layer",
+        "head",
+        quantity,
+        limits,
+        colorscale=DIVERGING if low < 0 else None,
+        **digits,
+    )
 
 
 def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
@@ -43,20 +70,32 @@ def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
     check_drawn(models)
     largest = max(np.nanmax(values, initial=0) for values in models.values())
     matrices = [_numbered(name, values) for name, values in models.items()]
-    return heatmaps(matrices, "layer", "layer", "divergence, nats", (0, largest or 1), text_format=".2f")
+    return heatmaps(
+        matrices, "layer", "layer", "divergence, nats", (0, largest or 1), text_format=".2f"
+    )
 
 
 def offset_histograms(shares: np.ndarray) -> go.Figure:
     """Draw to which offset each head points how often, a head a row: layer.head.
 
     Args:
-        shares: of queries, `(num_layers, num_heads, 2 * radius + 1)`, offsets from -radius to radius.
+        shares: of queries, `(num_layers, num_heads, 2 * radius + 1)`, offsets from -radius to
+            radius.
     """
     num_layers, num_heads, num_offsets = shares.shape
     rows = [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
-    offsets = [f"{offset:+d}" if offset else "0" for offset in range(-(num_offsets // 2), num_offsets // 2 + 1)]
+    offsets = [
+        f"{offset:+d}" if offset else "0"
+        for offset in range(-(num_offsets // 2), num_offsets // 2 + 1)
+    ]
     matrix = Matrix("", shares.reshape(len(rows), num_offsets), rows, offsets)
-    return heatmaps([matrix], "layer.head", "offset of the key from the query, tokens", "share of queries", (0, 1))
+    return heatmaps(
+        [matrix],
+        "layer.head",
+        "offset of the key from the query, tokens",
+        "share of queries",
+        (0, 1),
+    )
 
 
 def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
@@ -83,9 +122,17 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
             note = {"text": "none", "showarrow": False, "yanchor": "bottom"}
             figure.add_annotation(x=int(missing), y=0, **note, **place_of(panel, 3))
         labels = ticks([str(i) for i in range(num_layers)])
-        figure.update_xaxes(**labels, range=[-0.6, num_layers - 0.4], title_text="layer", showgrid=False, **place_of(panel, 3))
+        figure.update_xaxes(
+            **labels,
+            range=[-0.6, num_layers - 0.4],
+            title_text="layer",
+            showgrid=False,
+            **place_of(panel, 3),
+        )
     largest = max(np.nanmax(values, initial=0) for values in sites.values())
-    return figure.update_yaxes(range=[0, 1.05 * largest or 1]).update_yaxes(title_text=escape(quantity), col=1)
+    return figure.update_yaxes(range=[0, 1.05 * largest or 1]).update_yaxes(
+        title_text=escape(quantity), col=1
+    )
 
 
 def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, nats") -> go.Figure:
@@ -97,12 +144,31 @@ def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, 
         values = np.asarray(values, dtype=float)
         color, symbol = COLORS[place % len(COLORS)], SYMBOLS[place % len(SYMBOLS)]
         present = np.isfinite(values)
-        means = np.divide(np.nansum(values, axis=1), present.sum(axis=1), out=np.full(len(values), np.nan), where=present.any(axis=1))
+        means = np.divide(
+            np.nansum(values, axis=1),
+            present.sum(axis=1),
+            out=np.full(len(values), np.nan),
+            where=present.any(axis=1),
+        )
         same = {"name": escape(name), "legendgroup": str(place)}
-        line = {"mode": "lines+markers", "line": {"color": color}, "marker": {"symbol": symbol, "size": 9}}
-        figure.add_scatter(x=np.arange(len(values)), y=rounded(means), **line, **same, hovertemplate="layer %{x}, mean: %{y:.4~f}")
+        line = {
+            "mode": "lines+markers",
+            "line": {"color": color},
+            "marker": {"symbol": symbol, "size": 9},
+        }
+        figure.add_scatter(
+            x=np.arange(len(values)),
+            y=rounded(means),
+            **line,
+            **same,
+            hovertemplate="layer %{x}, mean: %{y:.4~f}",
+        )
         layer, head = np.nonzero(present)
-        dots = {"mode": "markers", "marker": {"color": color, "symbol": symbol, "size": 5, "opacity": 0.6}, "showlegend": False}
+        dots = {
+            "mode": "markers",
+            "marker": {"color": color, "symbol": symbol, "size": 5, "opacity": 0.6},
+            "showlegend": False,
+        }
         figure.add_scatter(
             x=rounded(layer + 0.08 + 0.05 * place),
             y=rounded(values[present]),
@@ -111,7 +177,11 @@ def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, 
             **dots,
             **same,
         )
-    figure.update_xaxes(**ticks([str(i) for i in range(num_layers)]), range=[-0.3, num_layers - 0.5], title_text="layer")
+    figure.update_xaxes(
+        **ticks([str(i) for i in range(num_layers)]),
+        range=[-0.3, num_layers - 0.5],
+        title_text="layer",
+    )
     return figure.update_yaxes(title_text=escape(y_title), rangemode="tozero")
 
 
@@ -119,22 +189,30 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
     """Draw how large the weights of chosen layers are, all heads together, on a logarithmic scale. Zeng et al. 2021, Figure 5.
 
     Args:
-        models: how many weights are in each bin, `(num_layers, num_heads, num_bins)`; bins equally wide from 0 to 1.
+        models: how many weights are in each bin, `(num_layers, num_heads, num_bins)`; bins equally
+            wide from 0 to 1.
         layers: which layers, a panel each.
     """
-    figure = panels([f"layer {layer}" for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True)
+    figure = panels(
+        [f"layer {layer}" for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True
+    )
     for panel, layer in enumerate(layers):
         for place, (name, counts) in enumerate(models.items()):
             if not np.size(counts):
                 continue  # a site without heads
             bins = np.asarray(counts)[layer].sum(axis=0)
             edges = np.linspace(0, 1, len(bins) + 1)
-            shares = np.append(bins, bins[-1]) / (bins.sum() or np.nan)  # the last edge closes the last step
+            # the last edge closes the last step
+            shares = np.append(bins, bins[-1]) / (bins.sum() or np.nan)
             steps = go.Scatter(
                 x=rounded(edges),
                 y=np.where(shares > 0, shares, np.nan).astype(np.float32),
                 mode="lines",
-                line={"shape": "hv", "color": COLORS[place % len(COLORS)], "dash": ("solid", "dash", "dot", "dashdot")[place % 4]},
+                line={
+                    "shape": "hv",
+                    "color": COLORS[place % len(COLORS)],
+                    "dash": ("solid", "dash", "dot", "dashdot")[place % 4],
+                },
                 name=escape(name),
                 legendgroup=str(place),
                 showlegend=panel == 0,
@@ -142,24 +220,37 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
             )
             figure.add_trace(steps, **place_of(panel, 3))
     figure.update_xaxes(title_text="weight", range=[0, 1])
-    return figure.update_yaxes(type="log", exponentformat="power").update_yaxes(title_text="share of weights", col=1)
+    return figure.update_yaxes(type="log", exponentformat="power").update_yaxes(
+        title_text="share of weights", col=1
+    )
 
 
 def confidence_against_relevance(
-    confidence: np.ndarray, relevance: np.ndarray, roles: Sequence[Sequence[tuple[str, ...]]] | None = None
+    confidence: np.ndarray,
+    relevance: np.ndarray,
+    roles: Sequence[Sequence[tuple[str, ...]]] | None = None,
 ) -> go.Figure:
     """Draw every head of a site by its confidence and relevance, coloured by role. Voita et al. 2019, Figures 1 and 2.
 
-    In a small model every head is labelled layer.head, in a larger one the most relevant head of each layer.
+    In a small model every head is labelled layer.head, in a larger one the most relevant head of
+    each layer.
 
     Args:
         confidence, relevance: as measured.
         roles: from `analysis.heads.head_roles`; None = not looked at.
     """
     figure = plain(height=420)
-    heads = [(int(i), int(j)) for i, j in np.argwhere(np.isfinite(confidence) & np.isfinite(relevance))]
-    top = {(i, j) for i, j in heads if relevance[i, j] == np.nanmax(relevance[i])} if len(heads) > MAX_LABELLED else set(heads)
-    beside = _beside([(confidence[i, j], relevance[i, j]) for i, j in heads], [place in top for place in heads])
+    heads = [
+        (int(i), int(j)) for i, j in np.argwhere(np.isfinite(confidence) & np.isfinite(relevance))
+    ]
+    top = (
+        {(i, j) for i, j in heads if relevance[i, j] == np.nanmax(relevance[i])}
+        if len(heads) > MAX_LABELLED
+        else set(heads)
+    )
+    beside = _beside(
+        [(confidence[i, j], relevance[i, j]) for i, j in heads], [place in top for place in heads]
+    )
     for role in ROLES:
         group = [(i, j) for i, j in heads if _role(roles, i, j) == role]
         if not group:
@@ -168,7 +259,10 @@ def confidence_against_relevance(
             x=rounded(confidence[i, j] for i, j in group),
             y=rounded(relevance[i, j] for i, j in group),
             text=[f"{i}.{j}" if (i, j) in top else "" for i, j in group],
-            hovertext=[f"layer {i}, head {j}, " + " and ".join(roles[i][j] if roles else ["role unknown"]) for i, j in group],
+            hovertext=[
+                f"layer {i}, head {j}, " + " and ".join(roles[i][j] if roles else ["role unknown"])
+                for i, j in group
+            ],
             mode="markers+text",
             textposition=[beside[heads.index(place)] for place in group],
             marker={"color": ROLE_COLORS[role], "symbol": SYMBOLS[ROLES.index(role)], "size": 9},
@@ -180,7 +274,9 @@ def confidence_against_relevance(
     _say_if_no_role(figure)
     largest = max((relevance[i, j] for i, j in heads), default=1)
     figure.update_xaxes(title_text="confidence: mean largest weight", range=[0, 1.05])
-    return figure.update_yaxes(title_text="relevance: share of the layer", range=[-0.05 * largest, 1.15 * largest])
+    return figure.update_yaxes(
+        title_text="relevance: share of the layer", range=[-0.05 * largest, 1.15 * largest]
+    )
 
 
 def roles_by_layer(roles: Sequence[Sequence[tuple[str, ...]]]) -> go.Figure:
@@ -190,7 +286,9 @@ def roles_by_layer(roles: Sequence[Sequence[tuple[str, ...]]]) -> go.Figure:
         roles: from `analysis.heads.head_roles`; () for a missing head.
     """
     places = [[(i, j) for j, found in enumerate(layer) if found] for i, layer in enumerate(roles)]
-    counts = {str(i): Counter(_role(roles, *place) for place in layer) for i, layer in enumerate(places)}
+    counts = {
+        str(i): Counter(_role(roles, *place) for place in layer) for i, layer in enumerate(places)
+    }
     return role_counts(counts, "layer")
 
 
@@ -220,7 +318,9 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
             )
         base = base + heights
     labels = ticks([escape(label) for label in counts])
-    figure.update_xaxes(**labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False)
+    figure.update_xaxes(
+        **labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False
+    )
     figure.update_layout(showlegend=True)  # a single role too is named
     _say_if_no_role(figure)
     return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
@@ -241,12 +341,24 @@ def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> 
     if not points:
         return []
     largest = max(1e-9, *(y for _, y in points))
-    places = np.array([(x * 48, y / largest * 24) for x, y in points])  # about as many labels fit side by side, and above each other
-    offsets = {"top center": (0.0, 1.0), "bottom center": (0.0, -1.0), "middle right": (1.2, 0.0), "middle left": (-1.2, 0.0)}
+    # about as many labels fit side by side, and above each other
+    places = np.array([(x * 48, y / largest * 24) for x, y in points])
+    offsets = {
+        "top center": (0.0, 1.0),
+        "bottom center": (0.0, -1.0),
+        "middle right": (1.2, 0.0),
+        "middle left": (-1.2, 0.0),
+    }
     taken, found = [*places], []
     for place, has_label in zip(places, labelled, strict=True):
-        nearest = {name: min(_gap(place + offset, other) for other in taken) for name, offset in offsets.items()}
-        best = next((name for name, gap in nearest.items() if gap >= 1), max(nearest, key=lambda name: nearest[name]))
+        nearest = {
+            name: min(_gap(place + offset, other) for other in taken)
+            for name, offset in offsets.items()
+        }
+        best = next(
+            (name for name, gap in nearest.items() if gap >= 1),
+            max(nearest, key=lambda name: nearest[name]),
+        )
         found.append(best)
         if has_label:
             taken.append(place + offsets[best])
@@ -261,4 +373,6 @@ def _gap(label: np.ndarray, other: np.ndarray) -> float:
 
 def _numbered(name: str, values: np.ndarray) -> Matrix:
     num_rows, num_columns = np.shape(values)
-    return Matrix(name, values, [str(i) for i in range(num_rows)], [str(i) for i in range(num_columns)])
+    return Matrix(
+        name, values, [str(i) for i in range(num_rows)], [str(i) for i in range(num_columns)]
+    )

@@ -25,7 +25,8 @@ from repro.plots.style import (
 )
 
 CELL, CELL_WITH_TEXT = 20, 26  # pixels: a row of a matrix
-MIN_HEIGHT, MAX_HEIGHT = 150, 800  # pixels of a panel: the title of the color bar stands beside it; a long text has lower rows
+# pixels of a panel: the title of the color bar stands beside it; a long text has lower rows
+MIN_HEIGHT, MAX_HEIGHT = 150, 800
 LEGIBLE = 9  # pixels of a row with a label
 DIM = 0.3  # where no weight is larger, a scale up to 1 would leave a map dark
 PERCENT = 255  # at most, in a byte
@@ -78,9 +79,18 @@ def heatmaps(
     longest = max(len(label) for matrix in matrices for label in matrix.column_labels)
     num_rows = max(len(matrix.values) for matrix in matrices)
     height = min(MAX_HEIGHT, max(MIN_HEIGHT, (CELL_WITH_TEXT if text_format else CELL) * num_rows))
-    bar = {"title": {"text": "<br>".join(map(escape, wrap(quantity, 22))), "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    bar = {
+        "title": {"text": "<br>".join(map(escape, wrap(quantity, 22))), "side": "right"},
+        "thickness": 12,
+        "outlinewidth": 0,
+    }
     alike = all(list(matrix.row_labels) == list(matrices[0].row_labels) for matrix in matrices)
-    figure = panels([matrix.title for matrix in matrices], columns, height, gap=75 + (min(6 * longest, 100) if angle else 0))
+    figure = panels(
+        [matrix.title for matrix in matrices],
+        columns,
+        height,
+        gap=75 + (min(6 * longest, 100) if angle else 0),
+    )
     for panel, matrix in enumerate(matrices):
         heatmap = go.Heatmap(
             z=matrix.values.astype(np.float32),
@@ -96,21 +106,42 @@ def heatmaps(
         )
         figure.add_trace(heatmap, **place_of(panel, columns))
         first, last = panel % columns == 0, panel + columns >= len(matrices)
-        x, y = (ticks([escape(label) for label in labels]) for labels in (matrix.column_labels, matrix.row_labels))
+        x, y = (
+            ticks([escape(label) for label in labels])
+            for labels in (matrix.column_labels, matrix.row_labels)
+        )
         size, width = matrix.values.shape
-        crowded = columns > 1 and columns * width * (17 if angle else 6 * longest + 8) > (WIDTH if angle else 0.55 * WIDTH)
-        slant = {"tickangle": -90 if angle and crowded else -angle} | ({"tickfont_size": 9} if crowded else {})  # or labels would collide
-        across = {"range": [-0.5, width - 0.5], **slant, "title_text": escape(column_title) if last else None}
+        crowded = columns > 1 and columns * width * (17 if angle else 6 * longest + 8) > (
+            WIDTH if angle else 0.55 * WIDTH
+        )
+        # or labels would collide
+        slant = {"tickangle": -90 if angle and crowded else -angle} | (
+            {"tickfont_size": 9} if crowded else {}
+        )
+        across = {
+            "range": [-0.5, width - 0.5],
+            **slant,
+            "title_text": escape(column_title) if last else None,
+        }
         down = {"range": [size - 0.5, -0.5], "title_text": escape(row_title) if first else None}
-        fits = not angle or columns * width * 9 <= WIDTH  # smaller labels would lie on each other; the mouse still finds them
-        figure.update_xaxes(**x, **across, showticklabels=fits, showgrid=False, **place_of(panel, columns))
+        # smaller labels would lie on each other; the mouse still finds them
+        fits = not angle or columns * width * 9 <= WIDTH
+        figure.update_xaxes(
+            **x, **across, showticklabels=fits, showgrid=False, **place_of(panel, columns)
+        )
         labelled = (first or not alike) and height >= LEGIBLE * num_rows
-        figure.update_yaxes(**y, **down, showticklabels=labelled, showgrid=False, **place_of(panel, columns))
+        figure.update_yaxes(
+            **y, **down, showticklabels=labelled, showgrid=False, **place_of(panel, columns)
+        )
     return figure
 
 
 def attention_maps(
-    maps: Sequence[np.ndarray], titles: Sequence[str], query_labels: Sequence[str], key_labels: Sequence[str], num_columns: int = 4
+    maps: Sequence[np.ndarray],
+    titles: Sequence[str],
+    query_labels: Sequence[str],
+    key_labels: Sequence[str],
+    num_columns: int = 4,
 ) -> go.Figure:
     """Draw weight matrices side by side on one colour scale, to four digits under the mouse.
 
@@ -127,9 +158,20 @@ def attention_maps(
         InputError: titles or labels that do not match the maps, or nothing to draw.
     """
     check_labels("titles", titles, len(maps), "map")
-    matrices = [Matrix(title, weights, query_labels, key_labels) for title, weights in zip(titles, maps, strict=True)]
+    matrices = [
+        Matrix(title, weights, query_labels, key_labels)
+        for title, weights in zip(titles, maps, strict=True)
+    ]
     largest = max((float(np.nanmax(_array(weights), initial=0)) for weights in maps), default=1)
-    return heatmaps(matrices, "query", "key", "weight", (0, largest if 0 < largest < DIM else 1), num_columns, angle=60)
+    return heatmaps(
+        matrices,
+        "query",
+        "key",
+        "weight",
+        (0, largest if 0 < largest < DIM else 1),
+        num_columns,
+        angle=60,
+    )
 
 
 def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) -> go.Figure:
@@ -148,7 +190,11 @@ def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) ->
     matrices = []
     for name, weights in patterns.items():
         query_len, key_len = np.shape(weights)
-        matrices.append(Matrix(name, weights, [str(i) for i in range(query_len)], [str(i) for i in range(key_len)]))
+        matrices.append(
+            Matrix(
+                name, weights, [str(i) for i in range(query_len)], [str(i) for i in range(key_len)]
+            )
+        )
     largest = max(float(np.max(_array(weights))) for weights in patterns.values())
     return heatmaps(matrices, "query position", "key position", "weight", (0, largest), num_columns)
 
@@ -168,12 +214,33 @@ def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 
     check_drawn(means)
     figure, last = plain(), len(tokens) - 0.5
     for place, (name, mean) in enumerate(means.items()):
-        look = {"marker": {"color": COLORS[place % len(COLORS)], "symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7}}
-        dotted = {"line": {"color": COLORS[place % len(COLORS)], "dash": "dot"}, "showlegend": False}
-        for x, mode, shown in ((np.arange(len(tokens)), "markers", look), (np.linspace(-0.5, last, 20 * len(tokens) + 1), "lines", dotted)):
+        look = {
+            "marker": {
+                "color": COLORS[place % len(COLORS)],
+                "symbol": SYMBOLS[place % len(SYMBOLS)],
+                "size": 7,
+            }
+        }
+        dotted = {
+            "line": {"color": COLORS[place % len(COLORS)], "dash": "dot"},
+            "showlegend": False,
+        }
+        for x, mode, shown in (
+            (np.arange(len(tokens)), "markers", look),
+            (np.linspace(-0.5, last, 20 * len(tokens) + 1), "lines", dotted),
+        ):
             y = np.exp(-((x - mean) ** 2) / (2 * std**2)) / (std * np.sqrt(2 * np.pi))
-            figure.add_scatter(x=rounded(x), y=rounded(y), mode=mode, name=escape(name), hovertemplate="%{x:.4~f}: %{y:.4~f}", **shown)
-    figure.update_xaxes(**ticks([escape(token) for token in tokens]), range=[-0.5, last], title_text="word")
+            figure.add_scatter(
+                x=rounded(x),
+                y=rounded(y),
+                mode=mode,
+                name=escape(name),
+                hovertemplate="%{x:.4~f}: %{y:.4~f}",
+                **shown,
+            )
+    figure.update_xaxes(
+        **ticks([escape(token) for token in tokens]), range=[-0.5, last], title_text="word"
+    )
     return figure.update_yaxes(title_text="weight")
 
 
@@ -183,7 +250,10 @@ def _array(values: Any) -> np.ndarray:
 
 
 def attention_grid(
-    layers: Sequence[np.ndarray | None], query_labels: Sequence[str], key_labels: Sequence[str], title: str = ""
+    layers: Sequence[np.ndarray | None],
+    query_labels: Sequence[str],
+    key_labels: Sequence[str],
+    title: str = "",
 ) -> go.Figure:
     """Draw every head of a site as a small map, a layer a row, in whole percent: an overview of a byte a weight.
 
@@ -204,38 +274,68 @@ def attention_grid(
     num_heads, (query_len, key_len) = max(len(weights) for weights in present), present[0].shape[1:]
     check_labels("query_labels", query_labels, query_len, "row")
     check_labels("key_labels", key_labels, key_len, "column")
-    right, down = key_len + max(1, key_len // 12), query_len + max(1, query_len // 12)  # from a map to its neighbour, in cells
+    # from a map to its neighbour, in cells
+    right, down = key_len + max(1, key_len // 12), query_len + max(1, query_len // 12)
     figure = go.Figure()
     for layer, weights in enumerate(layers):
         for head, matrix in enumerate([] if weights is None else _array(weights)):
             percent = np.clip(np.rint(100 * matrix), 0, PERCENT).astype(np.uint8)
             name = f"layer {layer}, head {head}"
-            figure.add_heatmap(z=percent, x0=head * right, y0=layer * down, name=name, coloraxis="coloraxis")
+            figure.add_heatmap(
+                z=percent, x0=head * right, y0=layer * down, name=name, coloraxis="coloraxis"
+            )
     bar = {"title": {"text": "weight, %", "side": "right"}, "thickness": 12, "outlinewidth": 0}
     template = go.layout.Template(TEMPLATE)  # with what would else be repeated in every map
-    template.data.heatmap[0].hovertemplate = "%{fullData.name}<br>query %{y}, key %{x}: %{z} %<extra></extra>"
+    template.data.heatmap[
+        0
+    ].hovertemplate = "%{fullData.name}<br>query %{y}, key %{x}: %{z} %<extra></extra>"
     height = max(70, min(110, 6 * query_len))
     figure.update_layout(
         template=template,
         title_text=escape(title),
-        coloraxis={"cmin": 0, "cmax": 100, "colorscale": TEMPLATE.data.heatmap[0].colorscale, "colorbar": bar},
+        coloraxis={
+            "cmin": 0,
+            "cmax": 100,
+            "colorscale": TEMPLATE.data.heatmap[0].colorscale,
+            "colorbar": bar,
+        },
         height=height * len(layers) + 90,
         margin={"l": 70, "r": 20, "t": 70, "b": 20},
     )
     hidden = {"showticklabels": False, "showgrid": False}  # but read under the mouse
     keys, queries = ([escape(label) for label in labels] for labels in (key_labels, query_labels))
     places = (np.arange(num_heads)[:, None] * right + np.arange(key_len)).ravel()
-    figure.update_xaxes(range=[-1, num_heads * right], tickvals=places, ticktext=keys * num_heads, **hidden)
+    figure.update_xaxes(
+        range=[-1, num_heads * right], tickvals=places, ticktext=keys * num_heads, **hidden
+    )
     places = (np.arange(len(layers))[:, None] * down + np.arange(query_len)).ravel()
-    figure.update_yaxes(range=[len(layers) * down, -1], tickvals=places, ticktext=queries * len(layers), **hidden)
+    figure.update_yaxes(
+        range=[len(layers) * down, -1], tickvals=places, ticktext=queries * len(layers), **hidden
+    )
     note = {"showarrow": False, "font": {"size": 12}}
     for head in range(num_heads):
         figure.add_annotation(
-            text=f"head {head}", x=head * right + key_len / 2 - 0.5, y=1, xref="x", yref="paper", yanchor="bottom", **note
+            text=f"head {head}",
+            x=head * right + key_len / 2 - 0.5,
+            y=1,
+            xref="x",
+            yref="paper",
+            yanchor="bottom",
+            **note,
         )
     for layer, weights in enumerate(layers):
         middle = layer * down + query_len / 2 - 0.5
-        figure.add_annotation(text=f"layer {layer}", x=0, y=middle, xref="paper", yref="y", xanchor="right", **note)
+        figure.add_annotation(
+            text=f"layer {layer}", x=0, y=middle, xref="paper", yref="y", xanchor="right", **note
+        )
         if weights is None:
-            figure.add_annotation(text="no attention", x=(num_heads * right) / 2 - 1, y=middle, xref="x", yref="y", bgcolor=GRID, **note)
+            figure.add_annotation(
+                text="no attention",
+                x=(num_heads * right) / 2 - 1,
+                y=middle,
+                xref="x",
+                yref="y",
+                bgcolor=GRID,
+                **note,
+            )
     return figure

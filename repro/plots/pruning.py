@@ -7,7 +7,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.plots.maps import Matrix, heatmaps
-from repro.plots.style import COLORS, DASHES, INK, SYMBOLS, check_drawn, escape, panels, place_of, plain, rounded
+from repro.plots.style import (
+    COLORS,
+    DASHES,
+    INK,
+    SYMBOLS,
+    check_drawn,
+    escape,
+    panels,
+    place_of,
+    plain,
+    rounded,
+)
 
 Curve = tuple[Sequence[int], Sequence[float]]
 """Heads kept and the score with them, a model each; the one with most heads is the unpruned one."""
@@ -17,8 +28,10 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
     """Draw the parameters of gates over training, a line a head in the colour and the dash of its layer.
 
     Args:
-        layers: of each layer the log alpha of its heads after each update, `(num_updates, num_heads)`.
-        decided: the size from which on the rule `soft` gives exactly 1 or 0, as `sign` always does: dotted, to either side of 0.
+        layers: of each layer the log alpha of its heads after each update, `(num_updates,
+            num_heads)`.
+        decided: the size from which on the rule `soft` gives exactly 1 or 0, as `sign` always does:
+            dotted, to either side of 0.
 
     Raises:
         InputError: nothing to draw.
@@ -38,22 +51,37 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
                 hovertemplate="%{hovertext}<br>%{x:,}: %{y:.4~f}<extra></extra>",
             )
     for limit in (decided, -decided):
-        dotted = {"mode": "lines", "line": {"dash": "dot", "color": INK, "width": 1}, "showlegend": False}
-        figure.add_scatter(x=updates[[0, -1]], y=rounded([limit, limit]), hovertemplate="%{y:.4~f}<extra></extra>", **dotted)
+        dotted = {
+            "mode": "lines",
+            "line": {"dash": "dot", "color": INK, "width": 1},
+            "showlegend": False,
+        }
+        figure.add_scatter(
+            x=updates[[0, -1]],
+            y=rounded([limit, limit]),
+            hovertemplate="%{y:.4~f}<extra></extra>",
+            **dotted,
+        )
     figure.update_xaxes(title_text="updates")
-    return figure.update_yaxes(title_text="a, the log alpha of a gate", zeroline=True, zerolinecolor=INK)
+    return figure.update_yaxes(
+        title_text="a, the log alpha of a gate", zeroline=True, zerolinecolor=INK
+    )
 
 
 def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve]) -> go.Figure:
     """Draw what pruning costs: the difference to the model with all heads against the share of heads kept. Voita et al. 2019, Figure 7.
 
-    Differences and shares, because scores on different corpora, and numbers of heads in different shapes, do not compare.
+    Differences and shares, because scores on different corpora, and numbers of heads in different
+    shapes, do not compare.
 
     Args:
-        reproduced, published: curves by name; published ones are grey and dashed. The one with all heads comes first, if others kept all.
+        reproduced, published: curves by name; published ones are grey and dashed. The one with all
+            heads comes first, if others kept all.
     """
     figure = plain(height=400)
-    drawn = [(name, curve, False) for name, curve in reproduced.items()] + [(name, curve, True) for name, curve in published.items()]
+    drawn = [(name, curve, False) for name, curve in reproduced.items()] + [
+        (name, curve, True) for name, curve in published.items()
+    ]
     for place, (name, (kept, scores), is_published) in enumerate(drawn):
         whole = int(np.argmax(kept))  # the first of those with all heads
         order = np.argsort(kept, kind="stable")
@@ -99,23 +127,43 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
                 hovertemplate="%{x} heads kept, %{y} of them here",
             )
             figure.add_trace(line, **place_of(panel, 2))
-        figure.update_xaxes(range=[1.03 * totals.max(), -0.03 * totals.max()], title_text="heads kept in all", **place_of(panel, 2))
-    return figure.update_yaxes(rangemode="tozero").update_yaxes(title_text="heads kept at the site", col=1)
+        figure.update_xaxes(
+            range=[1.03 * totals.max(), -0.03 * totals.max()],
+            title_text="heads kept in all",
+            **place_of(panel, 2),
+        )
+    return figure.update_yaxes(rangemode="tozero").update_yaxes(
+        title_text="heads kept at the site", col=1
+    )
 
 
 def heads_kept_by_layer(
-    sites: Mapping[str, np.ndarray], models: Sequence[str], layers: Sequence[str] | None = None, counted: str = "heads kept in all"
+    sites: Mapping[str, np.ndarray],
+    models: Sequence[str],
+    layers: Sequence[str] | None = None,
+    counted: str = "heads kept in all",
 ) -> go.Figure:
     """Draw how many heads each layer keeps as pruning goes on, a panel each site. Voita et al. 2019, Figure 10.
 
     Args:
         sites: heads kept, `(num_rows, num_models)`.
         models: labels of the models, for example all heads kept.
-        layers: labels of the rows, which may stand for several layers each; default: a row is a layer, from 0.
+        layers: labels of the rows, which may stand for several layers each; default: a row is a
+            layer, from 0.
         counted: what the labels of the models count.
     """
     check_drawn(sites)
-    matrices = [Matrix(name, kept, layers or [str(i) for i in range(len(kept))], models) for name, kept in sites.items()]
+    matrices = [
+        Matrix(name, kept, layers or [str(i) for i in range(len(kept))], models)
+        for name, kept in sites.items()
+    ]
     largest = max(np.nanmax(kept) for kept in sites.values())
     form: dict[str, Any] = {"value_format": ".0f", "text_format": ".0f", "num_columns": 2}
-    return heatmaps(matrices, "layer", f"model: {counted}", "heads kept in the layer", (0, float(largest)), **form)
+    return heatmaps(
+        matrices,
+        "layer",
+        f"model: {counted}",
+        "heads kept in the layer",
+        (0, float(largest)),
+        **form,
+    )

@@ -6,7 +6,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.plots.style import COLORS, DASHES, INK, SYMBOLS, check_drawn, check_labels, escape, panels, place_of, plain, rounded, ticks
+from repro.plots.style import (
+    COLORS,
+    DASHES,
+    INK,
+    SYMBOLS,
+    check_drawn,
+    check_labels,
+    escape,
+    panels,
+    place_of,
+    plain,
+    rounded,
+    ticks,
+)
 
 Line = tuple[Sequence[float], Sequence[float]]
 
@@ -39,7 +52,9 @@ def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = 
     """
     figure = plain()
     for place, (name, (x, y)) in enumerate(lines.items()):
-        dashed = {"line": {"color": COLORS[place % len(COLORS)], "dash": DASHES[place % len(DASHES)]}}
+        dashed = {
+            "line": {"color": COLORS[place % len(COLORS)], "dash": DASHES[place % len(DASHES)]}
+        }
         look = {"mode": "lines+markers", **_look(place)} if marks else {"mode": "lines", **dashed}
         figure.add_scatter(x=rounded(x), y=rounded(y), name=escape(name), **look, hovertemplate=_XY)
     return figure.update_xaxes(title_text=escape(x_title)).update_yaxes(title_text=escape(y_title))
@@ -49,26 +64,52 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
     """Draw how training went: thin lines on the training data, thick ones with marks on the development set.
 
     Args:
-        runs: by name, the lines of `Run.metrics()`: `update`, `nll` and sometimes `dev_nll`, in nats per token.
+        runs: by name, the lines of `Run.metrics()`: `update`, `nll` and sometimes `dev_nll`, in
+            nats per token.
     """
     figure = plain(height=400)
     for place, (name, lines) in enumerate(runs.items()):
         lines = list(lines)
-        thin = {"mode": "lines", "line": {"color": COLORS[place % len(COLORS)], "width": 1, "dash": DASHES[1 + place % 5]}}
+        thin = {
+            "mode": "lines",
+            "line": {
+                "color": COLORS[place % len(COLORS)],
+                "width": 1,
+                "dash": DASHES[1 + place % 5],
+            },
+        }
         thick = {"mode": "lines+markers", **_look(place)}
         for split, quantity, look in (("training", "nll", thin), ("dev", "dev_nll", thick)):
             measured = [(line["update"], line[quantity]) for line in lines if quantity in line]
-            x, y = (rounded(values) for values in zip(*measured, strict=True)) if measured else ([], [])
-            figure.add_scatter(x=x, y=y, name=escape(f"{name}, {split}"), legendgroup=str(place), hovertemplate=_XY, **look)
-    return figure.update_xaxes(title_text="updates").update_yaxes(title_text="negative log-likelihood, nats per token")
+            x, y = (
+                (rounded(values) for values in zip(*measured, strict=True))
+                if measured
+                else ([], [])
+            )
+            figure.add_scatter(
+                x=x,
+                y=y,
+                name=escape(f"{name}, {split}"),
+                legendgroup=str(place),
+                hovertemplate=_XY,
+                **look,
+            )
+    return figure.update_xaxes(title_text="updates").update_yaxes(
+        title_text="negative log-likelihood, nats per token"
+    )
 
 
 def differences_by_length(
-    bins: Sequence[str], systems: Mapping[str, Measured], num_sentences: Sequence[int], x_title: str, y_title: str
+    bins: Sequence[str],
+    systems: Mapping[str, Measured],
+    num_sentences: Sequence[int],
+    x_title: str,
+    y_title: str,
 ) -> go.Figure:
     """Draw differences by length with their intervals, such as those of BLEU to a baseline.
 
-    You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et al. 2021, Figure 8.
+    You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et al. 2021,
+    Figure 8.
 
     Args:
         bins: labels of the lengths, in order.
@@ -77,7 +118,9 @@ def differences_by_length(
         x_title: whose length, in which unit.
         y_title: what differs from what, with its unit.
     """
-    figure = _by_bin(_with_counts(bins, num_sentences), systems, f"{x_title}; number of sentences", y_title)
+    figure = _by_bin(
+        _with_counts(bins, num_sentences), systems, f"{x_title}; number of sentences", y_title
+    )
     return figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
 
 
@@ -88,10 +131,14 @@ def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measure
         distances: labels, in order, in words.
         systems: accuracy in percent of each distance, by system.
     """
-    return _by_bin([escape(label) for label in distances], systems, "distance, words", "accuracy, %")
+    return _by_bin(
+        [escape(label) for label in distances], systems, "distance, words", "accuracy, %"
+    )
 
 
-def speed_by_length(systems: Mapping[str, Line], y_title: str = "target tokens per second") -> go.Figure:
+def speed_by_length(
+    systems: Mapping[str, Line], y_title: str = "target tokens per second"
+) -> go.Figure:
     """Draw speed, or time, or memory, against length on logarithmic scales: a power of the length is a straight line.
 
     Args:
@@ -104,8 +151,12 @@ def speed_by_length(systems: Mapping[str, Line], y_title: str = "target tokens p
     values = [value for line in systems.values() for value in line[1]]
     decades = range(int(np.floor(np.log10(min(values)))), int(np.ceil(np.log10(max(values)))) + 1)
     marks = [digit * 10.0**power for power in decades for digit in (1, 2, 5)]
-    figure.update_xaxes(type="log", tickvals=lengths, ticktext=[f"{length:,}" for length in lengths])
-    return figure.update_yaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
+    figure.update_xaxes(
+        type="log", tickvals=lengths, ticktext=[f"{length:,}" for length in lengths]
+    )
+    return figure.update_yaxes(
+        type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks]
+    )
 
 
 def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
@@ -133,7 +184,13 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
     figure.add_scatter(
         x=rounded(values),
         y=rounded(lines + 0.13),
-        error_x={"type": "data", "array": rounded(high - values), "arrayminus": rounded(values - low), "thickness": 2, "width": 4},
+        error_x={
+            "type": "data",
+            "array": rounded(high - values),
+            "arrayminus": rounded(values - low),
+            "thickness": 2,
+            "width": 4,
+        },
         mode="markers",
         marker={"color": COLORS[0], "symbol": "circle", "size": 9},
         name="reproduced, with 95 % interval",
@@ -141,10 +198,14 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
         hovertemplate="%{x:+.4~f} (from %{customdata[0]:+.4~f} to %{customdata[1]:+.4~f})",
     )
     figure.update_yaxes(**ticks([escape(row.label) for row in rows]), range=[len(rows) - 0.5, -0.5])
-    return figure.update_xaxes(title_text="BLEU, difference to base", zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+    return figure.update_xaxes(
+        title_text="BLEU, difference to base", zeroline=True, zerolinecolor=INK, zerolinewidth=1
+    )
 
 
-def changes(groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_title: str, y_title: str) -> go.Figure:
+def changes(
+    groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_title: str, y_title: str
+) -> go.Figure:
     """Draw changes with their intervals, a panel a group: squares where the whole interval lies below zero, circles elsewhere.
 
     Args:
@@ -159,7 +220,11 @@ def changes(groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_ti
         for place, places in ((1, np.flatnonzero(high < 0)), (0, np.flatnonzero(~(high < 0)))):
             if not len(places):
                 continue
-            intervals = {"type": "data", "array": rounded((high - change)[places]), "arrayminus": rounded((change - low)[places])}
+            intervals = {
+                "type": "data",
+                "array": rounded((high - change)[places]),
+                "arrayminus": rounded((change - low)[places]),
+            }
             figure.add_scatter(
                 x=places,
                 y=rounded(change[places]),
@@ -171,7 +236,9 @@ def changes(groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_ti
                 hovertemplate="%{hovertext}: %{y:+.4~f}<extra></extra>",
                 **place_of(panel, 3),
             )
-        figure.update_xaxes(**ticks(labels), range=[-0.6, len(labels) - 0.4], showgrid=False, **place_of(panel, 3))
+        figure.update_xaxes(
+            **ticks(labels), range=[-0.6, len(labels) - 0.4], showgrid=False, **place_of(panel, 3)
+        )
     figure.update_xaxes(title_text=escape(x_title))
     figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
     return figure.update_yaxes(title_text=escape(y_title), col=1)
@@ -191,17 +258,27 @@ def _look(place: int) -> dict[str, Any]:
 
 def _with_counts(bins: Sequence[str], num_sentences: Sequence[int]) -> list[str]:
     check_labels("num_sentences", num_sentences, len(bins), "bin")
-    return [f"{escape(label)}<br>{count:,}" for label, count in zip(bins, num_sentences, strict=True)]
+    return [
+        f"{escape(label)}<br>{count:,}" for label, count in zip(bins, num_sentences, strict=True)
+    ]
 
 
-def _by_bin(labels: Sequence[str], systems: Mapping[str, Measured], x_title: str, y_title: str) -> go.Figure:
+def _by_bin(
+    labels: Sequence[str], systems: Mapping[str, Measured], x_title: str, y_title: str
+) -> go.Figure:
     """Draw systems side by side in each bin; labels are escaped already."""
     figure = plain(height=380)
     for place, (name, measured) in enumerate(systems.items()):
         check_labels(f"'{name}'", measured.values, len(labels), "bin")
         values, low, high = (np.asarray(numbers, dtype=float) for numbers in measured)
         shift = 0.06 * (place - (len(systems) - 1) / 2)  # so that intervals do not hide each other
-        intervals = {"type": "data", "array": rounded(high - values), "arrayminus": rounded(values - low), "thickness": 1.5, "width": 3}
+        intervals = {
+            "type": "data",
+            "array": rounded(high - values),
+            "arrayminus": rounded(values - low),
+            "thickness": 1.5,
+            "width": 3,
+        }
         figure.add_scatter(
             x=rounded(np.arange(len(labels)) + shift),
             y=rounded(values),
@@ -213,5 +290,7 @@ def _by_bin(labels: Sequence[str], systems: Mapping[str, Measured], x_title: str
             **_look(place),
         )
     figure.update_layout(showlegend=True)  # a single curve has a name, too
-    figure.update_xaxes(**ticks(labels), range=[-0.5, len(labels) - 0.5], title_text=escape(x_title), showgrid=False)
+    figure.update_xaxes(
+        **ticks(labels), range=[-0.5, len(labels) - 0.5], title_text=escape(x_title), showgrid=False
+    )
     return figure.update_yaxes(title_text=escape(y_title))

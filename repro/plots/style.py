@@ -1,7 +1,8 @@
 """What all figures share: colours, text, numbers, and a look that reads on light and on dark pages.
 
-Backgrounds are transparent, so the ink must do for both. No ink has a contrast of 4.5 with white and with #111 at once: the product of
-the two contrasts is that of white with #111, 18.9. Ours has 4.54 on white, on screen and in print, and 4.16 on #111.
+Backgrounds are transparent, so the ink must do for both. No ink has a contrast of 4.5 with white
+and with #111 at once: the product of the two contrasts is that of white with #111, 18.9. Ours has
+4.54 on white, on screen and in print, and 4.16 on #111.
 """
 
 import html
@@ -16,14 +17,23 @@ from repro.errors import InputError
 
 INK = "#767676"  # text and axes; also what is published, beside what is reproduced
 GRID = "rgba(118, 118, 118, 0.25)"
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito 2008: told apart with any colour vision
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")  # go with the colours: a line is never known by colour alone
+# Okabe and Ito 2008: told apart with any colour vision
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+# go with the colours: a line is never known by colour alone
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 SEQUENTIAL = "Cividis"  # Nuñez, Anderton, Renslow 2018: the same to all colour vision
 DIVERGING = [[0.0, COLORS[0]], [0.5, "#F7F7F7"], [1.0, COLORS[1]]]
 WIDTH = 800  # pixels; a notebook draws wider or narrower
 DIGITS = 4  # of what is not the weight of a model
 
-_AXIS = {"gridcolor": GRID, "linecolor": INK, "zeroline": False, "ticks": "", "automargin": True, "title": {"standoff": 8}}
+_AXIS = {
+    "gridcolor": GRID,
+    "linecolor": INK,
+    "zeroline": False,
+    "ticks": "",
+    "automargin": True,
+    "title": {"standoff": 8},
+}
 TEMPLATE = go.layout.Template(
     layout={
         "font": {"color": INK, "size": 12},
@@ -46,13 +56,16 @@ TEMPLATE = go.layout.Template(
 ZWNJ, ZWJ, EMOJI_STYLE = "\u200c", "\u200d", "\ufe0f"
 VIRAMA = 9  # the combining class of the signs that take a vowel away
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # go with the colours of lines without marks
+# go with the colours of lines without marks
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def escape(text: str) -> str:
     """Return text that a figure shows as typed: markup as characters, control and direction marks as code points, `$` never as TeX."""
     shown = (
-        c if c.isprintable() or c == " " or _joins(text[:place], c, text[place + 1 :]) else f"⟨U+{ord(c):04X}⟩"
+        c
+        if c.isprintable() or c == " " or _joins(text[:place], c, text[place + 1 :])
+        else f"⟨U+{ord(c):04X}⟩"
         for place, c in enumerate(text)
     )
     return html.escape("".join(shown), quote=False).replace("$", "&#36;")
@@ -66,9 +79,15 @@ def _joins(before: str, c: str, after: str) -> bool:
     if c not in (ZWJ, ZWNJ) or not before or not after:
         return False
     symbols = before.rstrip(EMOJI_STYLE)[-1:] + after[0]
-    if c == ZWJ and len(symbols) == 2 and all(unicodedata.category(symbol) in ("So", "Sk") for symbol in symbols):
+    if (
+        c == ZWJ
+        and len(symbols) == 2
+        and all(unicodedata.category(symbol) in ("So", "Sk") for symbol in symbols)
+    ):
         return True
-    return unicodedata.combining(before[-1]) == VIRAMA or all(map(_is_arabic, (before[-1], after[0])))
+    return unicodedata.combining(before[-1]) == VIRAMA or all(
+        map(_is_arabic, (before[-1], after[0]))
+    )
 
 
 def _is_arabic(letter: str) -> bool:
@@ -88,7 +107,9 @@ def check_labels(where: str, labels: Sequence[object], needed: int, unit: str) -
         InputError: their number is another.
     """
     if len(labels) != needed:
-        raise InputError(where, f"found {len(labels)} for {needed} {unit}s", f"give one for each {unit}")
+        raise InputError(
+            where, f"found {len(labels)} for {needed} {unit}s", f"give one for each {unit}"
+        )
 
 
 def check_drawn(parts: Sized, num_columns: int = 1) -> None:
@@ -98,17 +119,29 @@ def check_drawn(parts: Sized, num_columns: int = 1) -> None:
         InputError: there is none.
     """
     if not len(parts) or num_columns < 1:
-        raise InputError("figure", "there is nothing to draw", "give one thing to draw, or more, and one column or more")
+        raise InputError(
+            "figure",
+            "there is nothing to draw",
+            "give one thing to draw, or more, and one column or more",
+        )
 
 
-def panels(titles: Sequence[str], num_columns: int, cell_height: int, gap: int = 80, legend: bool = False, **options) -> go.Figure:
+def panels(
+    titles: Sequence[str],
+    num_columns: int,
+    cell_height: int,
+    gap: int = 80,
+    legend: bool = False,
+    **options,
+) -> go.Figure:
     """Return a figure of empty panels, row by row.
 
     Args:
         titles: one a panel, as typed.
         num_columns: panels in a row.
         cell_height: of a panel, in pixels.
-        gap: between rows and below the last one, in pixels: room for tick labels, axis titles, and the titles of the next row.
+        gap: between rows and below the last one, in pixels: room for tick labels, axis titles, and
+            the titles of the next row.
         legend: whether to leave room for one above.
         options: of `make_subplots`.
 
@@ -120,10 +153,14 @@ def panels(titles: Sequence[str], num_columns: int, cell_height: int, gap: int =
     inner = num_rows * cell_height + (num_rows - 1) * gap
     if num_rows > 1:
         options["vertical_spacing"] = gap / inner
-    figure = make_subplots(num_rows, columns, subplot_titles=[escape(title) for title in titles], **options)
+    figure = make_subplots(
+        num_rows, columns, subplot_titles=[escape(title) for title in titles], **options
+    )
     figure.update_annotations(font_size=13, yshift=4)
     top = 30 + 25 * legend + 20 * any(titles)
-    figure.update_layout(template=TEMPLATE, height=inner + top + gap, margin={"l": 60, "r": 20, "t": top, "b": gap})
+    figure.update_layout(
+        template=TEMPLATE, height=inner + top + gap, margin={"l": 60, "r": 20, "t": top, "b": gap}
+    )
     if legend:
         figure.update_layout(legend_y=1 + 22 / inner if any(titles) else 1)
     return figure
@@ -136,7 +173,9 @@ def place_of(panel: int, num_columns: int) -> dict[str, int]:
 
 def plain(height: int = 360) -> go.Figure:
     """Return an empty figure of one panel with room for a legend, of a height in pixels."""
-    return go.Figure().update_layout(template=TEMPLATE, height=height, margin={"l": 60, "r": 20, "t": 50, "b": 60})
+    return go.Figure().update_layout(
+        template=TEMPLATE, height=height, margin={"l": 60, "r": 20, "t": 50, "b": 60}
+    )
 
 
 def ticks(labels: Sequence[str]) -> dict[str, list]:

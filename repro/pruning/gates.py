@@ -1,22 +1,28 @@
 r"""Pruning heads: gates on a trained model that may shut. `cutting.py` makes the smaller model that is left without the shut heads.
 
-Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be
+Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention: Specialized Heads Do
+    the Heavy Lifting, the Rest Can Be
 Pruned, ACL 2019, section 6. https://arxiv.org/abs/1905.09418
 
     loss = cross entropy per token + lambda * sum over gated heads of P(g != 0)          (section 6.1; the gates: attention/gates.py)
 
-Paper -> here: lambda -> `penalty`; encoder heads only, decoder frozen (6.2) -> `sites=("encoder_self",)`; all three types of attention
-(6.3) -> `sites=SITES`; retained heads -> `kept_heads`; "from scratch" (Table 2) -> `cutting.from_scratch_config`. No name there: the
-same training without pruning, `continued_config`.
+Paper -> here: lambda -> `penalty`; encoder heads only, decoder frozen (6.2) ->
+`sites=("encoder_self",)`; all three types of attention (6.3) -> `sites=SITES`; retained heads ->
+`kept_heads`; "from scratch" (Table 2) -> `cutting.from_scratch_config`. No name there: the same
+training without pruning, `continued_config`.
 
-A pruning run is an ordinary run: `pruning_config` names the converged run that it starts from (`train.start_from`), with a new optimiser
+A pruning run is an ordinary run: `pruning_config` names the converged run that it starts from
+    (`train.start_from`), with a new optimiser
 and schedule.
 
 Differs from the paper:
-1. Its runs are long. Adam moves a number by about its learning rate an update, so in a short run no gate could get far from where it
-   began: gates have a learning rate of their own (`train.gate_rate`; 1 is the paper's).
-2. Gates begin open (`gate_init`), so that pruning begins with nearly the model that was trained; the code's begin half shut (None).
-3. Tied embeddings are one matrix with the output, so freezing the decoder freezes the source embedding, which the paper trains.
+1. Its runs are long. Adam moves a number by about its learning rate an update, so in a short run no
+    gate could get far from where it began: gates have a learning rate of their own
+    (`train.gate_rate`; 1 is the paper's).
+2. Gates begin open (`gate_init`), so that pruning begins with nearly the model that was trained;
+    the code's begin half shut (None).
+3. Tied embeddings are one matrix with the output, so freezing the decoder freezes the source
+    embedding, which the paper trains.
 """
 
 import math
@@ -37,7 +43,8 @@ from repro.runs.run import Run
 
 GateRule = Literal["sign", "soft"]
 GATE_RULES: tuple[GateRule, ...] = ("sign", "soft")
-UNDECIDED = math.log((1 + EPSILON) / EPSILON)  # the soft gate at test time is exactly 0 or 1 from this |log_alpha| on: 2.398
+# the soft gate at test time is exactly 0 or 1 from this |log_alpha| on: 2.398
+UNDECIDED = math.log((1 + EPSILON) / EPSILON)
 
 
 class GateState(NamedTuple):
@@ -62,22 +69,25 @@ def pruning_config(
 ) -> RunConfig:
     """Return the configuration of a run that prunes heads of a finished run.
 
-    With the encoder's heads alone, the decoder is frozen (section 6.2); otherwise nothing is (section 6.3). The schedule is half as
-    long as that of the base, with a tenth of it as warm-up.
+    With the encoder's heads alone, the decoder is frozen (section 6.2); otherwise nothing is
+    (section 6.3). The schedule is half as long as that of the base, with a tenth of it as warm-up.
 
     Args:
         base: a finished run; the pruning run will lie beside it.
-        penalty: nats per token for every head that is expected to be open. Which one leaves how many heads open is found by trying:
-            `pruning_sweep.sweep`.
+        penalty: nats per token for every head that is expected to be open. Which one leaves how
+            many heads open is found by trying: `pruning_sweep.sweep`.
         sites: where heads have gates.
-        gate_rule: `sign` or `soft`; see `attention/gates.py`. It decides nothing in training but the dev loss.
+        gate_rule: `sign` or `soft`; see `attention/gates.py`. It decides nothing in training but
+            the dev loss.
         gate_init: the first log_alpha; None = drawn as in the authors' code.
         train: further options of `TrainConfig`, such as `max_updates`.
 
     Raises:
         InputError: a value that no run can use.
     """
-    model = replace(base.config.model, gated_sites=tuple(sites), gate_rule=gate_rule, gate_init=gate_init)
+    model = replace(
+        base.config.model, gated_sites=tuple(sites), gate_rule=gate_rule, gate_init=gate_init
+    )
     train = {"gate_penalty": penalty, "gate_rate": GATE_RATE} | train
     return trained_on(replace(base.config, model=model), base.path.name, sites, **train)
 
@@ -85,29 +95,42 @@ def pruning_config(
 def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
     """Return the configuration of the control of pruning runs: trained on as they are, and as long, with all heads and no gates.
 
-    A base that has not converged gains by training on alone; what pruning costs is the difference to this run.
+    A base that has not converged gains by training on alone; what pruning costs is the difference
+    to this run.
 
     Args:
         base: a finished run without gates; one that was cut out has none.
-        sites: where the pruning runs have gates; with the encoder's alone, the decoder is frozen here too.
+        sites: where the pruning runs have gates; with the encoder's alone, the decoder is frozen
+            here too.
 
     Raises:
-        InputError: the run has gates, which would go on shutting heads, or an unknown site, for which nothing would be frozen.
+        InputError: the run has gates, which would go on shutting heads, or an unknown site, for
+            which nothing would be frozen.
     """
     if unknown := [site for site in sites if site not in SITES]:
         raise InputError("sites", f"unknown site '{unknown[0]}'", did_you_mean(unknown[0], SITES))
     if base.config.model.gated_sites:
-        raise InputError(base.path.name, "has gates, which would go on shutting heads", "give the run that `save_pruned` cuts out of it")
+        raise InputError(
+            base.path.name,
+            "has gates, which would go on shutting heads",
+            "give the run that `save_pruned` cuts out of it",
+        )
     without = {name: getattr(ModelConfig, name) for name in ("gate_rule", "gate_init")}
     train = {name: getattr(TrainConfig, name) for name in ("gate_penalty", "gate_rate")}
-    return trained_on(replace(base.config, model=replace(base.config.model, **without)), base.path.name, sites, **train)
+    return trained_on(
+        replace(base.config, model=replace(base.config.model, **without)),
+        base.path.name,
+        sites,
+        **train,
+    )
 
 
 @torch.no_grad()
 def gate_table(model: Transformer) -> list[GateState]:
     """Return a row per gate, in the order of sites, layers and heads.
 
-    P(g = 0) and P(g = 1) are the closed forms sigmoid(-a - c) and sigmoid(a - c), a = log_alpha, c = 0.33 log 11 = 0.791.
+    P(g = 0) and P(g = 1) are the closed forms sigmoid(-a - c) and sigmoid(a - c), a = log_alpha, c
+    = 0.33 log 11 = 0.791.
 
     Args:
         model: with or without gates.
@@ -118,7 +141,12 @@ def gate_table(model: Transformer) -> list[GateState]:
         for layer, attention in enumerate(layers):
             if attention is not None and attention.gate is not None:
                 a = attention.gate.log_alpha.double()
-                columns = (a, torch.sigmoid(-a - shift), torch.sigmoid(a - shift), gates_at_test_time(attention, None))
+                columns = (
+                    a,
+                    torch.sigmoid(-a - shift),
+                    torch.sigmoid(a - shift),
+                    gates_at_test_time(attention, None),
+                )
                 values = zip(*(column.tolist() for column in columns), strict=True)
                 rows += [GateState(site, layer, head, *row) for head, row in enumerate(values)]
     return rows
@@ -132,7 +160,9 @@ def undecided(rows: Sequence[GateState]) -> int:
 def almost_binary(rows: Sequence[GateState]) -> float:
     """Return the share of gates with P(g = 0) > 0.9 or P(g = 1) > 0.9; the paper observes that nearly all are (section 6.1)."""
     if not rows:
-        raise InputError("gates", "this model has none", "give the gates of a model with model.gated_sites")
+        raise InputError(
+            "gates", "this model has none", "give the gates of a model with model.gated_sites"
+        )
     return sum(max(row.shut, row.open) > 0.9 for row in rows) / len(rows)
 
 
@@ -145,9 +175,16 @@ def kept_heads(model: Transformer, rule: str | None = None) -> dict[str, list[li
     """
 
     def kept(attention: MultiHeadAttention | None) -> list[int]:
-        return [] if attention is None else gates_at_test_time(attention, rule).nonzero()[:, 0].tolist()
+        return (
+            []
+            if attention is None
+            else gates_at_test_time(attention, rule).nonzero()[:, 0].tolist()
+        )
 
-    return {site: [kept(attention) for attention in layers] for site, layers in model.attentions().items()}
+    return {
+        site: [kept(attention) for attention in layers]
+        for site, layers in model.attentions().items()
+    }
 
 
 def gates_at_test_time(attention: MultiHeadAttention, rule: str | None) -> Tensor:

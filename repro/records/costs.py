@@ -5,7 +5,14 @@ from typing import Any
 
 from repro.markdown import escape
 
-TRAINING_COSTS = ["parameters", "updates", "training seconds", "joules", "target tokens/s in training", "threads"]
+TRAINING_COSTS = [
+    "parameters",
+    "updates",
+    "training seconds",
+    "joules",
+    "target tokens/s in training",
+    "threads",
+]
 
 
 def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
@@ -16,14 +23,21 @@ def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
         training, cut = record["training"], record["config"]["train"].get("cut_from")
         spent = (_spent(record, by_run, number) for number in (_updates_of, _seconds_of, energy_of))
         rate = "-" if cut else f"{training['target_tokens_per_second']:,}"
-        rows.append([f"{training['parameters']:,}", *spent, rate, str(record["provenance"]["threads"])])
+        rows.append(
+            [f"{training['parameters']:,}", *spent, rate, str(record["provenance"]["threads"])]
+        )
     return rows
 
 
-def _spent(record: dict[str, Any], by_run: dict[str, dict[str, Any]], number: Callable[[dict[str, Any]], str]) -> str:
+def _spent(
+    record: dict[str, Any],
+    by_run: dict[str, dict[str, Any]],
+    number: Callable[[dict[str, Any]], str],
+) -> str:
     """Return what a training took, plus what was spent before on the run that it starts from; a dash for a model that was cut out."""
     train, own = record["config"]["train"], number(record["training"])
-    if train.get("cut_from") or own == "-":  # a model that was cut out holds the numbers of the run that it comes from
+    # a model that was cut out holds the numbers of the run that it comes from
+    if train.get("cut_from") or own == "-":
         return "-"
     start = train.get("start_from")
     if start is None:
@@ -61,7 +75,9 @@ def energy_of(training: dict[str, Any]) -> str:
 
 def energy_note(records: list[dict[str, Any]]) -> str:
     """Say which counters the joules of records come from, and what is in them."""
-    counters = sorted({name for record in records for name in record["training"].get("joules") or ()})
+    counters = sorted(
+        {name for record in records for name in record["training"].get("joules") or ()}
+    )
     if not counters:
         return "Joules: none measured; this needs an energy counter that the program may read."
     what = "the whole device while it trained, other work and idling included; a dash where not all of it was measured"

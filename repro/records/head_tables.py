@@ -62,7 +62,12 @@ def heads_table(record: dict[str, Any], site: str = "encoder_self") -> str:
         cells = [_cell(found[name][layer][head], form) for name, (_, form) in COLUMNS.items()]
         best = [_best_relation(record, layer, head)] if has_syntax else []
         rows.append([f"{layer}.{head}", *cells, *best, ", ".join(found["roles"][layer][head])])
-    header = ["head", *(name for name, _ in COLUMNS.values()), *(["best relation, points above baseline"] if has_syntax else []), "roles"]
+    header = [
+        "head",
+        *(name for name, _ in COLUMNS.values()),
+        *(["best relation, points above baseline"] if has_syntax else []),
+        "roles",
+    ]
     return table(header, rows)
 
 
@@ -73,8 +78,12 @@ def layers_table(record: dict[str, Any], site: str) -> str:
     for layer, divergences in enumerate(found["divergence"]):
         entropies = [value for value in found["entropy"][layer] if value is not None]
         mean = fmean(entropies) if entropies else None
-        rows.append([str(layer), _cell(mean, ".2f"), *(_cell(value, ".3f") for value in divergences)])
-    return table(["layer", "entropy", *(f"divergence from {layer}" for layer in range(len(rows)))], rows)
+        rows.append(
+            [str(layer), _cell(mean, ".2f"), *(_cell(value, ".3f") for value in divergences)]
+        )
+    return table(
+        ["layer", "entropy", *(f"divergence from {layer}" for layer in range(len(rows)))], rows
+    )
 
 
 def syntax_table(record: dict[str, Any]) -> str:
@@ -83,14 +92,40 @@ def syntax_table(record: dict[str, Any]) -> str:
     for relation in RELATIONS:
         pairs = f"{sum(syntax['positions'][relation].values()):,}"
         for direction in DIRECTIONS:
-            accuracies = {place: syntax["accuracy"][relation][direction][place[0]][place[1]] for place in _heads(record, "encoder_self")}
-            known = {place: accuracy for place, accuracy in accuracies.items() if accuracy is not None}
+            accuracies = {
+                place: syntax["accuracy"][relation][direction][place[0]][place[1]]
+                for place in _heads(record, "encoder_self")
+            }
+            known = {
+                place: accuracy for place, accuracy in accuracies.items() if accuracy is not None
+            }
             best = [MISSING] * 3
             if known:
                 layer, head = max(known, key=lambda place: known[place])
-                best = [f"{layer}.{head}", _cell(known[layer, head], ".0%"), _points(syntax["margin"][relation][direction][layer][head])]
-            rows.append([f"{relation}, {direction}", pairs, _cell(syntax["baseline"][relation], ".0%"), *best])
-    return table(["relation, direction", "pairs of words", "baseline", "best head", "accuracy", "points above"], rows)
+                best = [
+                    f"{layer}.{head}",
+                    _cell(known[layer, head], ".0%"),
+                    _points(syntax["margin"][relation][direction][layer][head]),
+                ]
+            rows.append(
+                [
+                    f"{relation}, {direction}",
+                    pairs,
+                    _cell(syntax["baseline"][relation], ".0%"),
+                    *best,
+                ]
+            )
+    return table(
+        [
+            "relation, direction",
+            "pairs of words",
+            "baseline",
+            "best head",
+            "accuracy",
+            "points above",
+        ],
+        rows,
+    )
 
 
 def accuracy_table(record: dict[str, Any]) -> str:
@@ -98,8 +133,14 @@ def accuracy_table(record: dict[str, Any]) -> str:
     syntax, rows = record["syntax"], []
     columns = [(relation, direction) for relation in RELATIONS for direction in DIRECTIONS]
     for layer, head in _heads(record, "encoder_self"):
-        found = [[syntax[name][relation][direction][layer][head] for name in ("accuracy", "margin")] for relation, direction in columns]
-        cells = [MISSING if accuracy is None else f"{accuracy:.0%} ({_points(margin)})" for accuracy, margin in found]
+        found = [
+            [syntax[name][relation][direction][layer][head] for name in ("accuracy", "margin")]
+            for relation, direction in columns
+        ]
+        cells = [
+            MISSING if accuracy is None else f"{accuracy:.0%} ({_points(margin)})"
+            for accuracy, margin in found
+        ]
         rows.append([f"{layer}.{head}", *cells])
     return table(["head", *(f"{relation}, {direction}" for relation, direction in columns)], rows)
 
@@ -107,7 +148,12 @@ def accuracy_table(record: dict[str, Any]) -> str:
 def _heads(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
     """Return layer and head of all heads that exist at a site."""
     layers = enumerate(record["sites"][site]["confidence"])
-    return [(layer, head) for layer, row in layers for head, value in enumerate(row) if value is not None]
+    return [
+        (layer, head)
+        for layer, row in layers
+        for head, value in enumerate(row)
+        if value is not None
+    ]
 
 
 def _best_relation(record: dict[str, Any], layer: int, head: int) -> str:

@@ -57,8 +57,12 @@ def known_files(folder: Path) -> dict[Path, str]:
     """Return the SHA-256 of the files that the manifest of a folder, or of the one above it, lists; nothing where there is none."""
     for root in (Path(folder), Path(folder).parent):
         try:
-            return {root.resolve() / name: digest for name, digest in _parse(read_plain(root / MANIFEST)).items()}
-        except (OSError, ValueError):  # `repro verify` says what is wrong with it; until then nothing is known
+            return {
+                root.resolve() / name: digest
+                for name, digest in _parse(read_plain(root / MANIFEST)).items()
+            }
+        # `repro verify` says what is wrong with it; until then nothing is known
+        except (OSError, ValueError):
             continue
     return {}
 
@@ -86,7 +90,9 @@ def _parse(data: bytes) -> dict[str, str]:
     """Return what a manifest lists; ValueError if it is none."""
     try:
         values: Any = json.loads(data)
-        if values["format"] != FORMAT or not all(isinstance(digest, str) for digest in values["files"].values()):
+        if values["format"] != FORMAT or not all(
+            isinstance(digest, str) for digest in values["files"].values()
+        ):
             raise ValueError("another format")
         return values["files"]
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -102,7 +108,11 @@ def _listed(folder: Path) -> list[str]:
     found = []
     for place, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        kept = (name for name in names if name.endswith((".json", SUFFIX)) and not name.startswith(".") and name != MANIFEST)
+        kept = (
+            name
+            for name in names
+            if name.endswith((".json", SUFFIX)) and not name.startswith(".") and name != MANIFEST
+        )
         found += [(Path(place) / name).relative_to(folder).as_posix() for name in kept]
     return sorted(found)
 

@@ -45,4 +45,8 @@ PUBLISHED = [
 
 def published_for(corpus: str, source: str, target: str, split: str) -> list[Published]:
     """Return the published scores on a test set."""
-    return [p for p in PUBLISHED if (p.corpus, p.source, p.target, p.split) == (corpus, source, target, split)]
+    return [
+        p
+        for p in PUBLISHED
+        if (p.corpus, p.source, p.target, p.split) == (corpus, source, target, split)
+    ]

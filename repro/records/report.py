@@ -19,7 +19,8 @@ from repro.runs.naming import conditions_of
 from repro.statistics.comparing import Comparison
 
 NUM_EXAMPLES = 5
-LOST = 1.0  # points of a perfect translation that subwords cost, above which a column shows scores without that
+# points of a perfect translation that subwords cost, above which a column shows scores without that
+LOST = 1.0
 
 
 def render(records: list[dict[str, Any]]) -> str:
@@ -33,8 +34,14 @@ def render(records: list[dict[str, Any]]) -> str:
     first = records[0]
     data = first["config"]["data"]
     sources, refs = pairs_of(first)
-    title = "# " + escape(f"{data['corpus']}, {data['source']} to {data['target']}, {first['split']}")
-    note = "This corpus is generated: its scores stand beside no paper's." if data["corpus"] in GENERATED else ""
+    title = "# " + escape(
+        f"{data['corpus']}, {data['source']} to {data['target']}, {first['split']}"
+    )
+    note = (
+        "This corpus is generated: its scores stand beside no paper's."
+        if data["corpus"] in GENERATED
+        else ""
+    )
     parts = [
         title,
         note,
@@ -61,7 +68,10 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
     """
     if not records:
         raise InputError("report", "there is no record", "name at least one evaluated run")
-    keys = {"references": lambda r: r["references_sha256"], "signatures": lambda r: [score["signature"] for score in r["scores"]]}
+    keys = {
+        "references": lambda r: r["references_sha256"],
+        "signatures": lambda r: [score["signature"] for score in r["scores"]],
+    }
     _check_same(records, keys)
     check_same_training_text(records)
 
@@ -75,12 +85,16 @@ def check_same_training_text(described: list[dict[str, Any]]) -> None:
     _check_same(described, {"training data": lambda r: r["provenance"]["data_fingerprint"]})
 
 
-def _check_same(records: list[dict[str, Any]], keys: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
+def _check_same(
+    records: list[dict[str, Any]], keys: dict[str, Callable[[dict[str, Any]], Any]]
+) -> None:
     for what, key in keys.items():
         for record in records[1:]:
             if key(record) != key(records[0]):
                 where = f"{records[0]['run']} and {record['run']}"
-                raise InputError(where, f"have different {what}", "compare runs of the same corpus and version")
+                raise InputError(
+                    where, f"have different {what}", "compare runs of the same corpus and version"
+                )
 
 
 def render_results(records: list[dict[str, Any]]) -> str:
@@ -91,7 +105,9 @@ def render_results(records: list[dict[str, Any]]) -> str:
     groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for record in records:
         data = record["config"]["data"]
-        groups.setdefault((data["corpus"], data["source"], data["target"], record["split"]), []).append(record)
+        groups.setdefault(
+            (data["corpus"], data["source"], data["target"], record["split"]), []
+        ).append(record)
     links, parts = [], []
     for (corpus, source, target, split), group in sorted(groups.items()):
         check_comparable(group)
@@ -102,7 +118,9 @@ def render_results(records: list[dict[str, Any]]) -> str:
         ]
         title = escape(f"{corpus}, {source} to {target}, {split}")
         anchor = re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
-        links.append(f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, runs: {len(group)}")
+        links.append(
+            f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, runs: {len(group)}"
+        )
         parts += [
             f"## {title}",
             in_train_note(group[0]),
@@ -115,7 +133,10 @@ def render_results(records: list[dict[str, Any]]) -> str:
         ]
         parts.append(_made_with(group))
     note = "Generated from the records in this folder by `repro results --update`; nothing here is typed in."
-    return "\n\n".join(part for part in ["# Stored results", note, "\n".join(links), *parts] if part) + "\n"
+    return (
+        "\n\n".join(part for part in ["# Stored results", note, "\n".join(links), *parts] if part)
+        + "\n"
+    )
 
 
 def scores_table(records: list[dict[str, Any]]) -> str:
@@ -125,15 +146,28 @@ def scores_table(records: list[dict[str, Any]]) -> str:
     """
     names = [score["name"] for score in records[0]["scores"]]
     rows = [
-        [escape(label_of(record)), str(record["seed"]), *(f"{score_of(record, name)['value']:.2f}" for name in names)] for record in records
+        [
+            escape(label_of(record)),
+            str(record["seed"]),
+            *(f"{score_of(record, name)['value']:.2f}" for name in names),
+        ]
+        for record in records
     ]
     if _cannot_write_all(records):
         names.append(f"{names[0]} of what the model can write")
-        against = (record.get("writable", {"scores": {}})["scores"].get(names[0]) for record in records)
-        rows = [[*row, "-" if value is None else f"{value:.2f}"] for row, value in zip(rows, against, strict=True)]
+        against = (
+            record.get("writable", {"scores": {}})["scores"].get(names[0]) for record in records
+        )
+        rows = [
+            [*row, "-" if value is None else f"{value:.2f}"]
+            for row, value in zip(rows, against, strict=True)
+        ]
     if task_of(records[0]["config"]["data"]["corpus"]) != "translation":
         names.append("dev perplexity of the best checkpoint")
-        rows = [[*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"] for row, record in zip(rows, records, strict=True)]
+        rows = [
+            [*row, f"{math.exp(record['training']['best_dev_nll']):.2f}"]
+            for row, record in zip(rows, records, strict=True)
+        ]
     return table(["system", "seed", *names], rows)
 
 
@@ -142,7 +176,10 @@ def in_train_note(record: dict[str, Any]) -> str:
     if "in_train" not in record:
         return ""
     data, found = record["config"]["data"], record["in_train"]
-    sides = " and ".join(f"the {escape(language)} side of {found[language]} others" for language in (data["source"], data["target"]))
+    sides = " and ".join(
+        f"the {escape(language)} side of {found[language]} others"
+        for language in (data["source"], data["target"])
+    )
     held = f"holds {found['pairs']} of these {record['sentences']:,} pairs, {sides}"
     reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
     return f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and spacing ignored)."
@@ -155,7 +192,11 @@ def writable_note(records: list[dict[str, Any]]) -> str:
         return ""
     name = records[0]["scores"][0]["name"]
     changed, best = [one["changed"] for one in found], [one["best"][name] for one in found]
-    whose = "the models here" if len(found) == len(records) else f"{len(found)} of {len(records)} models here"
+    whose = (
+        "the models here"
+        if len(found) == len(records)
+        else f"{len(found)} of {len(records)} models here"
+    )
     held = f"Of {records[0]['sentences']:,} references, {_range(changed, 0)} hold characters that {whose} cannot write"
     return f"{held}: a perfect translation in their subwords scores {name} {_range(best, 2)}."
 
@@ -163,7 +204,9 @@ def writable_note(records: list[dict[str, Any]]) -> str:
 def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
     """Tell whether what models cannot write costs a perfect one of them more than `LOST`."""
     name = records[0]["scores"][0]["name"]
-    return any(100 - record["writable"]["best"][name] > LOST for record in records if "writable" in record)
+    return any(
+        100 - record["writable"]["best"][name] > LOST for record in records if "writable" in record
+    )
 
 
 def _range(numbers: list[float], digits: int) -> str:
@@ -178,18 +221,32 @@ def means_table(records: list[dict[str, Any]]) -> str:
     for label, group in by_label(records).items():
         if len(group) > 1:
             values = ([score_of(record, name)["value"] for record in group] for name in names)
-            rows.append([escape(label), str(len(group)), *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values)])
+            rows.append(
+                [
+                    escape(label),
+                    str(len(group)),
+                    *(f"{statistics.mean(v):.2f} ± {statistics.stdev(v):.2f}" for v in values),
+                ]
+            )
     return table(["mean ± standard deviation over seeds", "seeds", *names], rows) if rows else ""
 
 
 def costs_table(records: list[dict[str, Any]]) -> str:
     """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
-    found = [(record["provenance"]["device"], f"{record['decoding']['sentences_per_second']:,}") for record in records]
+    found = [
+        (record["provenance"]["device"], f"{record['decoding']['sentences_per_second']:,}")
+        for record in records
+    ]
     rows = [
         [escape(label_of(record)), str(record["seed"]), *costs, escape(device), speed]
-        for record, costs, (device, speed) in zip(records, training_costs(records), found, strict=True)
+        for record, costs, (device, speed) in zip(
+            records, training_costs(records), found, strict=True
+        )
     ]
-    return table(["system", "seed", *TRAINING_COSTS, "device", "sentences/s in decoding"], rows) + f"\n\n{costs_note(records)}"
+    return (
+        table(["system", "seed", *TRAINING_COSTS, "device", "sentences/s in decoding"], rows)
+        + f"\n\n{costs_note(records)}"
+    )
 
 
 def differences_table(records: list[dict[str, Any]]) -> str:
@@ -200,7 +257,11 @@ def differences_table(records: list[dict[str, Any]]) -> str:
         return f"Nothing to compare {escape(first)} with."
     pairs = [escape(f"{name} - {first}") for name in others]
     compared = compare_seeds(list(systems.values()))
-    rows = [[pair, found.metric, *describe(found)] for pair, by_metric in zip(pairs, compared, strict=True) for found in by_metric]
+    rows = [
+        [pair, found.metric, *describe(found)]
+        for pair, by_metric in zip(pairs, compared, strict=True)
+        for found in by_metric
+    ]
     header = ["systems", "metric", "difference", "95 % interval"]
     if len(systems) == len(records):
         num_samples = compared[0][0].num_samples
@@ -230,7 +291,10 @@ def label_of(record: dict[str, Any]) -> str:
 def names_of(records: list[dict[str, Any]]) -> list[str]:
     """Return the labels of records, with the seed where another has the same label."""
     labels = [label_of(record) for record in records]
-    return [f"{label}, seed {record['seed']}" if labels.count(label) > 1 else label for label, record in zip(labels, records, strict=True)]
+    return [
+        f"{label}, seed {record['seed']}" if labels.count(label) > 1 else label
+        for label, record in zip(labels, records, strict=True)
+    ]
 
 
 def describe(comparison: Comparison) -> list[str]:
@@ -248,7 +312,10 @@ def p_value(p: float, num_samples: int) -> str:
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:
-    return "\n".join(f"- {escape(s['name'])}: `{visible(s['signature']).replace('`', chr(39))}`" for s in records[0]["scores"])
+    return "\n".join(
+        f"- {escape(s['name'])}: `{visible(s['signature']).replace('`', chr(39))}`"
+        for s in records[0]["scores"]
+    )
 
 
 def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]) -> str:
@@ -258,7 +325,12 @@ def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]
     hypotheses = [hypotheses_of(record) for record in records]
     for index in range(min(NUM_EXAMPLES, len(refs))):
         texts = [sources[index], refs[index], *(lines[index] for lines in hypotheses)]
-        blocks.append("\n".join(f"    {visible(name):<{width}} {visible(text)}" for name, text in zip(names, texts, strict=True)))
+        blocks.append(
+            "\n".join(
+                f"    {visible(name):<{width}} {visible(text)}"
+                for name, text in zip(names, texts, strict=True)
+            )
+        )
     return "\n\n".join(blocks)
 
 
@@ -271,5 +343,9 @@ def _made_with(records: list[dict[str, Any]]) -> str:
         inexact = f"; not exact: {'; '.join(origin['inexact'])}" if origin.get("inexact") else ""
         machine = f"{origin['device']}, threads {origin['threads']}, {origin['processor']}"
         commits = ", then ".join(origin.get("commits", [origin["commit"]]))
-        runs.setdefault(f"commit {commits}, {machine}, {versions}{inexact}", {})[record["run"]] = None
-    return "\n".join(f"- {escape(', '.join(names))}: {escape(origin)}" for origin, names in runs.items())
+        runs.setdefault(f"commit {commits}, {machine}, {versions}{inexact}", {})[record["run"]] = (
+            None
+        )
+    return "\n".join(
+        f"- {escape(', '.join(names))}: {escape(origin)}" for origin, names in runs.items()
+    )

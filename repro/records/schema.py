@@ -1,6 +1,7 @@
 """What a result record of each kind holds, and what is wrong with one that does not.
 
-A record is read by tables, claims and `repro verify`; what they need is checked once, here, when its file is opened.
+A record is read by tables, claims and `repro verify`; what they need is checked once, here, when
+its file is opened.
 """
 
 import math
@@ -8,7 +9,16 @@ import re
 import types
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal, NotRequired, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    Literal,
+    NotRequired,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from repro.errors import shortened
 
@@ -215,7 +225,11 @@ def faults_of(record: dict[str, Any]) -> Iterator[str]:
             yield f"tables.{name} wants a SHA-256 as hex digits, found {shortened(repr(digest), 60)}"
     yield from _control_faults(record, "")
     data = record["config"]["data"]
-    if "in_train" in record and record["in_train"].keys() != {"pairs", data["source"], data["target"]}:
+    if "in_train" in record and record["in_train"].keys() != {
+        "pairs",
+        data["source"],
+        data["target"],
+    }:
         yield f"in_train has {', '.join(record['in_train']) or 'nothing'}, not pairs, {data['source']} and {data['target']}"
 
 
@@ -273,9 +287,12 @@ def type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
     elif kind in (list, dict):
         inner = get_args(hint)[-1]
         for place, item in enumerate(value) if kind is list else value.items():
-            # Almost all of a record are long lists of plain values, of which there is nothing more to ask.
+            # Almost all of a record are long lists of plain values, of which there is nothing more
+            # to ask.
             if not (inner in _NAMES and _is_a(item, inner)):
-                yield from type_faults(item, inner, f"{where}[{place}]" if kind is list else f"{where}.{place}")
+                yield from type_faults(
+                    item, inner, f"{where}[{place}]" if kind is list else f"{where}.{place}"
+                )
 
 
 def _is_a(value: Any, kind: Any) -> bool:

@@ -1,8 +1,8 @@
 """Tables of sentences: translations, and the whole numbers that every score of theirs is computed from.
 
-A table is tab-separated text with a header, compressed by bzip2, so that R, pandas and a spreadsheet
-read it. Scores, resamples and intervals follow from its sums and from the lengths of the references:
-none of them needs the text of a corpus. `results/FORMAT.md` describes the columns.
+A table is tab-separated text with a header, compressed by bzip2, so that R, pandas and a
+spreadsheet read it. Scores, resamples and intervals follow from its sums and from the lengths of
+the references: none of them needs the text of a corpus. `results/FORMAT.md` describes the columns.
 """
 
 import bz2
@@ -114,7 +114,11 @@ class StoredTable(Table):
 
     def __getitem__(self, name: str) -> Any:
         numbers = _numbers(self.path.absolute(), self.path, self._digest)
-        return numbers[name] if name in numbers else _read(self.path.absolute(), self.path, self._digest)[name]
+        return (
+            numbers[name]
+            if name in numbers
+            else _read(self.path.absolute(), self.path, self._digest)[name]
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(_read(self.path.absolute(), self.path, self._digest))
@@ -144,7 +148,11 @@ class JoinedTable(Table):
 
 @cache
 def _numbers(place: Path, path: Path, digest: str) -> Numbers:
-    return {name: column for name, column in _read(place, path, digest).items() if not isinstance(column, list)}
+    return {
+        name: column
+        for name, column in _read(place, path, digest).items()
+        if not isinstance(column, list)
+    }
 
 
 @lru_cache(maxsize=4)  # texts are asked for seldom, and take more room than numbers
@@ -170,9 +178,14 @@ def _read(_place: Path, path: Path, digest: str) -> dict[str, Column]:
         raise DamagedFileError(str(path), "is no table", MEND) from error
     if hashlib.sha256(text).hexdigest() != digest:
         raise DamagedFileError(str(path), "is not the table that its record was written with", MEND)
-    rows = csv.reader(io.StringIO(text.decode(), newline=""), delimiter="\t", quoting=csv.QUOTE_NONNUMERIC)
+    rows = csv.reader(
+        io.StringIO(text.decode(), newline=""), delimiter="\t", quoting=csv.QUOTE_NONNUMERIC
+    )
     names, columns = next(rows), list(zip(*rows, strict=True))
-    return {name: _as_column(values) for name, values in zip(names, columns or [()] * len(names), strict=True)}
+    return {
+        name: _as_column(values)
+        for name, values in zip(names, columns or [()] * len(names), strict=True)
+    }
 
 
 def cannot_read(path: Path, error: OSError) -> MachineError:
@@ -193,7 +206,8 @@ def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
 def count(metrics: Metrics, hyps: list[str]) -> Numbers:
     """Return the columns of texts by every metric whose score follows from sums.
 
-    Of BLEU: the words, and the n-grams of one to four words that the reference has, too. Of chrF: the
+    Of BLEU: the words, and the n-grams of one to four words that the reference has, too. Of chrF:
+        the
     characters without blanks, and the n-grams of one to six that match. Of ROUGE: the F1 of a text.
     """
     found: Numbers = {}
@@ -214,7 +228,10 @@ def count(metrics: Metrics, hyps: list[str]) -> Numbers:
 
 def describe_references(metrics: Metrics, sources: list[str], refs: list[str]) -> Table:
     """Return the table of a test set: words of both sides, and the lengths of its references by every metric."""
-    found: dict[str, Any] = {name: [len(text.split()) for text in side] for name, side in zip(LENGTHS, (sources, refs), strict=True)}
+    found: dict[str, Any] = {
+        name: [len(text.split()) for text in side]
+        for name, side in zip(LENGTHS, (sources, refs), strict=True)
+    }
     for metric in metrics:
         if isinstance(metric, CorpusMetric) and metric.name == "chrF":
             found[f"{STEMS[metric.name]}_characters"] = [_characters(ref) for ref in refs]
@@ -227,7 +244,9 @@ SOURCE_WORDS, REFERENCE_WORDS = LENGTHS = ("source_words", "reference_words")
 """Columns of `describe_references` by which a test set is cut into bins."""
 
 
-def statistics(name: str, counted: Mapping[str, np.ndarray], references: Mapping[str, np.ndarray]) -> np.ndarray:
+def statistics(
+    name: str, counted: Mapping[str, np.ndarray], references: Mapping[str, np.ndarray]
+) -> np.ndarray:
     """Return what `metrics.CorpusMetric.statistics` returns of the texts, `(num_texts, num_statistics)`.
 
     Args:
@@ -245,7 +264,10 @@ def statistics(name: str, counted: Mapping[str, np.ndarray], references: Mapping
         return np.stack(columns, axis=1)
     if _is_bleu(name):
         words = counted[f"{stem}_words"]
-        matches, totals = [counted[f"{stem}_{n}"] for n in WORD_ORDERS], [_ngrams(words, n) for n in WORD_ORDERS]
+        matches, totals = (
+            [counted[f"{stem}_{n}"] for n in WORD_ORDERS],
+            [_ngrams(words, n) for n in WORD_ORDERS],
+        )
         return np.stack([words, references[f"{stem}_words"], *matches, *totals], axis=1)
     shares = counted[f"{stem}_f1"].astype(float)
     return np.stack([shares, np.ones_like(shares)], axis=1)

@@ -1,8 +1,11 @@
 """Result records: what a run achieved on a test set, with everything needed to check it again. `scoring.py` makes them.
 
-A record is a JSON file: configuration, provenance, cost of training, search, every score with its signature, and the hash of the
-references. What is long stands in tables beside it, which are read when they are asked for: translations, what their scores are computed
-from, and the lengths of the references (`sentences.py`). Tables, plots and prose are generated from records and from nothing else.
+A record is a JSON file: configuration, provenance, cost of training, search, every score with its
+    signature, and the hash of the
+references. What is long stands in tables beside it, which are read when they are asked for:
+    translations, what their scores are computed
+from, and the lengths of the references (`sentences.py`). Tables, plots and prose are generated from
+records and from nothing else.
 """
 
 import hashlib
@@ -27,7 +30,8 @@ from repro.runs.storage import MANIFEST
 
 FORMAT = 2
 VERDICTS = "claims"  # the folder of results that holds no records but verdicts
-BEHAVIOUR = "behaviour.json"  # the file beside the records that holds what the code computed, see `papers.computed`
+# the file beside the records that holds what the code computed, see `papers.computed`
+BEHAVIOUR = "behaviour.json"
 MEND = "restore the file, or delete it and evaluate or measure the run again"
 
 
@@ -41,10 +45,12 @@ def load_record(path: Path, known: str = "") -> dict[str, Any]:
 
     Args:
         path: of its file.
-        known: SHA-256 of the file when it was checked before: then what is in it is not checked again.
+        known: SHA-256 of the file when it was checked before: then what is in it is not checked
+            again.
 
     Raises:
-        DamagedFileError: the file is cut, edited into something else, or of a format this version does not know.
+        DamagedFileError: the file is cut, edited into something else, or of a format this version
+            does not know.
         MachineError: the file cannot be read.
     """
     path = Path(path)
@@ -57,7 +63,10 @@ def load_record(path: Path, known: str = "") -> dict[str, Any]:
         raise cannot_read(path, error) from error
     if hashlib.sha256(data).hexdigest() != known:
         _check(path, record)
-    tables = {name: StoredTable(_table_path(path, record, name, digest), digest) for name, digest in record.get("tables", {}).items()}
+    tables = {
+        name: StoredTable(_table_path(path, record, name, digest), digest)
+        for name, digest in record.get("tables", {}).items()
+    }
     return record | {"tables": tables} if tables else record
 
 
@@ -70,7 +79,11 @@ def _check(path: Path, record: Any) -> None:
     if type(version) is not int:
         raise DamagedFileError(str(path), "is not a result record", MEND)
     if version < FORMAT:
-        raise DamagedFileError(str(path), f"has format {version}, which is too old: this version reads {FORMAT}", "evaluate the run again")
+        raise DamagedFileError(
+            str(path),
+            f"has format {version}, which is too old: this version reads {FORMAT}",
+            "evaluate the run again",
+        )
     if version > FORMAT:
         what = f"has format {version}, this version reads {FORMAT}"
         raise DamagedFileError(str(path), what, "upgrade repro, or evaluate the run again")
@@ -78,12 +91,18 @@ def _check(path: Path, record: Any) -> None:
         raise DamagedFileError(str(path), f"is not a result record: {fault}", MEND)
     try:
         if missing := missing_options(RunConfig, record["config"]):
-            raise DamagedFileError(str(path), f"is not a result record: its configuration has no {missing[0]}", MEND)
+            raise DamagedFileError(
+                str(path), f"is not a result record: its configuration has no {missing[0]}", MEND
+            )
         from_dict(RunConfig, record["config"])
         from_dict(SearchConfig, record.get("search", {}), "search")
     except InputError as error:  # a new option does not change the format
         mend = f"upgrade repro if a newer version wrote it; else {MEND}"
-        raise DamagedFileError(str(path), f"has another configuration than there can be: {error.where}: {error.what}", mend) from error
+        raise DamagedFileError(
+            str(path),
+            f"has another configuration than there can be: {error.where}: {error.what}",
+            mend,
+        ) from error
 
 
 def _table_path(path: Path, record: dict[str, Any], name: str, digest: str) -> Path:
@@ -96,7 +115,8 @@ def _table_path(path: Path, record: dict[str, Any], name: str, digest: str) -> P
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record and its tables.
 
-    The record goes first where its table becomes another one: whoever stops in between leaves none, and not one of other sentences.
+    The record goes first where its table becomes another one: whoever stops in between leaves none,
+        and not one of other sentences.
 
     Raises:
         MachineError: the disk refuses.
@@ -109,7 +129,12 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
                 with refusals(path):
                     path.unlink(missing_ok=True)
             table.write(place)
-    write_json(path, record | {"tables": {name: table.digest for name, table in tables.items()}} if tables else record)
+    write_json(
+        path,
+        record | {"tables": {name: table.digest for name, table in tables.items()}}
+        if tables
+        else record,
+    )
 
 
 def _is_there(table: StoredTable) -> bool:
@@ -122,7 +147,9 @@ def _is_there(table: StoredTable) -> bool:
 def plain(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record as it is read from its file, with its tables."""
     tables = record.get("tables")
-    values = json.loads(json.dumps({name: value for name, value in record.items() if name != "tables"}))
+    values = json.loads(
+        json.dumps({name: value for name, value in record.items() if name != "tables"})
+    )
     return values | {"tables": tables} if tables else values
 
 
@@ -135,12 +162,18 @@ def of_this_text(records: list[dict[str, Any]], data: DataConfig) -> list[dict[s
     return [
         record
         for record in records
-        if (record["config"]["data"]["corpus"], {record["config"]["data"]["source"], record["config"]["data"]["target"]}) != same
+        if (
+            record["config"]["data"]["corpus"],
+            {record["config"]["data"]["source"], record["config"]["data"]["target"]},
+        )
+        != same
         or record["provenance"]["data_fingerprint"] == fingerprint
     ]
 
 
-def load_records(folder: Path, kind: str | None = "scores", corpora: Collection[str] | None = None) -> list[dict[str, Any]]:
+def load_records(
+    folder: Path, kind: str | None = "scores", corpora: Collection[str] | None = None
+) -> list[dict[str, Any]]:
     """Read the records of a kind and of some corpora below a folder, in the order of their paths; None = of all.
 
     Raises:
@@ -149,18 +182,23 @@ def load_records(folder: Path, kind: str | None = "scores", corpora: Collection[
         MachineError: a file or folder cannot be read.
     """
     if not Path(folder).is_dir():
-        raise InputError(str(folder), "is no folder of results", "name the folder that `repro run` made")
+        raise InputError(
+            str(folder), "is no folder of results", "name the folder that `repro run` made"
+        )
     records, errors = read_records(folder, corpora)
     if errors:
         raise errors[0]
     return [record for record in records.values() if kind in (None, kind_of(record))]
 
 
-def read_records(folder: Path, corpora: Collection[str] | None = None) -> tuple[dict[Path, dict[str, Any]], list[ReproError]]:
+def read_records(
+    folder: Path, corpora: Collection[str] | None = None
+) -> tuple[dict[Path, dict[str, Any]], list[ReproError]]:
     """Read the records of all kinds below a folder, of some corpora or all, and go on past damaged ones.
 
     Returns:
-        The records by path, and an error for every file that is no record, that cannot be read, or that is a copy: the same run twice
+        The records by path, and an error for every file that is no record, that cannot be read, or
+            that is a copy: the same run twice
         would count as two seeds.
     """
     if not Path(folder).is_dir():
@@ -178,7 +216,11 @@ def read_records(folder: Path, corpora: Collection[str] | None = None) -> tuple[
             record = load_record(path, known.get(path.resolve(), ""))
             place = place_of(record)
             if place in published:
-                raise DamagedFileError(str(path), f"is of the same run and kind as {published[place]}", "delete one of the two")
+                raise DamagedFileError(
+                    str(path),
+                    f"is of the same run and kind as {published[place]}",
+                    "delete one of the two",
+                )
             records[path], published[place] = record, path
         except (DamagedFileError, MachineError) as error:
             errors.append(error)
@@ -189,10 +231,18 @@ def _paths(folder: Path) -> tuple[list[Path], list[ReproError]]:
     """Return the files of records below a folder, and what cannot be opened: not verdicts, and nothing hidden, such as editors' copies."""
     errors: list[ReproError] = []
     paths = []
-    for place, folders, names in os.walk(folder, onerror=lambda error: errors.append(cannot_read(Path(error.filename), error))):
+    for place, folders, names in os.walk(
+        folder, onerror=lambda error: errors.append(cannot_read(Path(error.filename), error))
+    ):
         hidden_or_no_record = [name for name in folders if name.startswith(".") or name == VERDICTS]
         folders[:] = sorted(set(folders) - set(hidden_or_no_record))
-        found = (name for name in names if name.endswith(".json") and not name.startswith(".") and name not in (MANIFEST, BEHAVIOUR))
+        found = (
+            name
+            for name in names
+            if name.endswith(".json")
+            and not name.startswith(".")
+            and name not in (MANIFEST, BEHAVIOUR)
+        )
         paths += [Path(place) / name for name in found]
     return sorted(paths), errors
 
@@ -202,7 +252,8 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
     and search as well.
 
     Raises:
-        InputError: there it would replace what was measured on other sentences, or of other parameters.
+        InputError: there it would replace what was measured on other sentences, or of other
+            parameters.
         DamagedFileError: what is there is no whole record.
     """
     path = Path(folder) / place_of(record)
@@ -210,9 +261,16 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
         older = load_record(path)
         before, now = _measured_on(older), _measured_on(record)
         if before == now and _text_of(older) != _text_of(record):
-            before, now = (f"{what} of the text {_text_of(one)}" for what, one in ((before, older), (now, record)))
+            before, now = (
+                f"{what} of the text {_text_of(one)}"
+                for what, one in ((before, older), (now, record))
+            )
         if before != now:
-            raise InputError(str(path), f"was measured on {before}, this on {now}", "record it below another folder")
+            raise InputError(
+                str(path),
+                f"was measured on {before}, this on {now}",
+                "record it below another folder",
+            )
     write_record(path, record)
     remove_abandoned(path.parent)
     return path
@@ -224,14 +282,23 @@ def place_of(record: dict[str, Any]) -> Path:
     place = Path(f"{plain_name(data['corpus'])}.{data['source']}-{data['target']}")
     if kind != "scores":
         return place / kind / f"{record['run']}.json"
-    return place / ".".join([record["run"], plain_name(record["split"]), *search_of(record), "json"])
+    return place / ".".join(
+        [record["run"], plain_name(record["split"]), *search_of(record), "json"]
+    )
 
 
 def _measured_on(record: dict[str, Any]) -> str:
     """Return in words which sentences a record is about, as far as it says, and whether parameters were rounded for the gallery."""
     parts = record.get("split"), record.get("measured", {}).get("sentences")
-    sentences = " sentences of ".join(f"{part:,}" if type(part) is int else part for part in reversed(parts) if part) or "no split"
-    return sentences + " by parameters in half precision" * ("half_precision" in record.get("training", {}))
+    sentences = (
+        " sentences of ".join(
+            f"{part:,}" if type(part) is int else part for part in reversed(parts) if part
+        )
+        or "no split"
+    )
+    return sentences + " by parameters in half precision" * (
+        "half_precision" in record.get("training", {})
+    )
 
 
 def _text_of(record: dict[str, Any]) -> str:
@@ -265,7 +332,9 @@ def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:
         if score["name"] == name:
             return score
     known = ", ".join(score["name"] for score in record["scores"]) or "none"
-    raise DamagedFileError(f"{record['run']} {record['split']}", f"has no score '{name}', only {known}", MEND)
+    raise DamagedFileError(
+        f"{record['run']} {record['split']}", f"has no score '{name}', only {known}", MEND
+    )
 
 
 def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -283,7 +352,9 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 def _check_references(record: dict[str, Any], refs: list[str]) -> None:
     if digest(refs) != record["references_sha256"]:
         what = f"was scored against other references than {record['config']['data']['corpus']} {record['split']} has here"
-        raise DamagedFileError(record["run"], what, "use the same version of the corpus, or evaluate the run again")
+        raise DamagedFileError(
+            record["run"], what, "use the same version of the corpus, or evaluate the run again"
+        )
 
 
 def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, dict[str, int]]:

@@ -12,23 +12,38 @@ from repro.errors import DamagedFileError
 from repro.records.schema import kind_of
 from repro.records.sentences import Table, count, describe_references, has_statistics, statistics
 from repro.records.stored import MEND, pairs_of
-from repro.statistics.comparing import Comparison, Counted, Score, as_records, compare_counted, score_all
+from repro.statistics.comparing import (
+    Comparison,
+    Counted,
+    Score,
+    as_records,
+    compare_counted,
+    score_all,
+)
 from repro.statistics.metrics import Distinct, metrics_for
 
 
-def score_tables(hyps: list[str], sources: list[str], refs: list[str], target: str, task: str) -> dict[str, Table]:
+def score_tables(
+    hyps: list[str], sources: list[str], refs: list[str], target: str, task: str
+) -> dict[str, Table]:
     """Return the tables of translations of a test set: what their scores are computed from, and the lengths of the references."""
     metrics = metrics_for(task, target, tuple(refs))
     references = describe_references(metrics, sources, refs)
-    return {"sentences": Table({"hypothesis": hyps, **count(metrics, hyps)}), "references": references}
+    return {
+        "sentences": Table({"hypothesis": hyps, **count(metrics, hyps)}),
+        "references": references,
+    }
 
 
-def writable(subwords: Subwords, hyps: list[str], refs: list[str], target: str, task: str) -> dict[str, Any]:
+def writable(
+    subwords: Subwords, hyps: list[str], refs: list[str], target: str, task: str
+) -> dict[str, Any]:
     """Return what the subwords of a model cost it, if some references hold what it cannot write.
 
     Returns:
-        `changed`: how many references its subwords change; `best`: the scores of translations that are
-        the references as it can write them; `scores`: its own against these. Nothing if none is changed.
+        `changed`: how many references its subwords change; `best`: the scores of translations that
+        are the references as it can write them; `scores`: its own against these. Nothing if none is
+        changed.
     """
     written = subwords.decode(subwords.encode(refs))
     changed = sum(one.split() != other.split() for one, other in zip(written, refs, strict=True))
@@ -46,7 +61,11 @@ def hypotheses_of(record: dict[str, Any]) -> list[str]:
     if kind_of(record) != "masks":
         return record["tables"]["sentences"]["hypothesis"]
     table = record["tables"]["masks"]
-    return [text for text, mask in zip(table["hypothesis"], table["mask"].tolist(), strict=True) if not mask]
+    return [
+        text
+        for text, mask in zip(table["hypothesis"], table["mask"].tolist(), strict=True)
+        if not mask
+    ]
 
 
 def changed_by(record: dict[str, Any], mask: int) -> dict[int, str]:
@@ -89,7 +108,10 @@ class _Rows(dict[str, np.ndarray]):
 def counted_of(record: dict[str, Any]) -> list[Counted]:
     """Return what the scores of a record are computed from, of each metric whose score follows from sums."""
     summed = [score for score in record["scores"] if has_statistics(score["name"])]
-    return [Counted(score["name"], score["signature"], statistics_of(record, score["name"])) for score in summed]
+    return [
+        Counted(score["name"], score["signature"], statistics_of(record, score["name"]))
+        for score in summed
+    ]
 
 
 def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -97,7 +119,11 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
     counted = {one.metric: one for one in counted_of(record)}
     again = []
     for name, signature in ((score["name"], score["signature"]) for score in record["scores"]):
-        value = counted[name].score() if name in counted else _distinct(name).score(hypotheses_of(record))
+        value = (
+            counted[name].score()
+            if name in counted
+            else _distinct(name).score(hypotheses_of(record))
+        )
         again.append(Score(name, value, signature))
     return as_records(again)
 
@@ -116,19 +142,26 @@ def recount(record: dict[str, Any]) -> dict[str, bool]:
         What was counted or made again -> whether it is as stored.
 
     Raises:
-        DamagedFileError: the corpus at hand has other references than those the record was made with.
+        DamagedFileError: the corpus at hand has other references than those the record was made
+            with.
     """
     data, hyps = record["config"]["data"], hypotheses_of(record)
     sources, refs = pairs_of(record)
     if len(hyps) != len(refs):
-        raise DamagedFileError(record["run"], f"has {len(hyps):,} translations of {len(refs):,} sentences", MEND)
+        raise DamagedFileError(
+            record["run"], f"has {len(hyps):,} translations of {len(refs):,} sentences", MEND
+        )
     task = task_of(data["corpus"])
     tables = score_tables(hyps, sources, refs, data["target"], task)
-    signatures = [(metric.name, metric.signature()) for metric in metrics_for(task, data["target"], tuple(refs))]
+    signatures = [
+        (metric.name, metric.signature())
+        for metric in metrics_for(task, data["target"], tuple(refs))
+    ]
     return {
         "counts of the translations": tables["sentences"] == record["tables"]["sentences"],
         "lengths of the references": tables["references"] == record["tables"]["references"],
-        "signatures": signatures == [(score["name"], score["signature"]) for score in record["scores"]],
+        "signatures": signatures
+        == [(score["name"], score["signature"]) for score in record["scores"]],
     }
 
 
@@ -156,4 +189,6 @@ def _check_same_references(records: Sequence[dict[str, Any]]) -> None:
     for record in records:
         if record["references_sha256"] != records[0]["references_sha256"]:
             what = f"was scored against other references than {records[0]['run']}"
-            raise DamagedFileError(record["run"], what, "use the same version of the corpus, or evaluate the run again")
+            raise DamagedFileError(
+                record["run"], what, "use the same version of the corpus, or evaluate the run again"
+            )

@@ -1,12 +1,15 @@
 """What a model and its training compute, as a few numbers. Code that finds others computes something else.
 
-Text cannot tell: an annotation changes a file and no result, a bias in a shared projection changes every
-result. So fixed parameters meet fixed text, in double precision on the CPU, and the numbers are compared
-with a tolerance. Other machines and versions of torch round differently and agree all the same.
+Text cannot tell: an annotation changes a file and no result, a bias in a shared projection changes
+    every
+result. So fixed parameters meet fixed text, in double precision on the CPU, and the numbers are
+compared with a tolerance. Other machines and versions of torch round differently and agree all the
+same.
 
 What is here decides stored numbers: a change of a probe makes all of them look changed.
 
-Not seen: dropout, bf16, and search. A stored mean over masks would depend on how a machine draws them.
+Not seen: dropout, bf16, and search. A stored mean over masks would depend on how a machine draws
+    them.
 """
 
 import math
@@ -39,7 +42,15 @@ USUAL_TOLERANCE = 1e-6  # relative; some parts round to single precision
 VOCAB = 41
 LONG = 67  # tokens; beyond the usual borders of blocks and windows
 SHORT = ([[5, 9, 12, 7, 30], [8, 8, 3]], [[4, 11, 6], [17, 20, 21, 9]])  # padded on both sides
-TINY = ModelConfig(embed_dim=8, ffn_dim=16, num_heads=2, encoder_layers=1, decoder_layers=1, dropout=0.0, gated_sites=("encoder_self",))
+TINY = ModelConfig(
+    embed_dim=8,
+    ffn_dim=16,
+    num_heads=2,
+    encoder_layers=1,
+    decoder_layers=1,
+    dropout=0.0,
+    gated_sites=("encoder_self",),
+)
 
 
 def behaviour(config: RunConfig) -> Behaviour:
@@ -51,25 +62,41 @@ def of_model(config: ModelConfig) -> Behaviour:
     """Return numbers that a change of what a model computes would change.
 
     Returns:
-        `initial`: of the parameters as they are drawn. `output`: of the scores of the next token. `loss`:
-        smoothed, and plain, per token. `gradient`: of the loss and the penalty on gates. All but the first
-        with parameters that are a function of their names.
+        `initial`: of the parameters as they are drawn. `output`: of the scores of the next token.
+        `loss`: smoothed, and plain, per token. `gradient`: of the loss and the penalty on gates.
+        All but the first with parameters that are a function of their names.
     """
     with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
         torch.manual_seed(0)
         model = _model(config)
-        drawn = _numbers([value for _, value in sorted(model.state_dict().items()) if value.is_floating_point()])
+        drawn = _numbers(
+            [value for _, value in sorted(model.state_dict().items()) if value.is_floating_point()]
+        )
         _set_parameters(model)
         batches = _batches(model)
         with torch.no_grad():
             output = _numbers([model.eval()(batch.src, batch.tgt_in) for batch in batches])
         torch.manual_seed(0)  # gates are drawn
-        losses = [batch_loss(model.train(), batch, TrainConfig(label_smoothing=0.1)) for batch in batches]
+        losses = [
+            batch_loss(model.train(), batch, TrainConfig(label_smoothing=0.1)) for batch in batches
+        ]
         per_token = [part.item() / tokens for loss, nll, tokens in losses for part in (loss, nll)]
-        total = torch.stack([loss / tokens for loss, _, tokens in losses]).sum() + 0.1 * model.gate_penalty()
+        total = (
+            torch.stack([loss / tokens for loss, _, tokens in losses]).sum()
+            + 0.1 * model.gate_penalty()
+        )
         total.backward()
-        gradients = [parameter.grad for _, parameter in sorted(model.named_parameters()) if parameter.grad is not None]
-        return {"initial": drawn, "output": output, "loss": _rounded(per_token), "gradient": _numbers(gradients)}
+        gradients = [
+            parameter.grad
+            for _, parameter in sorted(model.named_parameters())
+            if parameter.grad is not None
+        ]
+        return {
+            "initial": drawn,
+            "output": output,
+            "loss": _rounded(per_token),
+            "gradient": _numbers(gradients),
+        }
 
 
 def output_of(config: ModelConfig) -> Behaviour:
@@ -84,15 +111,20 @@ def of_training(config: TrainConfig) -> Behaviour:
     """Return numbers that a change of the training loop would change.
 
     Returns:
-        `order`: of pairs in two epochs. `rate`: at five updates. `update`: what two of them change in a tiny
-        model, divided by the rate.
+        `order`: of pairs in two epochs. `rate`: at five updates. `update`: what two of them change
+        in a tiny model, divided by the rate.
     """
     config = replace(config, precision="fp32")
     lengths = [[4] * (1 + 7 * i % 11) for i in range(23)]
     pairs = EncodedPairs(lengths, lengths, True)
-    order = torch.tensor([i for epoch in (0, 1) for batch in pairs.epoch(40, 1, epoch) for i in batch])
+    order = torch.tensor(
+        [i for epoch in (0, 1) for batch in pairs.epoch(40, 1, epoch) for i in batch]
+    )
     end, warmup = config.max_updates, min(config.warmup, config.max_updates)
-    rates = [learning_rate(update, config) for update in (1, warmup, min(warmup + 1, end), (warmup + end + 1) // 2, end)]
+    rates = [
+        learning_rate(update, config)
+        for update in (1, warmup, min(warmup + 1, end), (warmup + end + 1) // 2, end)
+    ]
     with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
         torch.manual_seed(0)
         model = _model(TINY)
@@ -108,7 +140,11 @@ def of_training(config: TrainConfig) -> Behaviour:
 
 def changes(noted: Behaviour, found: Behaviour) -> list[str]:
     """Return in words what differs, of what both have."""
-    return [WORDS.get(name, name) for name in found if name in noted and _differ(noted[name], found[name], name)]
+    return [
+        WORDS.get(name, name)
+        for name in found
+        if name in noted and _differ(noted[name], found[name], name)
+    ]
 
 
 def _differ(noted: list[float], found: list[float], name: str) -> bool:
@@ -159,7 +195,9 @@ def _numbers(tensors: list[Tensor]) -> list[float]:
     flat = torch.cat([tensor.detach().double().flatten() for tensor in tensors])
     rows = F.pad(flat, (0, -len(flat) % 1024)).view(-1, 1024)
     projected = _spread(len(rows), 1) @ (rows @ _spread(1024, 2))
-    return _rounded([float(projected) / math.sqrt(len(flat)), float(flat @ flat / len(flat)) ** 0.5])
+    return _rounded(
+        [float(projected) / math.sqrt(len(flat)), float(flat @ flat / len(flat)) ** 0.5]
+    )
 
 
 def _rounded(numbers: list[float]) -> list[float]:

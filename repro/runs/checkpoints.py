@@ -30,19 +30,32 @@ class Progress:
     epoch: int = 0
     batch: int = 0  # batches of this epoch already used
     tokens: int = 0  # target tokens seen
-    seconds: float = 0.0  # spent training, saving and evaluating but for the last evaluation, over all restarts
-    joules: Joules | None = field(default_factory=dict)  # spent likewise, by counter; None: not, or not all, measured
+    # spent training, saving and evaluating but for the last evaluation, over all restarts
+    seconds: float = 0.0
+    # spent likewise, by counter; None: not, or not all, measured
+    joules: Joules | None = field(default_factory=dict)
     best_dev_nll: float = math.inf
     evals_since_best: int = 0
-    unlogged: tuple[float, ...] = (0.0, 0.0, 0)  # sums of loss and of nll, tokens, since the last line of the log
+    # sums of loss and of nll, tokens, since the last line of the log
+    unlogged: tuple[float, ...] = (0.0, 0.0, 0)
 
     def after(self, epoch: int, batch: int, tokens: int, seconds: float) -> "Progress":
         """Return where the run stands one update later."""
-        return replace(self, update=self.update + 1, epoch=epoch, batch=batch, tokens=self.tokens + tokens, seconds=self.seconds + seconds)
+        return replace(
+            self,
+            update=self.update + 1,
+            epoch=epoch,
+            batch=batch,
+            tokens=self.tokens + tokens,
+            seconds=self.seconds + seconds,
+        )
 
     def with_loss(self, loss: float, nll: float, tokens: int) -> "Progress":
         """Return where the run stands with the sums of an update; a stop may come between two lines of the log."""
-        return replace(self, unlogged=tuple(a + b for a, b in zip(self.unlogged, (loss, nll, tokens), strict=True)))
+        return replace(
+            self,
+            unlogged=tuple(a + b for a, b in zip(self.unlogged, (loss, nll, tokens), strict=True)),
+        )
 
     def with_dev(self, dev_nll: float) -> "Progress":
         """Return where the run stands with an evaluation on dev."""
@@ -70,9 +83,12 @@ class Progress:
         """Whether the schedule has ended, or dev has not improved for too long. A linear schedule always goes to its end."""
         if self.awaits_dev(config):
             return False
-        # Its rate has to come down: a model that is stopped at a high rate cannot be compared with one that was not.
+        # Its rate has to come down: a model that is stopped at a high rate cannot be compared with
+        # one that was not.
         can_end_early = config.schedule == "inverse-sqrt"
-        return self.update >= config.max_updates or (can_end_early and self.evals_since_best >= config.patience)
+        return self.update >= config.max_updates or (
+            can_end_early and self.evals_since_best >= config.patience
+        )
 
 
 def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:
@@ -80,10 +96,16 @@ def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress
     random, device = {"cpu": torch.get_rng_state()}, next(model.parameters()).device
     if device.type == "cuda":
         random["cuda"] = torch.cuda.get_rng_state(device)  # that of the GPU which draws, of several
-    moments = {f"{index}.{name}": value for index, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
+    moments = {
+        f"{index}.{name}": value
+        for index, state in optimizer.state_dict()["state"].items()
+        for name, value in state.items()
+    }
     tensors = {"model": tensors_of(model), "optimizer": moments, "random": random}
     run.save_checkpoint(progress.update, tensors, _finite(progress))
-    run.remove_checkpoints(keep={progress.update, *_scheduled(run.config.train, progress.update)[-_num_kept(run) :]})
+    run.remove_checkpoints(
+        keep={progress.update, *_scheduled(run.config.train, progress.update)[-_num_kept(run) :]}
+    )
 
 
 def check_room(run: Run, model: Transformer) -> None:
@@ -94,11 +116,14 @@ def check_room(run: Run, model: Transformer) -> None:
     """
     parameters = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
     checkpoint = 3 * parameters  # Adam keeps two numbers of each
-    missing = max(1, _num_kept(run) + 1 - len(run.checkpoint_folders()))  # a new one is written before an old one goes
+    # a new one is written before an old one goes
+    missing = max(1, _num_kept(run) + 1 - len(run.checkpoint_folders()))
     needed, free = missing * checkpoint + parameters, shutil.disk_usage(run.path).free
     if free < needed:
         what = f"its checkpoints need {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free"
-        raise MachineError(str(run.path), what, "free some space, or set REPRO_RUNS to a folder on another disk")
+        raise MachineError(
+            str(run.path), what, "free some space, or set REPRO_RUNS to a folder on another disk"
+        )
 
 
 def _num_kept(run: Run) -> int:
@@ -114,7 +139,8 @@ def _scheduled(config: TrainConfig, update: int) -> list[int]:
 def _newest(run: Run) -> Path | None:
     """Return the newest sound checkpoint from which training reaches the end that it would have reached, if there is one.
 
-    The mean at the end may need older ones, of which none may be damaged; from before a damaged one, training makes it again.
+    The mean at the end may need older ones, of which none may be damaged; from before a damaged
+    one, training makes it again.
     """
     config, sound = run.config.train, {int(path.name): path for path in run.checkpoints()}
     if not sound:
@@ -124,7 +150,11 @@ def _newest(run: Run) -> Path | None:
     if not progress.is_done(config) and not progress.awaits_dev(config):
         end = min((end // config.eval_every + 1) * config.eval_every, config.max_updates)
     mean = _scheduled(config, end)[-config.average :]
-    usable = [path for update, path in sound.items() if all(needed in sound for needed in mean if needed <= update)]
+    usable = [
+        path
+        for update, path in sound.items()
+        if all(needed in sound for needed in mean if needed <= update)
+    ]
     return usable[-1] if usable else None
 
 
@@ -136,7 +166,9 @@ def _read_progress(checkpoint: Path) -> Progress:
         return Progress(**state)
     except TypeError as error:
         mend = "upgrade repro if a newer version wrote it; else delete the run's folder and train the run again"
-        raise DamagedFileError(str(checkpoint / "state.json"), "has other counters than this version knows", mend) from error
+        raise DamagedFileError(
+            str(checkpoint / "state.json"), "has other counters than this version knows", mend
+        ) from error
 
 
 def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
@@ -164,7 +196,9 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
     for key, value in load_tensors(newest, "optimizer").items():
         index, name = key.split(".")
         moments.setdefault(int(index), {})[name] = value
-    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+    optimizer.load_state_dict(
+        {"state": moments, "param_groups": optimizer.state_dict()["param_groups"]}
+    )
     random = load_tensors(newest, "random")
     torch.set_rng_state(random["cpu"])
     device = next(model.parameters()).device
@@ -180,19 +214,28 @@ def finish(run: Run, model: Transformer, progress: Progress) -> None:
     """Average the last checkpoints of the schedule into the final parameters, then drop the checkpoints.
 
     Raises:
-        DamagedFileError: one of them is not what was written; the mean of the others would be another model.
+        DamagedFileError: one of them is not what was written; the mean of the others would be
+            another model.
     """
     sound = {int(path.name): path for path in run.checkpoints()}
     updates = _scheduled(run.config.train, progress.update)[-run.config.train.average :]
     if damaged := [update for update in updates if update not in sound]:
         where = run.path / "checkpoints" / f"{damaged[0]:07d}"
         mend = "start the same command again: it goes on from before it, and makes it again"
-        raise DamagedFileError(str(where), "is missing or damaged, but belongs to the mean that is the final model", mend)
+        raise DamagedFileError(
+            str(where),
+            "is missing or damaged, but belongs to the mean that is the final model",
+            mend,
+        )
     last = [load_tensors(sound[update], "model") for update in updates]
     moved = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
     # A mean of equal numbers may round; what never moved must not begin to here.
-    mean = {n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n] for n in last[-1]}
-    parameters = count_parameters(new_model(run)[0])  # of a model as it is built: while training, some of it may have been frozen
+    mean = {
+        n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n]
+        for n in last[-1]
+    }
+    # of a model as it is built: while training, some of it may have been frozen
+    parameters = count_parameters(new_model(run)[0])
     summary = _finite(progress) | {"parameters": parameters, "averaged": len(last)}
     run.save_final(mean, summary)
     run.remove_checkpoints()

@@ -1,7 +1,9 @@
 """The same work on Ray: on every machine of a cluster, and on all GPUs of each; needs the extra `cluster` (https://docs.ray.io).
 
-Every machine must see this package, the runs and the corpora under the same paths, as on a shared disk: a run then goes on from its last
-checkpoint wherever its work lands next. Records are written by the machine that the command was given on.
+Every machine must see this package, the runs and the corpora under the same paths, as on a shared
+    disk: a run then goes on from its last
+checkpoint wherever its work lands next. Records are written by the machine that the command was
+given on.
 """
 
 import contextlib
@@ -58,11 +60,13 @@ def share_of(machines: list[tuple[int, int]], jobs: int) -> Share:
     return Share(max(1, cpus // jobs), 1 / ceil(jobs / gpus) if gpus else 0)
 
 
-def run_all_on_cluster(address: str, tasks: Tasks, work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]) -> list[Outcome]:
+def run_all_on_cluster(
+    address: str, tasks: Tasks, work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]
+) -> list[Outcome]:
     """Do the same work on many things; `repro.runs.jobs.run_all` for more than one machine or GPU.
 
-    One that fails does not stop the others. What was on a machine that is lost is begun again on another. A stop request (Ctrl-C,
-    SIGTERM) reaches every worker: each saves and ends.
+    One that fails does not stop the others. What was on a machine that is lost is begun again on
+    another. A stop request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends.
 
     Args:
         address: of a running cluster, such as `auto` or `ray://head:10001`, or `local`.
@@ -85,7 +89,9 @@ def run_all_on_cluster(address: str, tasks: Tasks, work: Work, jobs: int, ended:
     outcomes: dict[int, Outcome] = {}
     for _ in range(DRIVERS):
         left = [index for index in range(len(tasks)) if index not in outcomes]
-        with contextlib.closing(_driven(address, [tasks[index] for index in left], work, jobs)) as driven:
+        with contextlib.closing(
+            _driven(address, [tasks[index] for index in left], work, jobs)
+        ) as driven:
             for place, outcome in driven:
                 outcomes[left[place]] = outcome
                 ended(len(outcomes), len(tasks), outcome)
@@ -98,8 +104,10 @@ def run_all_on_cluster(address: str, tasks: Tasks, work: Work, jobs: int, ended:
 def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ended, None, None]:
     """Yield what ends on the cluster, each as it does.
 
-    The driver is a process of its own: Ray ends the whole process, without an exception, where a part of Ray is missing. All that
-    is seen of it then is that less was yielded. One that is asked to stop and dies of it has stopped.
+    The driver is a process of its own: Ray ends the whole process, without an exception, where a
+        part of Ray is missing. All that
+    is seen of it then is that less was yielded. One that is asked to stop and dies of it has
+    stopped.
     """
     context = get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
@@ -136,9 +144,15 @@ def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int
     stop_requests: list[int] = []
     with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
         try:
-            with _on_stop(stop_requests.append), _cluster(address) as ray, _on_stop(stop_requests.append):  # again: Ray set its own
+            # again: Ray set its own
+            with (
+                _on_stop(stop_requests.append),
+                _cluster(address) as ray,
+                _on_stop(stop_requests.append),
+            ):
                 _hand_out(ray, tasks, work, jobs, stop_requests, outbox)
-        except _NotStarted as error:  # the reason on standard error and no more, as where Ray ends the process
+        # the reason on standard error and no more, as where Ray ends the process
+        except _NotStarted as error:
             sys.exit(f"Ray: {error.__cause__}")
         except SystemExit:  # Ray's answer to SIGTERM while it starts
             outbox.send(Stopped(128 + signal.SIGTERM, 0))
@@ -147,17 +161,22 @@ def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int
             outbox.send(error)
 
 
-def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list[int], outbox: Connection) -> None:
+def _hand_out(
+    ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list[int], outbox: Connection
+) -> None:
     """Let the cluster work until all has ended or a stop is asked for."""
     share = share_of(_machines(ray), jobs)
     piece = ray.remote(**share._asdict())(do_piece)
     folders, parent = folders_here(), parent_process()
     assert parent is not None  # this is the driver
-    pending = {piece.remote(work, task, share.num_cpus, folders): place for place, task in enumerate(tasks)}
+    pending = {
+        piece.remote(work, task, share.num_cpus, folders): place for place, task in enumerate(tasks)
+    }
     try:
         while pending:
             done, _ = ray.wait(list(pending), timeout=1)
-            places = {ref: pending.pop(ref) for ref in done}  # Ray ends the process if what has just ended is canceled
+            # Ray ends the process if what has just ended is canceled
+            places = {ref: pending.pop(ref) for ref in done}
             if not parent.is_alive():
                 stop_requests.append(signal.SIGTERM)
             if stop_requests:
@@ -170,7 +189,11 @@ def _hand_out(ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list
     except BaseException:
         for ref in pending:  # those that wait never begin; those that run get Ctrl-C, save and end
             ray.cancel(ref)
-        while pending and _lives(ray) and ray.wait(list(pending), num_returns=len(pending), timeout=1)[1]:
+        while (
+            pending
+            and _lives(ray)
+            and ray.wait(list(pending), num_returns=len(pending), timeout=1)[1]
+        ):
             pass
         raise
 
@@ -202,7 +225,8 @@ def _connect(ray: Any, address: str) -> None:
     try:
         host, _, port = address.rpartition("/")[2].rpartition(":")
         if host:
-            socket.create_connection((host, int(port)), PATIENCE).close()  # Ray by itself asks for minutes
+            # Ray by itself asks for minutes
+            socket.create_connection((host, int(port)), PATIENCE).close()
         ray.init(address, log_to_driver=False, configure_logging=False)
     except (OSError, ValueError) as error:
         mend = "`ray start --head` starts one (set RAY_AUTH_MODE=token if it asks for a token); or use local"
@@ -217,16 +241,24 @@ def _lives(ray: Any) -> bool:
 def _machines(ray: Any) -> list[tuple[int, int]]:
     """Return processors and GPUs of every machine that takes work."""
     given = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    found = [(int(resources["CPU"]), int(resources.get("GPU", 0))) for resources in given if resources.get("CPU", 0) >= 1]
+    found = [
+        (int(resources["CPU"]), int(resources.get("GPU", 0)))
+        for resources in given
+        if resources.get("CPU", 0) >= 1
+    ]
     if not found:
-        raise InputError("--cluster", "no machine there takes work", "add one: `ray start --address=HEAD:PORT`")
+        raise InputError(
+            "--cluster", "no machine there takes work", "add one: `ray start --address=HEAD:PORT`"
+        )
     return found
 
 
 def folders_here() -> dict[str, str]:
     """Return where runs, corpora and what has a relative name are, as settings; a worker of a running cluster has those of its start."""
     found = {"REPRO_RUNS": str(runs_root()), "REPRO_DATA": os.environ.get("REPRO_DATA", "")}
-    return {name: str(Path(folder).resolve()) for name, folder in found.items() if folder} | {"PWD": os.getcwd()}
+    return {name: str(Path(folder).resolve()) for name, folder in found.items() if folder} | {
+        "PWD": os.getcwd()
+    }
 
 
 def do_piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str, str]) -> Outcome:
@@ -234,7 +266,8 @@ def do_piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str,
     import torch
 
     os.environ.update(folders)
-    with contextlib.suppress(OSError):  # a machine that lacks the folder can do what needs nothing there
+    # a machine that lacks the folder can do what needs nothing there
+    with contextlib.suppress(OSError):
         os.chdir(folders["PWD"])
     torch.set_num_threads(threads)
     try:
@@ -255,7 +288,9 @@ def _result(ray: Any, done: Any) -> Outcome:
         if not isinstance(error.cause, ray.exceptions.RayError):
             raise error.cause from error
         what = f"a worker could not begin: {str(error.cause).split(chr(10))[0]}"
-        raise MachineError("--cluster", what, "install this package on every machine, in the same version") from error
+        raise MachineError(
+            "--cluster", what, "install this package on every machine, in the same version"
+        ) from error
     except ray.exceptions.RayError as error:
         mend = "use fewer jobs if memory ran out; the same command goes on where they were"
         raise MachineError("--cluster", "workers died again and again", mend) from error

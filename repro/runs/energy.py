@@ -1,7 +1,9 @@
 """The energy that a machine's own counters saw: Linux's powercap for processor and memory (RAPL), NVML for a GPU.
 
-A counter belongs to its whole device: what else ran there meanwhile, and what the device draws when idle, is in it, and of two runs at
-a time each counts both. Where there is no counter, or it may not be read, nothing is estimated in its place.
+A counter belongs to its whole device: what else ran there meanwhile, and what the device draws when
+    idle, is in it, and of two runs at
+a time each counts both. Where there is no counter, or it may not be read, nothing is estimated in
+its place.
 """
 
 import contextlib
@@ -36,7 +38,10 @@ class EnergyMeter:
     """
 
     def __init__(self, device: torch.device) -> None:
-        self._counters = [*_processor_counters(), *(_gpu_counters(device) if device.type == "cuda" else ())]
+        self._counters = [
+            *_processor_counters(),
+            *(_gpu_counters(device) if device.type == "cuda" else ()),
+        ]
         self._last = self._read()
 
     def spent(self) -> Joules:
@@ -46,13 +51,16 @@ class EnergyMeter:
         for counter in self._counters:
             if counter.name in last and counter.name in self._last:
                 units = self._last[counter.name] - last[counter.name]
-                found[counter.name] = (units % counter.wraps_after if counter.wraps_after else units) * counter.unit
+                found[counter.name] = (
+                    units % counter.wraps_after if counter.wraps_after else units
+                ) * counter.unit
         return found
 
     def _read(self) -> dict[str, int]:
         found = {}
         for counter in self._counters:
-            with contextlib.suppress(OSError, ValueError, pynvml.NVMLError):  # training goes on without it
+            # training goes on without it
+            with contextlib.suppress(OSError, ValueError, pynvml.NVMLError):
                 found[counter.name] = counter.read()
         return found
 
@@ -73,7 +81,8 @@ def add_joules(total: Joules | None, spent: Joules) -> Joules | None:
 def _processor_counters() -> Iterator[Counter]:
     """Yield those of every processor package, and of memory where it is counted apart from the package; AMD's have the same names.
 
-    The files are described in https://www.kernel.org/doc/html/latest/power/powercap/powercap.html; many systems let only root read them.
+    The files are described in https://www.kernel.org/doc/html/latest/power/powercap/powercap.html;
+    many systems let only root read them.
     """
     for zone in sorted(POWERCAP.glob("intel-rapl:*")):
         with contextlib.suppress(OSError, ValueError):
@@ -95,4 +104,6 @@ def _gpu_counters(device: torch.device) -> Iterator[Counter]:
         pynvml.nvmlInit()
         properties = torch.cuda.get_device_properties(device)
         handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{properties.uuid}")
-        yield Counter(properties.name, lambda: pynvml.nvmlDeviceGetTotalEnergyConsumption(handle), 1e-3)
+        yield Counter(
+            properties.name, lambda: pynvml.nvmlDeviceGetTotalEnergyConsumption(handle), 1e-3
+        )

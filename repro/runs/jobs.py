@@ -1,6 +1,7 @@
 """Several runs at once on this machine: each worker process does one piece of work after the other, such as training a run.
 
-Small models cannot use many threads or a whole GPU, so two runs side by side end sooner than one after the other.
+Small models cannot use many threads or a whole GPU, so two runs side by side end sooner than one
+after the other.
 """
 
 import contextlib
@@ -29,21 +30,30 @@ GRACE = 8  # seconds that a worker has to save and end once its parent is gone
 
 Outcome = dict[str, Any] | ReproError
 Work = Callable[..., dict[str, Any]]
-HandOut = Callable[[list[tuple[Any, ...]], Work, int, Callable[[int, int, Outcome], None]], list[Outcome]]
+HandOut = Callable[
+    [list[tuple[Any, ...]], Work, int, Callable[[int, int, Outcome], None]], list[Outcome]
+]
 """What gives work to workers: `run_all`, or another with its arguments."""
 
 
 def check_jobs(jobs: int) -> None:
     """Refuse a number of pieces of work at a time that is none, or that no machine can bear."""
     if not 1 <= jobs <= MAX_JOBS:
-        raise InputError("--jobs", f"must be from 1 to {MAX_JOBS}, found {jobs}", "use 1 or more, at most one a processor")
+        raise InputError(
+            "--jobs",
+            f"must be from 1 to {MAX_JOBS}, found {jobs}",
+            "use 1 or more, at most one a processor",
+        )
 
 
-def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]) -> list[Outcome]:
+def run_all(
+    tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]
+) -> list[Outcome]:
     """Do the same work on many things, `jobs` at a time.
 
-    One that fails does not stop the others; one whose worker is killed is tried once more. A stop request (Ctrl-C, SIGTERM) reaches
-    every worker: each saves and ends. A second one ends them at once, and so does the death of this process, after `GRACE`.
+    One that fails does not stop the others; one whose worker is killed is tried once more. A stop
+    request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends. A second one ends them at
+    once, and so does the death of this process, after `GRACE`.
 
     Args:
         tasks: the arguments of each.
@@ -64,7 +74,8 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
     outcomes: dict[int, Outcome] = {}
     bugs, killed = [], Counter[int]()
     waiting = deque(range(len(tasks)))
-    with _crew(max(1, torch.get_num_threads() // jobs)) as crew:  # of this process: OMP_NUM_THREADS counts
+    # of this process: OMP_NUM_THREADS counts
+    with _crew(max(1, torch.get_num_threads() // jobs)) as crew:
         while crew.fill(waiting, tasks, work, jobs):
             for index, result in crew.results():
                 if result is None:
@@ -85,7 +96,11 @@ def run_all(tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable
 
 def _of_killed(task: tuple[Any, ...], times: int) -> ReproError | None:
     """Return the error that a piece of work ends with whose worker was killed so many times; None, and a line, if it is tried again."""
-    names = [run_name(part) if isinstance(part, RunConfig) else str(part) for part in task if not isinstance(part, list)]
+    names = [
+        run_name(part) if isinstance(part, RunConfig) else str(part)
+        for part in task
+        if not isinstance(part, list)
+    ]
     name = ", ".join(names) or "a piece of work"
     if times < TRIES:
         print(f"{name}: its worker process was killed; it is tried once more", file=sys.stderr)
@@ -125,7 +140,9 @@ class _Crew:
         self._threads = threads
         self.workers: list[_Worker] = []
 
-    def fill(self, waiting: deque[int], tasks: list[tuple[Any, ...]], work: Work, jobs: int) -> bool:
+    def fill(
+        self, waiting: deque[int], tasks: list[tuple[Any, ...]], work: Work, jobs: int
+    ) -> bool:
         """Hand out what waits, as far as there are workers and no stop was asked for; return whether any is at work."""
         while waiting and len(self._busy()) < jobs:
             if stops.asked():
@@ -150,7 +167,8 @@ class _Crew:
                 result = worker.pipe.recv()
             except (EOFError, OSError):
                 result = None
-            if result is None or isinstance(result, Stopped):  # who was told to stop will not begin anything
+            # who was told to stop will not begin anything
+            if result is None or isinstance(result, Stopped):
                 self.workers.remove(worker)
                 worker.end()
                 if stops.asked():
@@ -177,7 +195,8 @@ class _Crew:
 @contextlib.contextmanager
 def _crew(threads: int) -> Iterator[_Crew]:
     """Have workers while the block lasts, and stop those that are at work when an error ends it."""
-    resource_tracker.ensure_running()  # which lifts any block of signals, so not within `_without_interrupts`
+    # which lifts any block of signals, so not within `_without_interrupts`
+    resource_tracker.ensure_running()
     crew = _Crew(threads)
     with stops.noted(crew.pass_on):
         try:
@@ -202,7 +221,8 @@ def _without_interrupts() -> Iterator[None]:
 
 def _serve(pipe: Connection, threads: int) -> None:
     """Be a worker until nobody is at the other end of the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever began it says what it means; until work begins, SIGTERM just ends it
+    # whoever began it says what it means; until work begins, SIGTERM just ends it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     Thread(target=_end_with_parent, daemon=True).start()
     import torch
@@ -251,6 +271,9 @@ def describe_outcome(outcome: Outcome) -> str:
     if isinstance(outcome, ReproError):
         return f"error: {outcome}"
     if "scores" in outcome:
-        score, on = outcome["scores"][0], "" if outcome["split"] == "test" else f" on {outcome['split']}"
+        score, on = (
+            outcome["scores"][0],
+            "" if outcome["split"] == "test" else f" on {outcome['split']}",
+        )
         return f"{outcome['run']}: {score['name']} {score['value']:.2f}{on}, {outcome['training']['seconds']:.0f} s"
     return f"{outcome['run']}: {outcome['kind']}"

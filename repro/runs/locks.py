@@ -38,10 +38,13 @@ def owned(folder: Path) -> Iterator[None]:
         MachineError: the disk refuses.
     """
     path = Path(folder) / LOCK
-    removed = BusyError(str(folder), "was removed by another process just now", "start the same command again")
+    removed = BusyError(
+        str(folder), "was removed by another process just now", "start the same command again"
+    )
     with refusals(path):
         try:
-            file = open(path, "ab+", buffering=0)  # what a full disk does not take must not be tried again when the file is closed
+            # what a full disk does not take must not be tried again when the file is closed
+            file = open(path, "ab+", buffering=0)
         except FileNotFoundError as error:
             raise removed from error
     with file:
@@ -50,8 +53,11 @@ def owned(folder: Path) -> Iterator[None]:
         except BlockingIOError as error:
             file.seek(0)
             owner = file.read().decode(errors="replace") or "another process"
-            raise BusyError(str(folder), f"is in use by {owner}", "wait for it or stop it") from error
-        if not os.fstat(file.fileno()).st_nlink:  # removed since it was opened: whoever makes the folder anew has another lock
+            raise BusyError(
+                str(folder), f"is in use by {owner}", "wait for it or stop it"
+            ) from error
+        # removed since it was opened: whoever makes the folder anew has another lock
+        if not os.fstat(file.fileno()).st_nlink:
             raise removed
         with refusals(path):
             file.truncate(0)

@@ -39,4 +39,6 @@ def describe(line: dict[str, Any], updates: int) -> str:
     if "dev_nll" in line:
         parts.append(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
     left = line["seconds"] / update * (updates - update) / 60
-    return ", ".join([*parts, f"{line['tokens_per_second']:,} tokens/s", f"{left:.0f} minutes left at most"])
+    return ", ".join(
+        [*parts, f"{line['tokens_per_second']:,} tokens/s", f"{left:.0f} minutes left at most"]
+    )

@@ -15,7 +15,8 @@ from repro.runs.run import Run
 def keep_freed_memory() -> None:
     """Let the C library keep freed memory for the next tensors, for the life of the process.
 
-    Giving it back means that the system clears every page again: a tenth of the time of training, and of search.
+    Giving it back means that the system clears every page again: a tenth of the time of training,
+        and of search.
     """
     m_trim_threshold, m_mmap_threshold, one_gigabyte = -1, -3, 1 << 30
     with contextlib.suppress(OSError, AttributeError):  # not glibc
@@ -33,16 +34,21 @@ def find_device(name: str | None) -> torch.device:
     """
     if name is None:
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    check_kind("device", name, "use 'cpu', 'cuda', or leave it out", str, torch.device)  # torch takes a number, too, for that GPU
+    # torch takes a number, too, for that GPU
+    check_kind("device", name, "use 'cpu', 'cuda', or leave it out", str, torch.device)
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise InputError("--device", f"unknown device '{name}'", "use cpu, cuda, or leave it out") from error
+        raise InputError(
+            "--device", f"unknown device '{name}'", "use cpu, cuda, or leave it out"
+        ) from error
     try:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
-        raise MachineError("--device", f"'{name}' does not work here ({reason})", "use cpu, or leave it out") from error
+        raise MachineError(
+            "--device", f"'{name}' does not work here ({reason})", "use cpu, or leave it out"
+        ) from error
     return device
 
 

@@ -36,7 +36,9 @@ def load_subwords(path: Path) -> Subwords:
         raise EOFError  # the library would print lines of its own
     except (OSError, EOFError, DamagedFileError) as error:
         fix = "restore it, or delete the run's folder and train the run again"
-        raise DamagedFileError(str(path), "is missing or is not a sentencepiece model", fix) from error
+        raise DamagedFileError(
+            str(path), "is missing or is not a sentencepiece model", fix
+        ) from error
 
 
 def new_model(run: Run) -> tuple[Transformer, Subwords]:
@@ -48,7 +50,9 @@ def new_model(run: Run) -> tuple[Transformer, Subwords]:
     run.check_files()
     warn_of_changed_code(run)
     subwords = load_subwords(run.subwords_path)
-    return Transformer(run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()), subwords
+    return Transformer(
+        run.config.model, len(subwords), PAD_ID, subwords.starts_word(), run.length_ratio()
+    ), subwords
 
 
 def load_model(run: Run) -> Transformer:
@@ -82,7 +86,8 @@ def warn_of_changed_code(run: Run) -> None:
 def changed_code(run: Run) -> str | None:
     """Return in words that a run's model is now read otherwise than when the run began, or None.
 
-    Only what the model computes from its parameters counts: the rest shaped them, and is over. A run that
+    Only what the model computes from its parameters counts: the rest shaped them, and is over. A
+        run that
     noted nothing is believed.
     """
     noted = run.provenance().get("behaviour", {}) if exists(run.provenance_path) else {}
@@ -99,7 +104,8 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
         data_fingerprint: of the corpus at hand.
 
     Raises:
-        InputError: no such run there, not finished, or trained on other data or with another model; or the run is not made by training.
+        InputError: no such run there, not finished, or trained on other data or with another model;
+            or the run is not made by training.
     """
     name, where = run.config.train.start_from, "train.start_from"
     if run.config.train.cut_from is not None:
@@ -108,17 +114,27 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
     if name is None:
         return None
     if Path(name).name != name or not is_file(run.path.parent / name / "config.json"):
-        raise InputError(where, f"there is no run '{name}' in {run.path.parent}", "give the whole folder name of a finished run there")
+        raise InputError(
+            where,
+            f"there is no run '{name}' in {run.path.parent}",
+            "give the whole folder name of a finished run there",
+        )
     start = Run(run.path.parent / name)
     if not start.is_finished:
-        raise InputError(where, f"{name} is not finished", "start its `repro train` command again; it resumes")
+        raise InputError(
+            where, f"{name} is not finished", "start its `repro train` command again; it resumes"
+        )
     changes = []
     for part in ("data", "model"):
         wanted, found = vars(getattr(run.config, part)), vars(getattr(start.config, part))
         changed = [key for key in wanted if wanted[key] != found[key] and key not in MAY_CHANGE]
         changes += [f"{part}.{key} is {found[key]} there, {wanted[key]} here" for key in changed]
     if changes:
-        raise InputError(where, f"{name} does not fit: {'; '.join(changes)}", "start from a run of the same data and model")
+        raise InputError(
+            where,
+            f"{name} does not fit: {'; '.join(changes)}",
+            "start from a run of the same data and model",
+        )
     if start.provenance()["data_fingerprint"] != data_fingerprint:
         what = f"{name} was trained on another version of {run.config.data.corpus}"
         raise InputError(where, what, "use the same version of the corpus, or train it again")
@@ -128,13 +144,16 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
 def load_start(model: Transformer, start: Run) -> None:
     """Copy the final parameters of a run into a model of the same shape; gates that the run did not have keep their first values."""
     gates = {name: value for name, value in tensors_of(model).items() if name.endswith(GATE)}
-    load_parameters(model, gates | load_tensors(start.path / "final", "model"), start.path / "final")
+    load_parameters(
+        model, gates | load_tensors(start.path / "final", "model"), start.path / "final"
+    )
 
 
 def tensors_of(model: Transformer) -> dict[str, Tensor]:
     """Return by name what a model is saved as, a shared tensor once: its parameters, and the buffers that a variant asks to keep."""
     saved = model.state_dict().keys()
-    buffers = {name: buffer for name, buffer in model.named_buffers() if name in saved}  # without those that are not persistent
+    # without those that are not persistent
+    buffers = {name: buffer for name, buffer in model.named_buffers() if name in saved}
     return {name: parameter.detach() for name, parameter in model.named_parameters()} | buffers
 
 
@@ -145,12 +164,18 @@ def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path)
         InputError: naming the first tensors that are missing, unknown or of another shape.
     """
     own = tensors_of(model)
-    wrong = [f"{name} is unknown" for name in tensors.keys() - own.keys()] + [f"{name} is missing" for name in own.keys() - tensors.keys()]
+    wrong = [f"{name} is unknown" for name in tensors.keys() - own.keys()] + [
+        f"{name} is missing" for name in own.keys() - tensors.keys()
+    ]
     for name in own.keys() & tensors.keys():
         if own[name].shape != tensors[name].shape:
             wrong.append(f"{name} is {tuple(tensors[name].shape)}, wanted {tuple(own[name].shape)}")
     if wrong:
-        raise InputError(str(where), f"does not fit the model: {'; '.join(sorted(wrong)[:5])}", "use the config.json it was trained with")
+        raise InputError(
+            str(where),
+            f"does not fit the model: {'; '.join(sorted(wrong)[:5])}",
+            "use the config.json it was trained with",
+        )
     with torch.no_grad():
         for name, tensor in own.items():
             tensor.copy_(tensors[name])

@@ -13,23 +13,36 @@ def system_of(model: ModelConfig) -> str:
         expected = {option: getattr(base, option) for option in STRUCTURE} | changed
         if all(getattr(model, option) == value for option, value in expected.items()):
             return name
-    named = [f"{option}={getattr(model, option)}" for option in STRUCTURE if getattr(model, option) != getattr(base, option)]
+    named = [
+        f"{option}={getattr(model, option)}"
+        for option in STRUCTURE
+        if getattr(model, option) != getattr(base, option)
+    ]
     return "+".join(named)
 
 
 def conditions_of(config: RunConfig) -> list[str]:
     """Return what differs from the scale of the corpus, or from `smoke` if it has none, besides system, direction and seed: `key=value`s.
 
-    Of a run that goes on from another one: what differs from going on as `trained_on` says, with gates as they usually are. Of a model
+    Of a run that goes on from another one: what differs from going on as `trained_on` says, with
+        gates as they usually are. Of a model
     that was cut out: the run that it was cut from, which says the rest.
     """
-    smoke = replace(SCALES["smoke"], data=replace(SCALES["smoke"].data, corpus=config.data.corpus, subwords="exact"))
-    usual = next((scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), smoke)
+    smoke = replace(
+        SCALES["smoke"],
+        data=replace(SCALES["smoke"].data, corpus=config.data.corpus, subwords="exact"),
+    )
+    usual = next(
+        (scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), smoke
+    )
     if config.train.cut_from:
         return [f"train.cut_from={config.train.cut_from}"]
     if config.train.start_from:
         sites = config.model.gated_sites
-        usual = replace(usual, model=replace(usual.model, gated_sites=sites, gate_init=GATE_INIT if sites else None))
+        usual = replace(
+            usual,
+            model=replace(usual.model, gated_sites=sites, gate_init=GATE_INIT if sites else None),
+        )
         usual = trained_on(usual, "", sites, **({"gate_rate": GATE_RATE} if sites else {}))
     apart = {"source", "target", "seed", *STRUCTURE, *SYSTEMS.get(system_of(config.model), {})}
     return [
@@ -37,7 +50,8 @@ def conditions_of(config: RunConfig) -> list[str]:
         for part in fields(config)
         for option in fields(getattr(config, part.name))
         if option.name not in apart
-        and (value := getattr(getattr(config, part.name), option.name)) != getattr(getattr(usual, part.name), option.name)
+        and (value := getattr(getattr(config, part.name), option.name))
+        != getattr(getattr(usual, part.name), option.name)
     ]
 
 

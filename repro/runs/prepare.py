@@ -1,6 +1,7 @@
 """What stands before the first update: the device, the corpus as subwords, and whether a run may go on at all.
 
-A mistake is found here, before the hours are spent, and leaves no folder of a run behind in which nothing was trained.
+A mistake is found here, before the hours are spent, and leaves no folder of a run behind in which
+nothing was trained.
 """
 
 import contextlib
@@ -56,24 +57,31 @@ def removed_if_empty(run: Run) -> Iterator[None]:
         yield
     except Exception:
         if not names_in(run.path / "checkpoints") and not run.is_finished and not run.metrics():
-            shutil.rmtree(run.path, ignore_errors=True)  # it may be gone already, and the error that ended the block says more
+            # it may be gone already, and the error that ended the block says more
+            shutil.rmtree(run.path, ignore_errors=True)
         raise
 
 
-def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.device, allow_inexact: bool) -> dict[str, EncodedPairs]:
+def prepare(
+    run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.device, allow_inexact: bool
+) -> dict[str, EncodedPairs]:
     """Return the pairs of train, of dev, and of test where there is one, as ids.
 
-    Before that it is noted from what the run is made, or that it may go on with what is here. Subwords are fitted on the
-    training split, or taken from the start, once a run. What a start left that ended before the first checkpoint counts for nothing.
+    Before that it is noted from what the run is made, or that it may go on with what is here.
+    Subwords are fitted on the training split, or taken from the start, once a run. What a start
+    left that ended before the first checkpoint counts for nothing.
 
     Raises:
-        InputError: a split is missing or empty, no training pair is short enough, or a resume would not be exact.
+        InputError: a split is missing or empty, no training pair is short enough, or a resume would
+            not be exact.
         DamagedFileError: subwords, lengths or provenance are not what was written.
     """
     data = run.config.data
     texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
-    new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {"behaviour": behaviour(run.config)}
+    new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {
+        "behaviour": behaviour(run.config)
+    }
     goes_on = bool(run.checkpoints())
     if goes_on:
         _check_provenance(run, new, allow_inexact)
@@ -82,34 +90,63 @@ def prepare(run: Run, corpus: ParallelCorpus, start: Run | None, device: torch.d
         write_json(run.provenance_path, new)
         write_atomic(run.subwords_path, _first_subwords(start, [*sources, *targets], data))
     subwords = load_subwords(run.subwords_path)
-    train_pairs = _encode(subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens)
+    train_pairs = _encode(
+        subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens
+    )
     if not len(train_pairs):
-        raise InputError("data.max_tokens", f"no training pair has at most {data.max_tokens} subwords", "raise data.max_tokens")
+        raise InputError(
+            "data.max_tokens",
+            f"no training pair has at most {data.max_tokens} subwords",
+            "raise data.max_tokens",
+        )
     if own_folder(data.corpus):  # of published text, `repro data` tells it
         for note in corpus.notes:
             print(f"{run.path}: {note}", file=sys.stderr)
     if corpus.dropped and own_folder(data.corpus):
-        reasons = ", ".join(f"{count:,} ({reason})" for reason, count in sorted(corpus.dropped.items()))
-        print(f"{run.path}: training pairs left out: {reasons}; repro data {data.corpus} names them", file=sys.stderr)
+        reasons = ", ".join(
+            f"{count:,} ({reason})" for reason, count in sorted(corpus.dropped.items())
+        )
+        print(
+            f"{run.path}: training pairs left out: {reasons}; repro data {data.corpus} names them",
+            file=sys.stderr,
+        )
     if left_out := len(sources) - len(train_pairs):
         what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
         print(f"{run.path}: {what}; they are left out", file=sys.stderr)
-    held_out = {"dev": dev} | ({"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {})
+    held_out = {"dev": dev} | (
+        {"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {}
+    )
     if data.corpus not in GENERATED:  # text of our own holds no surprise
-        _warn_of_unknown(run, subwords, [*sources, *targets, *(text for pair in held_out.values() for side in pair for text in side)])
+        _warn_of_unknown(
+            run,
+            subwords,
+            [
+                *sources,
+                *targets,
+                *(text for pair in held_out.values() for side in pair for text in side),
+            ],
+        )
     if not goes_on:  # what the model was built with stays, whatever text it goes on with
         write_json(run.lengths_path, train_pairs.num_tokens())
         hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
         write_json(run.provenance_path, run.provenance() | {"files": hashes})
     end_mark = run.config.model.source_end_mark
-    return {"train": train_pairs} | {split: _encode(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()}
+    return {"train": train_pairs} | {
+        split: _encode(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()
+    }
 
 
 def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[str], list[str]]:
     sources, targets = corpus.pairs(split, data.source, data.target)
     if not sources:
-        left_out = ", ".join(f"{count:,} were left out: {reason}" for reason, count in sorted(corpus.dropped.items()))
-        raise InputError(f"{corpus.name}, {split}", f"has no sentence pair{'; ' * bool(left_out)}{left_out}", "put some into its files")
+        left_out = ", ".join(
+            f"{count:,} were left out: {reason}" for reason, count in sorted(corpus.dropped.items())
+        )
+        raise InputError(
+            f"{corpus.name}, {split}",
+            f"has no sentence pair{'; ' * bool(left_out)}{left_out}",
+            "put some into its files",
+        )
     return sources, targets
 
 
@@ -127,7 +164,9 @@ def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
         print(f"{run.path}: no piece for {in_words(unknown)} ({fate})", file=sys.stderr)
 
 
-def _encode(subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None) -> EncodedPairs:
+def _encode(
+    subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None
+) -> EncodedPairs:
     pairs = zip(subwords.encode(sources), subwords.encode(targets), strict=True)
     kept = [(s, t) for s, t in pairs if limit is None or max(len(s), len(t)) <= limit]
     return EncodedPairs([s for s, _ in kept], [t for _, t in kept], end_mark)
@@ -143,7 +182,11 @@ def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> Non
     if other := changes(old.get("behaviour", {}), new["behaviour"]):
         found.append(f"this code computes {', '.join(other)} than when the run began")
     if found and not allow_inexact:
-        raise InputError(str(run.path), f"cannot resume exactly: {'; '.join(found)}", "restore it, or add --allow-inexact")
+        raise InputError(
+            str(run.path),
+            f"cannot resume exactly: {'; '.join(found)}",
+            "restore it, or add --allow-inexact",
+        )
     noted = {"inexact": old.get("inexact", []) + found} if found else {}
     commits = old.get("commits", [old["commit"]])
     if new["commit"] != commits[-1]:
@@ -156,15 +199,26 @@ def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
     """Refuse sentences that the model cannot read, before the hours are spent; of the test set, too.
 
     Raises:
-        InputError: an attention is not defined for so many tokens, or a held-out sentence would fill the memory.
+        InputError: an attention is not defined for so many tokens, or a held-out sentence would
+            fill the memory.
     """
     for side, sites in READERS.items():
         limit = model.max_len(*sites)
         for name, pairs in splits.items():
-            longest = max(map(len, pairs.src), default=0) if side == "source" else max(map(len, pairs.tgt), default=0) + 1
+            longest = (
+                max(map(len, pairs.src), default=0)
+                if side == "source"
+                else max(map(len, pairs.tgt), default=0) + 1
+            )
             if limit is not None and longest > limit:
                 what = f"a {side} sentence of {name} has {longest} tokens with its mark, but an attention is defined for {limit}"
-                raise InputError(name, what, f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'")
+                raise InputError(
+                    name,
+                    what,
+                    f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'",
+                )
             if longest > MAX_SENTENCE and name != "train":  # of which data.max_tokens is the limit
                 what = f"a {side} sentence of {name} has {longest:,} tokens with its mark, and attention takes memory with their square"
-                raise InputError(name, what, f"split it, or leave it out: the limit is {MAX_SENTENCE:,}")
+                raise InputError(
+                    name, what, f"split it, or leave it out: the limit is {MAX_SENTENCE:,}"
+                )

@@ -69,8 +69,12 @@ def describe_processor(device: "torch.device") -> str:
     """
     import torch  # who asks for a run by name must not wait for it
 
-    processor = f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
-    return f"{torch.cuda.get_device_name(device)}, {processor}" if device.type == "cuda" else processor
+    processor = (
+        f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
+    )
+    return (
+        f"{torch.cuda.get_device_name(device)}, {processor}" if device.type == "cuda" else processor
+    )
 
 
 def _processor_model() -> str:
@@ -84,13 +88,19 @@ def _processor_model() -> str:
 def commit_of(file: Path) -> str:
     """Return the commit of the repository that keeps a file, with `-dirty` where it was changed since, or `unknown`.
 
-    A package that was installed lies in a repository only by chance, of whoever uses it, which says nothing about the package.
+    A package that was installed lies in a repository only by chance, of whoever uses it, which says
+    nothing about the package.
     """
     git = ["git", "-C", str(file.parent)]
     with contextlib.suppress(OSError, subprocess.CalledProcessError):
-        subprocess.run([*git, "ls-files", "--error-unmatch", file.name], capture_output=True, check=True)
+        subprocess.run(
+            [*git, "ls-files", "--error-unmatch", file.name], capture_output=True, check=True
+        )
         return subprocess.run(
-            [*git, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, check=True
+            [*git, "describe", "--always", "--dirty", "--abbrev=12"],
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.strip()
     return "unknown"
 

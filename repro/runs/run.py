@@ -31,7 +31,8 @@ from repro.runs.provenance import IDENTITY, TOLD
 from repro.runs.storage import MAKE_AGAIN, check_folder, check_hashes, hashes_beside, save_tensors
 
 DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
-NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")  # the name of a run's folder, which ends with the digest of its configuration
+# the name of a run's folder, which ends with the digest of its configuration
+NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")
 GALLERY = Path(__file__).resolve().parents[2] / "gallery"
 FINAL = ("config.json", "provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")
 """Files of a run that do not change once it is finished; older runs have no lengths."""
@@ -41,7 +42,8 @@ MEND = "restore it, or delete the run's folder and train the run again"
 
 def runs_root() -> Path:
     """Return the folder of all runs: $REPRO_RUNS, or `runs` in the working directory."""
-    return Path(os.path.expanduser(os.environ.get("REPRO_RUNS") or "runs"))  # no shell has expanded a ~ in a file of settings
+    # no shell has expanded a ~ in a file of settings
+    return Path(os.path.expanduser(os.environ.get("REPRO_RUNS") or "runs"))
 
 
 def is_trained(config: RunConfig) -> bool:
@@ -52,7 +54,11 @@ def is_trained(config: RunConfig) -> bool:
 
 def fitting(name: str, runs: Sequence[str]) -> list[str]:
     """Return the names of runs that a name stands for: of the system of that name, else all that begin so."""
-    found = [run for run in runs if run.startswith((name, file_name(name), name_of_seeds(name)))] if name else []
+    found = (
+        [run for run in runs if run.startswith((name, file_name(name), name_of_seeds(name)))]
+        if name
+        else []
+    )
     return [run for run in found if run.startswith(name_of_seeds(name))] or found
 
 
@@ -68,7 +74,9 @@ class Run:
     """
 
     def __init__(self, path: Path) -> None:
-        check_kind("path", path, "give a folder, as in repro.Run('runs/base-seed1-...')", str, os.PathLike)
+        check_kind(
+            "path", path, "give a folder, as in repro.Run('runs/base-seed1-...')", str, os.PathLike
+        )
         self.path = Path(path)
         self.config = _read_config(self.path)
         named = NAMED.fullmatch(self.path.resolve().name)
@@ -83,20 +91,25 @@ class Run:
         Raises:
             DamagedFileError: its folder is there with another configuration in it.
         """
-        check_kind("root", root, "give the folder of all runs, or leave it out", str, os.PathLike, NoneType)
+        check_kind(
+            "root", root, "give the folder of all runs, or leave it out", str, os.PathLike, NoneType
+        )
         path = Path(root or runs_root()) / run_name(config)
         if not exists(path / "config.json"):
             write_json(path / "config.json", asdict(config))
         if changes := _changes(asdict(_read_config(path)), asdict(config)):
-            raise DamagedFileError(str(path / "config.json"), f"was changed: {'; '.join(changes)}", MEND)
+            raise DamagedFileError(
+                str(path / "config.json"), f"was changed: {'; '.join(changes)}", MEND
+            )
         return cls(path)
 
     @classmethod
     def find(cls, name: str) -> "Run":
         """Return a run by its folder, or by its name or the unique beginning of it below `runs_root()`.
 
-        The name of a system means this one, and no other whose name begins so. What was made of a run, as by pruning it, may have the
-        same name up to the digest: if one of those that fit was trained from the beginning, it is meant.
+        The name of a system means this one, and no other whose name begins so. What was made of a
+        run, as by pruning it, may have the same name up to the digest: if one of those that fit was
+        trained from the beginning, it is meant.
 
         Raises:
             InputError: nothing or more than one fits, or the name is no text.
@@ -104,7 +117,9 @@ class Run:
         found = cls.find_all(name)
         if len(found) > 1:
             listed = ", ".join(run.path.name for run in found[:4])
-            raise InputError(os.fspath(name), f"fits {len(found)} runs: {listed}", "write more of the name")
+            raise InputError(
+                os.fspath(name), f"fits {len(found)} runs: {listed}", "write more of the name"
+            )
         return found[0]
 
     @classmethod
@@ -126,7 +141,9 @@ class Run:
         Raises:
             InputError: nothing fits.
         """
-        check_kind("name", name, "give the name of a run, as in repro.Run.find('base')", str, os.PathLike)
+        check_kind(
+            "name", name, "give the name of a run, as in repro.Run.find('base')", str, os.PathLike
+        )
         name = os.fspath(name)
         if is_file(Path(name) / "config.json"):
             return [cls(Path(name))]
@@ -139,7 +156,11 @@ class Run:
             return [cls(path) for path in found]
         known = [path.name for path in folders if os.path.exists(path / "config.json")]
         listed = f"known runs: {', '.join(known[:6])}" if known else "train one with `repro train`"
-        if bundled := [model for model in fitting(name, names_in(GALLERY)) if is_file(GALLERY / model / "config.json")]:
+        if bundled := [
+            model
+            for model in fitting(name, names_in(GALLERY))
+            if is_file(GALLERY / model / "config.json")
+        ]:
             listed += f", or use a bundled one: {', '.join(str(_shortest(GALLERY / model)) for model in bundled)}"
         if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
             listed = f"from here it is {GALLERY / Path(name).name}"
@@ -164,7 +185,11 @@ class Run:
             InputError: training has not ended.
         """
         if not self.is_finished:
-            raise InputError(str(self.path), "is not finished", "start its `repro train` command again; it resumes")
+            raise InputError(
+                str(self.path),
+                "is not finished",
+                "start its `repro train` command again; it resumes",
+            )
 
     @property
     def subwords_path(self) -> Path:
@@ -189,8 +214,17 @@ class Run:
             ratio = lengths["source_tokens"] / lengths["target_tokens"]
             if not 0 < ratio < math.inf:  # NaN is neither
                 raise ValueError("no ratio of numbers of tokens")
-        except (FileNotFoundError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
-            raise DamagedFileError(str(self.lengths_path), "holds no two numbers of tokens", MEND) from error
+        except (
+            FileNotFoundError,
+            ValueError,
+            KeyError,
+            TypeError,
+            ArithmeticError,
+            RecursionError,
+        ) as error:
+            raise DamagedFileError(
+                str(self.lengths_path), "holds no two numbers of tokens", MEND
+            ) from error
         return ratio
 
     @property
@@ -202,7 +236,8 @@ class Run:
         """Return the logged lines, in order; a last one that a crash tore is left out.
 
         Raises:
-            DamagedFileError: another line is not JSON, or not of an update; or the log is no longer that of the finished run.
+            DamagedFileError: another line is not JSON, or not of an update; or the log is no longer
+                that of the finished run.
         """
         if not is_file(self.metrics_path):
             return []
@@ -218,7 +253,9 @@ class Run:
             except (ValueError, TypeError, LookupError, RecursionError) as error:
                 if number < len(lines):
                     what = "is not JSON of an update"
-                    raise DamagedFileError(f"{self.metrics_path}:{number}", what, "restore it, or delete that line") from error
+                    raise DamagedFileError(
+                        f"{self.metrics_path}:{number}", what, "restore it, or delete that line"
+                    ) from error
         return values
 
     @property
@@ -235,13 +272,41 @@ class Run:
         self._check_final()
         try:
             found = json.loads(read_plain(self.provenance_path))
-            threads, kinds = found["threads"], {"versions": dict, "files": dict, "inexact": list, "behaviour": dict, "commits": list}
-            texts = [*(found[key] for key in (*IDENTITY, *TOLD)), found["versions"]["torch"], *found["versions"].values()]
-            is_whole = type(threads) is int and 0 < threads < 10_000 and all(isinstance(text, str) for text in texts)
-            if not is_whole or any(not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()):
+            threads, kinds = (
+                found["threads"],
+                {
+                    "versions": dict,
+                    "files": dict,
+                    "inexact": list,
+                    "behaviour": dict,
+                    "commits": list,
+                },
+            )
+            texts = [
+                *(found[key] for key in (*IDENTITY, *TOLD)),
+                found["versions"]["torch"],
+                *found["versions"].values(),
+            ]
+            is_whole = (
+                type(threads) is int
+                and 0 < threads < 10_000
+                and all(isinstance(text, str) for text in texts)
+            )
+            if not is_whole or any(
+                not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()
+            ):
                 raise ValueError("not a provenance")
-        except (FileNotFoundError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            raise DamagedFileError(str(self.provenance_path), "does not say from what the run was made", MEND) from error
+        except (
+            FileNotFoundError,
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            RecursionError,
+        ) as error:
+            raise DamagedFileError(
+                str(self.provenance_path), "does not say from what the run was made", MEND
+            ) from error
         return found
 
     def check_files(self) -> None:
@@ -280,7 +345,9 @@ class Run:
         """Own the run while the block lasts; see `locks.owned`."""
         return owned(self.path)
 
-    def save_checkpoint(self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any]) -> None:
+    def save_checkpoint(
+        self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any]
+    ) -> None:
         """Write the checkpoint after that many updates, and read it back.
 
         Args:
@@ -301,7 +368,11 @@ class Run:
             MachineError: they cannot be read.
         """
         folder = self.path / "checkpoints"
-        return [folder / name for name in names_in(folder) if name.isdecimal() and is_folder(folder / name)]
+        return [
+            folder / name
+            for name in names_in(folder)
+            if name.isdecimal() and is_folder(folder / name)
+        ]
 
     def set_aside(self, checkpoint: Path) -> None:
         """Keep a damaged checkpoint by another name, for whoever can mend it, until the run has passed it; see `remove_checkpoints`."""
@@ -314,7 +385,8 @@ class Run:
     def remove_leftovers(self) -> None:
         """Remove what a killed process had begun to write; only for the owner of the lock."""
         found = self.path.rglob(f"*{UNFINISHED}")
-        for path in sorted(found, key=lambda path: len(path.parts), reverse=True):  # a file that lies in an unfinished folder first
+        # a file that lies in an unfinished folder first
+        for path in sorted(found, key=lambda path: len(path.parts), reverse=True):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def remove_checkpoints(self, keep: Collection[int] = ()) -> None:
@@ -359,7 +431,11 @@ def _read_config(path: Path) -> RunConfig:
     try:
         values = json.loads(read_plain(path / "config.json"))
     except FileNotFoundError as error:
-        raise InputError(str(path), "is not a run folder (no readable config.json)", "name a folder made by `repro train`") from error
+        raise InputError(
+            str(path),
+            "is not a run folder (no readable config.json)",
+            "name a folder made by `repro train`",
+        ) from error
     except (ValueError, RecursionError) as error:
         raise DamagedFileError(str(path / "config.json"), "is not JSON", MEND) from error
     return from_dict(RunConfig, values, str(path / "config.json"))
@@ -367,7 +443,11 @@ def _read_config(path: Path) -> RunConfig:
 
 def _changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     """List in words what differs between two configurations."""
-    pairs = [(f"{part}.{key}", found[part][key], wanted[part][key]) for part in wanted for key in wanted[part]]
+    pairs = [
+        (f"{part}.{key}", found[part][key], wanted[part][key])
+        for part in wanted
+        for key in wanted[part]
+    ]
     return [f"{key} is {is_}, was {was}" for key, is_, was in pairs if is_ != was]
 
 

@@ -1,6 +1,7 @@
 """Folders of tensors: safetensors files and their counters, written whole or not at all, and read only as they were written.
 
-Nothing is ever unpickled. torch is imported where tensors are read: who asks for the state of a run must not wait for it.
+Nothing is ever unpickled. torch is imported where tensors are read: who asks for the state of a run
+    must not wait for it.
 """
 
 import json
@@ -16,7 +17,12 @@ from repro.files import UNFINISHED, _sync_folder, refusals, write_json
 from repro.reading import is_file, names_in, read_plain, sha256
 
 
-def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str, Any], beside: Iterable[str] = ()) -> None:
+def save_tensors(
+    path: Path,
+    tensors: dict[str, dict[str, Any]],
+    state: dict[str, Any],
+    beside: Iterable[str] = (),
+) -> None:
     """Write safetensors files and a `state.json` as one folder, whole or not at all, and check what was written.
 
     Files `beside` it whose hashes it holds: see `write_folder`.
@@ -30,9 +36,16 @@ def save_tensors(path: Path, tensors: dict[str, dict[str, Any]], state: dict[str
     def fill(folder: Path) -> None:
         for name, values in tensors.items():
             try:
-                save_file({key: value.contiguous() for key, value in values.items()}, folder / f"{name}.safetensors")
+                save_file(
+                    {key: value.contiguous() for key, value in values.items()},
+                    folder / f"{name}.safetensors",
+                )
             except SafetensorError as error:  # it is no OSError when the disk refuses
-                raise MachineError(str(path), f"cannot be written ({error})", "free some space or choose another folder") from error
+                raise MachineError(
+                    str(path),
+                    f"cannot be written ({error})",
+                    "free some space or choose another folder",
+                ) from error
         write_json(folder / "state.json", state)
 
     write_folder(path, fill, beside)
@@ -50,9 +63,14 @@ def load_tensors(path: Path, name: str) -> dict[str, Any]:
 
     check_folder(path)
     try:
-        return load(read_plain(path / f"{name}.safetensors"))  # the library opens no path that is not UTF-8
+        # the library opens no path that is not UTF-8
+        return load(read_plain(path / f"{name}.safetensors"))
     except (SafetensorError, FileNotFoundError) as error:
-        raise DamagedFileError(str(path / name), "is not a safetensors file", "train the run again; nothing else is ever loaded") from error
+        raise DamagedFileError(
+            str(path / name),
+            "is not a safetensors file",
+            "train the run again; nothing else is ever loaded",
+        ) from error
 
 
 def load_state(path: Path) -> dict[str, Any]:
@@ -77,16 +95,18 @@ MANIFEST = "MANIFEST.json"
 BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
 
 
-MAKE_AGAIN = "delete the folder and make it again"  # what else a run holds, such as checkpoints, stays
+# what else a run holds, such as checkpoints, stays
+MAKE_AGAIN = "delete the folder and make it again"
 
 
 def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str] = ()) -> None:
     """Let ``fill`` write files into a fresh folder, add a manifest of sizes and hashes, and rename it into place whole.
 
-    The manifest also holds the hashes of files `beside` the folder that will not change any more; see `hashes_beside`.
+    The manifest also holds the hashes of files `beside` the folder that will not change any more;
+    see `hashes_beside`.
 
-    An existing folder, or whatever else has that name, is replaced. Whoever may read a file that is made here in the usual way may read
-    what is in it, however ``fill`` made it.
+    An existing folder, or whatever else has that name, is replaced. Whoever may read a file that is
+    made here in the usual way may read what is in it, however ``fill`` made it.
 
     Raises:
         MachineError: the disk refuses; an old folder is untouched and nothing else is left behind.
@@ -94,12 +114,18 @@ def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str]
     path = Path(path)
     with refusals(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent))
+        temporary = Path(
+            tempfile.mkdtemp(prefix=f".{path.name}.", suffix=UNFINISHED, dir=path.parent)
+        )
         try:
             fill(temporary)
             files = sorted(p for p in temporary.iterdir())
-            listed = {p.name: p for p in files} | {f"{BESIDE}{name}": path.parent / name for name in beside}
-            manifest = {name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for name, p in listed.items()}
+            listed = {p.name: p for p in files} | {
+                f"{BESIDE}{name}": path.parent / name for name in beside
+            }
+            manifest = {
+                name: {"bytes": p.stat().st_size, "sha256": sha256(p)} for name, p in listed.items()
+            }
             write_json(temporary / MANIFEST, manifest)
             _open_to_others(temporary)
             for file in files:
@@ -133,10 +159,17 @@ def check_folder(path: Path, mend: str = MAKE_AGAIN) -> None:
         DamagedFileError: a file is missing, cut or changed; it names `mend`.
     """
     path = Path(path)
-    expected = {name: entry for name, entry in _read_manifest(path, mend).items() if not name.startswith(BESIDE)}
-    present = {name for name in names_in(path) if not name.startswith(".")}  # not what Finder or JupyterLab leave in a folder
+    expected = {
+        name: entry
+        for name, entry in _read_manifest(path, mend).items()
+        if not name.startswith(BESIDE)
+    }
+    # not what Finder or JupyterLab leave in a folder
+    present = {name for name in names_in(path) if not name.startswith(".")}
     if unlisted := present ^ {MANIFEST, *expected}:
-        raise DamagedFileError(str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend)
+        raise DamagedFileError(
+            str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend
+        )
     for name, (num_bytes, digest) in expected.items():
         file = path / name
         if not is_file(file) or file.is_symlink():
@@ -152,14 +185,25 @@ def hashes_beside(path: Path, mend: str = MAKE_AGAIN) -> dict[str, str]:
         DamagedFileError: its manifest is missing or damaged; it names `mend`.
     """
     found = _read_manifest(Path(path), mend)
-    return {name.removeprefix(BESIDE): digest for name, (_, digest) in found.items() if name.startswith(BESIDE)}
+    return {
+        name.removeprefix(BESIDE): digest
+        for name, (_, digest) in found.items()
+        if name.startswith(BESIDE)
+    }
 
 
 def _read_manifest(path: Path, mend: str) -> dict[str, tuple[int, str]]:
     try:
         manifest = json.loads(read_plain(path / MANIFEST))
         return {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
-    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        FileNotFoundError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
 
 
@@ -182,4 +226,5 @@ def _open_to_others(folder: Path) -> None:
     readable = (folder / MANIFEST).stat().st_mode & 0o666
     for file in folder.iterdir():
         file.chmod(readable)
-    folder.chmod(readable | (readable & 0o444) >> 2 | 0o300)  # a folder that may be read may be entered
+    # a folder that may be read may be entered
+    folder.chmod(readable | (readable & 0o444) >> 2 | 0o300)

@@ -1,8 +1,9 @@
 """The training loop, to be read from top to bottom.
 
-Optimiser and label smoothing as in Vaswani et al. 2017, section 5. A run that is killed at any instant and started again by the same
-command ends with bit-identical parameters: the order of the data is a pure function of seed and epoch, and a checkpoint holds
-parameters, optimiser, random state and counters.
+Optimiser and label smoothing as in Vaswani et al. 2017, section 5. A run that is killed at any
+instant and started again by the same command ends with bit-identical parameters: the order of the
+data is a pure function of seed and epoch, and a checkpoint holds parameters, optimiser, random
+state and counters.
 """
 
 import contextlib
@@ -19,14 +20,27 @@ from tqdm import tqdm
 from repro import stops
 from repro.core.batches import EncodedPairs
 from repro.core.config import RunConfig, TrainConfig
-from repro.core.training import DivergedError, apply_update, calmer, evaluate_nll, freeze_decoder, learning_rate, make_optimizer
+from repro.core.training import (
+    DivergedError,
+    apply_update,
+    calmer,
+    evaluate_nll,
+    freeze_decoder,
+    learning_rate,
+    make_optimizer,
+)
 from repro.core.transformer import Transformer
 from repro.data.corpora import load_corpus
 from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
 from repro.runs.checkpoints import Progress, check_room, finish, resume, save_checkpoint
 from repro.runs.energy import EnergyMeter
-from repro.runs.machine import find_device, keep_freed_memory, threads_of, warn_of_emulated_precision
+from repro.runs.machine import (
+    find_device,
+    keep_freed_memory,
+    threads_of,
+    warn_of_emulated_precision,
+)
 from repro.runs.models import find_start, load_start, new_model
 from repro.runs.prepare import check_finished, check_lengths, prepare, removed_if_empty
 from repro.runs.run import Run
@@ -51,12 +65,14 @@ def train(
         config: a `RunConfig`.
         root: folder of all runs; default `runs_root()`.
         device: "cpu", "cuda" ...; default: the GPU if there is one.
-        allow_inexact: resume even on another device or torch version, or with other data; noted in the provenance for good.
+        allow_inexact: resume even on another device or torch version, or with other data; noted in
+            the provenance for good.
         quiet: no progress bar.
         log: called with every line of metrics, such as `log_lines.LogLines`.
 
     Raises:
-        ReproError: wrong input, a damaged or busy run, a device that is not there, or a loss that is no longer finite.
+        ReproError: wrong input, a damaged or busy run, a device that is not there, or a loss that
+            is no longer finite.
         Stopped: a signal asked for the end; everything is saved.
     """
     check_kind("config", config, "make one, as in repro.resolve('smoke')", RunConfig)
@@ -65,7 +81,8 @@ def train(
     run = Run.create(config, root)
     if run.is_finished:
         check_finished(run, allow_inexact)
-        if run.checkpoint_folders():  # the process died between the last two steps, or is at them right now
+        # the process died between the last two steps, or is at them right now
+        if run.checkpoint_folders():
             with contextlib.suppress(BusyError), run.lock():
                 run.remove_checkpoints()
         return run
@@ -108,32 +125,48 @@ def _loop(
     """Update until the run is done (`Progress.is_done`); log, evaluate and save on the way."""
     config, device = run.config.train, next(model.parameters()).device
     now, meter = time.perf_counter(), EnergyMeter(device)
-    clock, began, before = now, now, progress.tokens  # the last two of the log's interval, without the evaluation and saving before it
+    # the last two of the log's interval, without the evaluation and saving before it
+    clock, began, before = now, now, progress.tokens
     if progress.awaits_dev(config):  # what is known of its speed is that of the whole run
         began, before = now - progress.seconds, 0
     order = _order(train_pairs, config, progress)
-    with tqdm(total=config.max_updates, initial=progress.update, desc=run.path.name, unit="update", disable=quiet) as bar:
+    with tqdm(
+        total=config.max_updates,
+        initial=progress.update,
+        desc=run.path.name,
+        unit="update",
+        disable=quiet,
+    ) as bar:
         while not progress.is_done(config):
             if not progress.awaits_dev(config):
                 epoch, used, indices = next(order)
                 lr = learning_rate(progress.update + 1, config)
-                loss, nll, tokens = apply_update(model, optimizer, train_pairs.batch(indices).to(device), lr, config)
+                loss, nll, tokens = apply_update(
+                    model, optimizer, train_pairs.batch(indices).to(device), lr, config
+                )
                 now = time.perf_counter()
-                progress = progress.after(epoch, used, tokens, now - clock).with_loss(loss * tokens, nll * tokens, tokens)
+                progress = progress.after(epoch, used, tokens, now - clock).with_loss(
+                    loss * tokens, nll * tokens, tokens
+                )
                 clock = now
                 bar.update()
-            stop = stops.asked()  # once, and in an evaluation: what is not saved below must not end the run
+            # once, and in an evaluation: what is not saved below must not end the run
+            stop = stops.asked()
             is_evaluated = progress.is_evaluated(config)
             is_logged = is_evaluated or progress.update % LOG_EVERY == 0
             if is_logged or stop:
                 progress = progress.with_joules(meter.spent())
             if is_logged:
-                line = _line(progress, config) | {"tokens_per_second": round((progress.tokens - before) / (now - began))}
+                line = _line(progress, config) | {
+                    "tokens_per_second": round((progress.tokens - before) / (now - began))
+                }
                 try:
                     if is_evaluated:
                         line["dev_nll"] = _dev_nll(model, dev_pairs, progress, config)
                         progress = progress.with_dev(line["dev_nll"])
-                        bar.set_postfix_str(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
+                        bar.set_postfix_str(
+                            f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}"
+                        )
                     append_line(run.metrics_path, line)
                     if log:
                         log(line)
@@ -149,7 +182,9 @@ def _loop(
     return progress
 
 
-def _dev_nll(model: Transformer, pairs: EncodedPairs, progress: Progress, config: TrainConfig) -> float:
+def _dev_nll(
+    model: Transformer, pairs: EncodedPairs, progress: Progress, config: TrainConfig
+) -> float:
     """Return the loss on dev.
 
     Raises:
@@ -167,11 +202,15 @@ def _saved(run: Run) -> int:
     return max((int(path.name) for path in run.checkpoint_folders()), default=0)
 
 
-def _order(pairs: EncodedPairs, config: TrainConfig, progress: Progress) -> Iterator[tuple[int, int, list[int]]]:
+def _order(
+    pairs: EncodedPairs, config: TrainConfig, progress: Progress
+) -> Iterator[tuple[int, int, list[int]]]:
     """Yield without end, from where a run stands: the epoch, how many of its batches are used then, and the pairs of the next batch."""
     epoch, used = progress.epoch, progress.batch
     while True:
-        for number, indices in enumerate(pairs.epoch(config.batch_tokens, config.seed, epoch), start=1):
+        for number, indices in enumerate(
+            pairs.epoch(config.batch_tokens, config.seed, epoch), start=1
+        ):
             if number > used:
                 yield epoch, number, indices
         epoch, used = epoch + 1, 0
@@ -180,5 +219,13 @@ def _order(pairs: EncodedPairs, config: TrainConfig, progress: Progress) -> Iter
 def _line(progress: Progress, config: TrainConfig) -> dict[str, Any]:
     """Return a line of metrics: means since the last one, and where the run stands."""
     loss, nll, tokens = progress.unlogged
-    line = {"update": progress.update, "epoch": progress.epoch, "loss": loss / tokens, "nll": nll / tokens}
-    return line | {"learning_rate": learning_rate(progress.update, config), "seconds": round(progress.seconds, 1)}
+    line = {
+        "update": progress.update,
+        "epoch": progress.epoch,
+        "loss": loss / tokens,
+        "nll": nll / tokens,
+    }
+    return line | {
+        "learning_rate": learning_rate(progress.update, config),
+        "seconds": round(progress.seconds, 1),
+    }

@@ -41,7 +41,8 @@ class Counted:
         """Return the score of all texts."""
         if np.issubdtype(self.sums.dtype, np.integer):
             return self.score_of(self.sums.sum(axis=0))
-        return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)  # added up in the order of the metric itself
+        # added up in the order of the metric itself
+        return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)
 
     def score_of(self, added: np.ndarray) -> float:
         """Return the score of some texts, whose sums are added up, `(num_statistics,)`."""
@@ -87,10 +88,13 @@ class Comparison:
         return self.estimate.ends[1]
 
 
-def score_all(hyps: list[str], refs: list[str], target: str, task: str = "translation") -> list[Score]:
+def score_all(
+    hyps: list[str], refs: list[str], target: str, task: str = "translation"
+) -> list[Score]:
     """Score hypotheses with the metrics of their task.
 
-    Translations: cased BLEU and chrF as sacreBLEU defines them, and tokenised lower-cased BLEU. Summaries: ROUGE-1, -2 and -L.
+    Translations: cased BLEU and chrF as sacreBLEU defines them, and tokenised lower-cased BLEU.
+        Summaries: ROUGE-1, -2 and -L.
     Replies: cased BLEU, ROUGE-L, distinct-1 and -2.
 
     Args:
@@ -100,23 +104,34 @@ def score_all(hyps: list[str], refs: list[str], target: str, task: str = "transl
         task: what the texts are, as a corpus says of itself.
 
     Raises:
-        InputError: nothing to score, not texts, not as many references as hypotheses, or an unknown task.
+        InputError: nothing to score, not texts, not as many references as hypotheses, or an unknown
+            task.
     """
     hyps, refs = _lines(hyps, refs)
-    return [Score(metric.name, metric.score(hyps), metric.signature()) for metric in metrics_for(task, target, tuple(refs))]
+    return [
+        Score(metric.name, metric.score(hyps), metric.signature())
+        for metric in metrics_for(task, target, tuple(refs))
+    ]
 
 
 def paired_bootstrap(
-    first: list[str], second: list[str], refs: list[str], target: str, num_samples: int = 1000, task: str = "translation"
+    first: list[str],
+    second: list[str],
+    refs: list[str],
+    target: str,
+    num_samples: int = 1000,
+    task: str = "translation",
 ) -> list[Comparison]:
     """Compare two systems on the same sentences by paired bootstrap resampling (Koehn 2004).
 
-    Every metric of `score_all` is compared whose score follows from sums over the sentences: all but distinct-n. The p-value is
-    two-sided: the share of resamples whose difference is at least as far from the mean difference as the true one is from zero.
-    (sacreBLEU's own test counts one tail, so its p is about half of this one.) The resamples are the same for all metrics and calls.
+    Every metric of `score_all` is compared whose score follows from sums over the sentences: all
+    but distinct-n. The p-value is two-sided: the share of resamples whose difference is at least as
+    far from the mean difference as the true one is from zero. (sacreBLEU's own test counts one
+    tail, so its p is about half of this one.) The resamples are the same for all metrics and calls.
 
     Args:
-        first, second: detokenised texts of the two systems; positive differences say that the second is better.
+        first, second: detokenised texts of the two systems; positive differences say that the
+            second is better.
         refs, target, task: see `score_all`.
         num_samples: how many resamples.
 
@@ -124,25 +139,37 @@ def paired_bootstrap(
         One for each of these metrics.
 
     Raises:
-        InputError: nothing to score, not texts, not as many references as hypotheses, an unknown task, or no resample.
+        InputError: nothing to score, not texts, not as many references as hypotheses, an unknown
+            task, or no resample.
     """
     (compared,) = compare_systems([[first], [second]], refs, target, num_samples, task)
     return compared
 
 
-def count_texts(hyps: list[str], refs: list[str], target: str, task: str = "translation") -> list[Counted]:
+def count_texts(
+    hyps: list[str], refs: list[str], target: str, task: str = "translation"
+) -> list[Counted]:
     """Return what the scores of texts are computed from, by each metric of their task whose score follows from sums."""
-    metrics = (metric for metric in metrics_for(task, target, tuple(refs)) if isinstance(metric, CorpusMetric))
+    metrics = (
+        metric
+        for metric in metrics_for(task, target, tuple(refs))
+        if isinstance(metric, CorpusMetric)
+    )
     return [Counted(metric.name, metric.signature(), metric.statistics(hyps)) for metric in metrics]
 
 
 def compare_systems(
-    systems: Sequence[Sequence[list[str]]], refs: list[str], target: str, num_samples: int = 1000, task: str = "translation"
+    systems: Sequence[Sequence[list[str]]],
+    refs: list[str],
+    target: str,
+    num_samples: int = 1000,
+    task: str = "translation",
 ) -> list[list[Comparison]]:
     """Compare systems with the first of them, each by the texts that all of its training seeds made of the same sentences.
 
-    The intervals are over sentences and seeds (see `repro.statistics.intervals`). How far a seed moves a score is pooled from all of the systems,
-    so one of them may have a single seed; where all have, nothing tells, and the intervals are over sentences alone.
+    The intervals are over sentences and seeds (see `repro.statistics.intervals`). How far a seed
+    moves a score is pooled from all of the systems, so one of them may have a single seed; where
+    all have, nothing tells, and the intervals are over sentences alone.
 
     Args:
         systems: of each its detokenised texts, a list for every seed.
@@ -156,40 +183,61 @@ def compare_systems(
         InputError: as `paired_bootstrap`, no system, or one without any texts.
     """
     if not systems or not all(systems):
-        raise InputError("systems", "one has no texts, or there is no system", "give each system a list of texts for every seed")
+        raise InputError(
+            "systems",
+            "one has no texts, or there is no system",
+            "give each system a list of texts for every seed",
+        )
     refs = texts_in("references", refs)
     texts = [[_lines(hyps, refs)[0] for hyps in seeds] for seeds in systems]
     counted = [[count_texts(hyps, refs, target, task) for hyps in seeds] for seeds in texts]
     return compare_counted(counted, num_samples)
 
 
-def compare_counted(systems: Sequence[Sequence[list[Counted]]], num_samples: int = 1000) -> list[list[Comparison]]:
+def compare_counted(
+    systems: Sequence[Sequence[list[Counted]]], num_samples: int = 1000
+) -> list[list[Comparison]]:
     """Compare systems with the first of them as `compare_systems` does, by what was counted of their texts.
 
     Raises:
         InputError: no resample.
     """
     if num_samples < 1:
-        raise InputError("num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000")
+        raise InputError(
+            "num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000"
+        )
     counts = resamples(len(systems[0][0][0].sums), num_samples).astype(np.float32)
     by_metric = []
     for place, metric in enumerate(systems[0][0]):
         sums = [[of_seed[place].sums for of_seed in seeds] for seeds in systems]
         scores = [[metric.score_of(s.sum(axis=0)) for s in seeds] for seeds in sums]
-        resampled = [np.mean([[metric.score_of(row) for row in counts @ s] for s in seeds], axis=0) for seeds in sums]
+        resampled = [
+            np.mean([[metric.score_of(row) for row in counts @ s] for s in seeds], axis=0)
+            for seeds in sums
+        ]
         noise = SeedNoise.pooled(scores)
         others = zip(scores[1:], resampled[1:], strict=True)
-        by_metric.append([_compare(metric, scores[0], of, again - resampled[0], noise) for of, again in others])
+        by_metric.append(
+            [_compare(metric, scores[0], of, again - resampled[0], noise) for of, again in others]
+        )
     return [list(of_system) for of_system in zip(*by_metric, strict=True)]
 
 
-def _compare(metric: Counted, first: list[float], second: list[float], differences: np.ndarray, noise: SeedNoise | None) -> Comparison:
+def _compare(
+    metric: Counted,
+    first: list[float],
+    second: list[float],
+    differences: np.ndarray,
+    noise: SeedNoise | None,
+) -> Comparison:
     """Compare the scores of the seeds of two systems, whose difference is known on resamples."""
     of_both = float(np.mean(first)), float(np.mean(second))
     difference, p = of_both[1] - of_both[0], None
     if noise is None:  # single runs
         low, high = np.percentile(differences, [100 * (1 - LEVEL) / 2, 100 * (1 + LEVEL) / 2])
-        found = Estimate(difference, float(low), float(high), LEVEL, "test sentences", (1, 1), unit=metric.metric)
+        found = Estimate(
+            difference, float(low), float(high), LEVEL, "test sentences", (1, 1), unit=metric.metric
+        )
         far = np.sum(np.abs(differences - differences.mean()) >= abs(difference))
         p = float((far + 1) / (len(differences) + 1))
     else:
@@ -209,5 +257,9 @@ def _lines(hyps: Iterable[str], refs: Iterable[str]) -> tuple[list[str], list[st
     if not refs:
         raise InputError("references", "there is nothing to score", "give at least one sentence")
     if len(hyps) != len(refs):
-        raise InputError("hypotheses", f"{len(hyps):,} lines for {len(refs):,} references", "give one hypothesis per reference")
+        raise InputError(
+            "hypotheses",
+            f"{len(hyps):,} lines for {len(refs):,} references",
+            "give one hypothesis per reference",
+        )
     return hyps, refs

@@ -1,27 +1,35 @@
 """How sure a number is. A difference in BLEU: over the sentences of the test set, and over training seeds.
 
 - Over sentences: paired bootstrap (Koehn 2004), the same resamples for all systems.
-- Over seeds: one variance for all systems of a scale, pooled from those that were trained with several seeds, and taken to be that of the
-  others, too. So a system with one seed is no surer than a system with three was of its first.
+- Over seeds: one variance for all systems of a scale, pooled from those that were trained with
+  several seeds, and taken to be that of the others, too. So a system with one seed is no surer than
+  a system with three was of its first.
 
-Both together: the halves of their two intervals are squared and added (Zou and Donner 2008), as if another test set and other seeds
-changed a number independently. They do not quite: which sentences a model translates well depends on its seed, and this part of the chance
-is counted twice, by the resamples and by the spread over seeds, of which it is a third at smoke and two thirds or more on real text. So an
-interval is too wide rather than too narrow: it decides less than it might, and errs less often than it says. That of the seeds is
-Student's: where a single pair of runs is all that tells how much they matter, it is ±12.7 standard errors. All this holds the truth in 95 %
-of experiments or more, where the parts are as large as on real text in 97 to 99 % (`tests/test_statistics.py` simulates it).
+Both together: the halves of their two intervals are squared and added (Zou and Donner 2008), as if
+    another test set and other seeds
+changed a number independently. They do not quite: which sentences a model translates well depends
+    on its seed, and this part of the chance
+is counted twice, by the resamples and by the spread over seeds, of which it is a third at smoke and
+two thirds or more on real text. So an interval is too wide rather than too narrow: it decides less
+than it might, and errs less often than it says. That of the seeds is Student's: where a single pair
+of runs is all that tells how much they matter, it is ±12.7 standard errors. All this holds the
+truth in 95 % of experiments or more, where the parts are as large as on real text in 97 to 99 %
+(`tests/test_statistics.py` simulates it).
 
-A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987) that the claim is about; an "equal" claim
-takes both sides. With an interval comes the minimum detectable difference: how large a true one must be for such an interval to lie above
-0 with a chance of 80 %.
+A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987)
+that the claim is about; an "equal" claim takes both sides. With an interval comes the minimum
+detectable difference: how large a true one must be for such an interval to lie above 0 with a
+chance of 80 %.
 
-What a mask costs is measured within a model, for every head of it. Its variance over seeds is pooled likewise, from all models that were
-measured for several seeds, but for each head by itself: a head that costs ten points varies more than one that costs none. What two heads
-of a model cost is taken to vary independently over seeds.
+What a mask costs is measured within a model, for every head of it. Its variance over seeds is
+pooled likewise, from all models that were measured for several seeds, but for each head by itself:
+a head that costs ten points varies more than one that costs none. What two heads of a model cost is
+taken to vary independently over seeds.
 
-Other numbers have an interval over the contrastive pairs, the rounds of a sitting, or the heads that they were taken from. What was
-measured on models of several seeds is their mean, and its interval is over these seeds, too (`over_seeds`). A count or share of heads of a
-single model has none, and says of how many. All of them are an `Estimate`.
+Other numbers have an interval over the contrastive pairs, the rounds of a sitting, or the heads
+that they were taken from. What was measured on models of several seeds is their mean, and its
+interval is over these seeds, too (`over_seeds`). A count or share of heads of a single model has
+none, and says of how many. All of them are an `Estimate`.
 """
 
 import math
@@ -35,7 +43,9 @@ from scipy import stats
 LEVEL = 0.95
 ONE_SEED = "one seed alone"  # said of every number that knows nothing of other training seeds
 SENTENCES_ALONE = "†"  # behind an interval in a table
-SENTENCES_ALONE_EXPLAINED = f"{SENTENCES_ALONE} over test sentences alone: nothing tells how much another seed matters."
+SENTENCES_ALONE_EXPLAINED = (
+    f"{SENTENCES_ALONE} over test sentences alone: nothing tells how much another seed matters."
+)
 POWER = 0.80
 
 
@@ -58,18 +68,25 @@ class SeedNoise:
         degrees = sum(len(values) - 1 for values in several)
         if not degrees:
             return None
-        return cls(float(sum(np.var(values) * len(values) for values in several) / degrees), degrees)
+        return cls(
+            float(sum(np.var(values) * len(values) for values in several) / degrees), degrees
+        )
 
     @classmethod
-    def weighted(cls, weights: Sequence[float], noises: "Sequence[SeedNoise | None]") -> "SeedNoise | None":
+    def weighted(
+        cls, weights: Sequence[float], noises: "Sequence[SeedNoise | None]"
+    ) -> "SeedNoise | None":
         """Return the noise of a weighted sum of independent numbers, None where that of one is not known.
 
-        Its degrees of freedom are the fewest of theirs: more could be claimed only if they had been learned from different models.
+        Its degrees of freedom are the fewest of theirs: more could be claimed only if they had been
+            learned from different models.
         """
         known = [noise for noise in noises if noise]
         if len(known) < len(noises):
             return None
-        variance = sum(weight**2 * noise.variance for weight, noise in zip(weights, known, strict=True))
+        variance = sum(
+            weight**2 * noise.variance for weight, noise in zip(weights, known, strict=True)
+        )
         return cls(variance, min(noise.degrees for noise in known))
 
     def times(self, factor: float) -> "SeedNoise":
@@ -83,16 +100,21 @@ class Estimate:
 
     Args:
         value: the number; a mean where several seeds have one each.
-        low, high: ends of its interval; None where it has none, such as a count of heads in one model.
-        level: how often such an interval holds the true number; None without an interval, and where the interval was put together from
-            others, so that nobody knows.
+        low, high: ends of its interval; None where it has none, such as a count of heads in one
+            model.
+        level: how often such an interval holds the true number; None without an interval, and where
+            the interval was put together from others, so that nobody knows.
         over: what it was taken from, such as `200 pairs, en-de`.
-        seeds: the fewest and the most training seeds of the systems that it is of; None where seeds have no part in it, or are not counted.
+        seeds: the fewest and the most training seeds of the systems that it is of; None where seeds
+            have no part in it, or are not counted.
         counts_seeds: whether the interval knows how much another seed matters.
-        detectable: the smallest true difference from 0 that such an interval shows with a chance of 80 %; None where that is not known.
-        unit: of the difference of two scores, such as `BLEU`. It decides nothing until its interval knows of seeds. Other numbers: empty.
+        detectable: the smallest true difference from 0 that such an interval shows with a chance of
+            80 %; None where that is not known.
+        unit: of the difference of two scores, such as `BLEU`. It decides nothing until its interval
+            knows of seeds. Other numbers: empty.
         shares: further shares to read it by, in percent, by name.
-        step: by how much two such numbers differ at least, if they do: 1 of a count. 0 = by as little as you like.
+        step: by how much two such numbers differ at least, if they do: 1 of a count. 0 = by as
+            little as you like.
     """
 
     value: float
@@ -110,7 +132,9 @@ class Estimate:
     @property
     def ends(self) -> tuple[float, float]:
         """The ends of its interval; the number itself, twice, where it has none."""
-        return (self.value if self.low is None else self.low), (self.value if self.high is None else self.high)
+        return (self.value if self.low is None else self.low), (
+            self.value if self.high is None else self.high
+        )
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -137,12 +161,20 @@ class Estimate:
     def measured(self) -> str:
         """Return number, interval, and what they are of, as text."""
         shares = [f"{share:.1f} % {name}" for name, share in self.shares]
-        parts = [self._number(), self._interval(), "" if self.unit else self.over, self.seeds_said(), *shares]
+        parts = [
+            self._number(),
+            self._interval(),
+            "" if self.unit else self.over,
+            self.seeds_said(),
+            *shares,
+        ]
         parts += ["other seeds not counted in"] if self.unit and not self.counts_seeds else []
         return ", ".join(part for part in parts if part)
 
     def __str__(self) -> str:
-        return self.measured() + (f", detectable {self.detectable:.2f}" if self.detectable is not None else "")
+        return self.measured() + (
+            f", detectable {self.detectable:.2f}" if self.detectable is not None else ""
+        )
 
     def _number(self) -> str:
         if self.low is None:
@@ -152,7 +184,10 @@ class Estimate:
     def _interval(self) -> str:
         if self.low is None:
             return ""
-        between, sign = "from" if self.level is None else f"{100 * self.level:.0f} %", "+" if self.unit else ""
+        between, sign = (
+            "from" if self.level is None else f"{100 * self.level:.0f} %",
+            "+" if self.unit else "",
+        )
         return f"{between} {self.low:{sign}.2f} to {self.high:{sign}.2f}"
 
 
@@ -165,7 +200,12 @@ class Undefined(Exception):
 
 
 def estimate(
-    value: float, resampled: np.ndarray, seeds: Collection[int], noise: SeedNoise | None, comparisons: int = 1, unit: str = "BLEU"
+    value: float,
+    resampled: np.ndarray,
+    seeds: Collection[int],
+    noise: SeedNoise | None,
+    comparisons: int = 1,
+    unit: str = "BLEU",
 ) -> Estimate:
     """Combine what is known of a difference of scores.
 
@@ -177,7 +217,8 @@ def estimate(
         comparisons: how many such intervals shall all hold at once with 95 %, by Bonferroni.
         unit: of the scores.
     """
-    errors = [(float(resampled.std(ddof=1)), math.inf)]  # standard errors, and the degrees of freedom that they are known from
+    # standard errors, and the degrees of freedom that they are known from
+    errors = [(float(resampled.std(ddof=1)), math.inf)]
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
     tail = (1 - LEVEL) / 2 / comparisons
     half = math.hypot(*(stats.t.isf(tail, degrees) * error for error, degrees in errors))
@@ -189,7 +230,9 @@ def estimate(
         over=f"test sentences{' and seeds' if noise else ''}",
         seeds=(min(seeds), max(seeds)),
         counts_seeds=noise is not None,
-        detectable=math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors)) if noise else None,
+        detectable=math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors))
+        if noise
+        else None,
         unit=unit,
     )
 
@@ -197,24 +240,35 @@ def estimate(
 def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Estimate:
     """Return the share that is true in the first minus that in the second, in points, of the same items in the same order.
 
-    The interval is that of Bonett and Price (2012), with an item more of each kind that differs: it is not empty where no item differs.
+    The interval is that of Bonett and Price (2012), with an item more of each kind that differs: it
+    is not empty where no item differs.
     """
     count = len(first) + 2
     more = (1 + sum(a and not b for a, b in zip(first, second, strict=True))) / count
     less = (1 + sum(b and not a for a, b in zip(first, second, strict=True))) / count
     half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((more + less - (more - less) ** 2) / count)
     middle = 100 * (more - less)
-    return Estimate(100 * (sum(first) - sum(second)) / len(first), float(middle - 100 * half), float(middle + 100 * half), LEVEL, over)
+    return Estimate(
+        100 * (sum(first) - sum(second)) / len(first),
+        float(middle - 100 * half),
+        float(middle + 100 * half),
+        LEVEL,
+        over,
+    )
 
 
-def over_seeds(found: Sequence[Estimate], least: float = -math.inf, most: float = math.inf) -> Estimate:
+def over_seeds(
+    found: Sequence[Estimate], least: float = -math.inf, most: float = math.inf
+) -> Estimate:
     """Return the mean of a number over the models of several seeds, with an interval over what it was taken from and over seeds.
 
-    All models are measured on the same items, so more seeds do not narrow the interval over items: it is as wide as theirs are on average.
-    That of the seeds is Student's, from these alone. The two are put together as those of `estimate` are. A number of a single seed stays
-    as it is, and says that it is one's.
+    All models are measured on the same items, so more seeds do not narrow the interval over items:
+        it is as wide as theirs are on average.
+    That of the seeds is Student's, from these alone. The two are put together as those of
+    `estimate` are. A number of a single seed stays as it is, and says that it is one's.
 
-    Counts of few seeds are often equal, which does not mean that another seed would count the same: a number that comes in steps varies at
+    Counts of few seeds are often equal, which does not mean that another seed would count the same:
+        a number that comes in steps varies at
     least as much as rounding to a step does (Sheppard's correction, a twelfth of the step squared).
 
     Args:
@@ -227,7 +281,9 @@ def over_seeds(found: Sequence[Estimate], least: float = -math.inf, most: float 
     step = max(one.step for one in found)
     middle, error = values.mean(), math.sqrt(max(values.var(ddof=1), step**2 / 12) / len(values))
     half = stats.t.isf((1 - LEVEL) / 2, len(values) - 1) * error
-    low, high = (math.hypot(half, np.mean(values - [one.ends[end] for one in found])) for end in (0, 1))
+    low, high = (
+        math.hypot(half, np.mean(values - [one.ends[end] for one in found])) for end in (0, 1)
+    )
     over, seeds = " or ".join(dict.fromkeys(one.over for one in found)), (len(values), len(values))
     ends = max(least, float(middle - low)), min(most, float(middle + high))
     return Estimate(float(middle), *ends, LEVEL, over, seeds, counts_seeds=True)
@@ -236,12 +292,16 @@ def over_seeds(found: Sequence[Estimate], least: float = -math.inf, most: float 
 def median(values: Sequence[float], over: str) -> Estimate:
     """Return the median and its interval between two of the values, which needs no distribution, but independent values.
 
-    Five values are too few for 95 %: then the interval is from the least to the largest, and its level is said.
+    Five values are too few for 95 %: then the interval is from the least to the largest, and its
+    level is said.
     """
     ordered = sorted(values)
-    outside = max(0, int(stats.binom.ppf((1 - LEVEL) / 2, len(ordered), 0.5)) - 1)  # values on either side
+    # values on either side
+    outside = max(0, int(stats.binom.ppf((1 - LEVEL) / 2, len(ordered), 0.5)) - 1)
     level = 1 - 2 * stats.binom.cdf(outside, len(ordered), 0.5)
-    return Estimate(float(np.median(ordered)), ordered[outside], ordered[-1 - outside], float(level), over)
+    return Estimate(
+        float(np.median(ordered)), ordered[outside], ordered[-1 - outside], float(level), over
+    )
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Estimate:

@@ -1,6 +1,7 @@
 """The metrics of every task, each read as sums over texts where it can be: BLEU and chrF, ROUGE from Google's `rouge-score`, distinct-n.
 
-ROUGE and distinct-n read English: words are runs of letters a to z and digits, lower-cased, as the tokeniser of `rouge-score` cuts them.
+ROUGE and distinct-n read English: words are runs of letters a to z and digits, lower-cased, as the
+tokeniser of `rouge-score` cuts them.
 """
 
 import sys
@@ -15,7 +16,14 @@ from sacrebleu.utils import sum_of_lists
 
 from repro.data.characters import spaced
 from repro.errors import InputError, check_kind, did_you_mean
-from repro.statistics.scripts import ALPHABETS, HAN, JAPANESE, disagreement, is_cut_into_words, unspaced_kind
+from repro.statistics.scripts import (
+    ALPHABETS,
+    HAN,
+    JAPANESE,
+    disagreement,
+    is_cut_into_words,
+    unspaced_kind,
+)
 
 TOKENIZERS = {HAN: "zh", JAPANESE: "char", ALPHABETS: "char"}
 """Kind of text without blanks between words -> sacreBLEU's tokeniser for it."""
@@ -31,18 +39,25 @@ class RougeSignature(Signature):
 
     def __init__(self, args: dict) -> None:
         super().__init__(args)
-        self.info |= {"case": "lc", "tok": "a-z0-9", "stem": "porter", "score": "mean-f1", "version": VERSION}
+        self.info |= {
+            "case": "lc",
+            "tok": "a-z0-9",
+            "stem": "porter",
+            "score": "mean-f1",
+            "version": VERSION,
+        }
 
 
 class Rouge(Metric):
     """ROUGE (Lin 2004), built like sacreBLEU's own metrics: its statistics of a text are the F1 and a count of one.
 
-    Words are stemmed, as in the evaluations of CNN/DailyMail that run ROUGE-1.5.5 with ``-m``. The score of a corpus is the mean of the
-    F1 of its texts, in percent. A text is one sequence to ROUGE-L; "summary-level" ROUGE-L, which matches each sentence by itself, is a
-    higher number.
+    Words are stemmed, as in the evaluations of CNN/DailyMail that run ROUGE-1.5.5 with ``-m``. The
+    score of a corpus is the mean of the F1 of its texts, in percent. A text is one sequence to
+    ROUGE-L; "summary-level" ROUGE-L, which matches each sentence by itself, is a higher number.
 
     Args:
-        kind: `rouge1` (shared words), `rouge2` (shared pairs of words) or `rougeL` (longest common subsequence).
+        kind: `rouge1` (shared words), `rouge2` (shared pairs of words) or `rougeL` (longest common
+            subsequence).
     """
 
     _SIGNATURE_TYPE = RougeSignature
@@ -59,7 +74,9 @@ class Rouge(Metric):
     def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, str]:
         return {"reference": refs[0]}
 
-    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, str]) -> list[float]:
+    def _compute_segment_statistics(
+        self, hypothesis: str, ref_kwargs: dict[str, str]
+    ) -> list[float]:
         return [self._scorer.score(ref_kwargs["reference"], hypothesis)[self.kind].fmeasure, 1]
 
     def _compute_score_from_stats(self, stats: list[float]) -> Score:
@@ -91,7 +108,11 @@ class Distinct:
 
         texts = [self._tokenizer.tokenize(text) for text in hyps]
         num_words = sum(map(len, texts))
-        return 100 * len({gram for words in texts for gram in ngrams(words, self.n)}) / num_words if num_words else 0.0
+        return (
+            100 * len({gram for words in texts for gram in ngrams(words, self.n)}) / num_words
+            if num_words
+            else 0.0
+        )
 
     def signature(self) -> str:
         """Return how the score is made."""
@@ -115,9 +136,11 @@ class CorpusMetric:
 
     def read(self, refs: list[str]) -> None:
         """Count the n-grams of references, once for all the hypotheses to come."""
-        # What the constructors of sacreBLEU's metrics do with references; ours must be prepared first.
+        # What the constructors of sacreBLEU's metrics do with references; ours must be prepared
+        # first.
         self._refs = self.metric._cache_references([self.prepare(refs)])
-        self._rows: list[dict[str, list[float]]] = [{} for _ in refs]  # for each reference, what was counted of every text that met it
+        # for each reference, what was counted of every text that met it
+        self._rows: list[dict[str, list[float]]] = [{} for _ in refs]
 
     def score(self, hyps: list[str]) -> float:
         """Return the score of a corpus against the references that were read."""
@@ -131,9 +154,12 @@ class CorpusMetric:
         """Return the statistics of each text. They are counted once: systems often say the same, and tables and claims share systems."""
         new = [place for place, text in enumerate(hyps) if text not in self._rows[place]]
         if new:
-            # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it offers them to its own tests only.
+            # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it
+            # offers them to its own tests only.
             self.metric._ref_cache = [self._refs[place] for place in new]
-            counted = self.metric._extract_corpus_statistics(self.prepare([hyps[place] for place in new]), None)
+            counted = self.metric._extract_corpus_statistics(
+                self.prepare([hyps[place] for place in new]), None
+            )
             for place, row in zip(new, counted, strict=True):
                 self._rows[place][hyps[place]] = row
         return [rows[text] for rows, text in zip(self._rows, hyps, strict=True)]
@@ -146,11 +172,14 @@ class CorpusMetric:
 class MosesBLEU(CorpusMetric):
     """Tokenised, lower-cased BLEU, as papers report that score Moses-tokenised text with multi-bleu.
 
-    Tokeniser: sacremoses, without escaping. The score is sacreBLEU's on the tokens, without a tokeniser of its own.
+    Tokeniser: sacremoses, without escaping. The score is sacreBLEU's on the tokens, without a
+        tokeniser of its own.
     """
 
     def __init__(self, language: str) -> None:
-        super().__init__(TOKENISED, sacrebleu.BLEU(tokenize="none", force=True, smooth_method="none"))
+        super().__init__(
+            TOKENISED, sacrebleu.BLEU(tokenize="none", force=True, smooth_method="none")
+        )
         self._tokenize = _moses(language)
 
     def prepare(self, sentences: list[str]) -> list[str]:
@@ -159,13 +188,19 @@ class MosesBLEU(CorpusMetric):
 
     def signature(self) -> str:
         """Return sacreBLEU's signature with the tokeniser that was really used; only after references were read."""
-        return super().signature().replace("case:mixed", "case:lc").replace("tok:none", f"tok:sacremoses-{version('sacremoses')}")
+        return (
+            super()
+            .signature()
+            .replace("case:mixed", "case:lc")
+            .replace("tok:none", f"tok:sacremoses-{version('sacremoses')}")
+        )
 
 
 def bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
     """Return cased BLEU with the tokeniser that fits the references: sacreBLEU's default, or what `unspaced_tokenizer` says."""
     tokenizer = unspaced_tokenizer(target, refs) or "13a"
-    # sacreBLEU warns of hypotheses cut into words and marks: a slip where the references are not, and as it should be where they are.
+    # sacreBLEU warns of hypotheses cut into words and marks: a slip where the references are not,
+    # and as it should be where they are.
     is_cut = tokenizer == "none" or 2 * sum(ref.rstrip().endswith(" .") for ref in refs) > len(refs)
     return CorpusMetric("BLEU", sacrebleu.BLEU(tokenize=tokenizer, force=is_cut))
 
@@ -176,29 +211,46 @@ def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
     if tokenizer == "none":
         kind = unspaced_kind(refs, target)
         return MosesBLEU(MOSES_CODES.get(kind, target) if kind else target)
-    return CorpusMetric(TOKENISED, sacrebleu.BLEU(tokenize=tokenizer, lowercase=True, smooth_method="none"))
+    return CorpusMetric(
+        TOKENISED, sacrebleu.BLEU(tokenize=tokenizer, lowercase=True, smooth_method="none")
+    )
 
 
 def unspaced_tokenizer(target: str, refs: Sequence[str]) -> str | None:
     """Return sacreBLEU's tokeniser for references in a script without blanks between words, else None.
 
-    It is `none` where they were cut into words beforehand. The letters decide, not the name of the language: files call
-    Chinese `zh`, `cn`, `chs` or `lzh`.
+    It is `none` where they were cut into words beforehand. The letters decide, not the name of the
+    language: files call Chinese `zh`, `cn`, `chs` or `lzh`.
     """
     kind = unspaced_kind(refs, target)
     return kind and ("none" if is_cut_into_words(refs, kind) else TOKENIZERS[kind])
 
 
 METRICS: dict[str, Callable[[str, Sequence[str]], list[CorpusMetric | Distinct]]] = {
-    "translation": lambda *text: [bleu_for(*text), CorpusMetric("chrF", sacrebleu.CHRF()), tokenised_bleu_for(*text)],
-    "summarisation": lambda *_: [*map(CorpusMetric, ("ROUGE-1", "ROUGE-2", "ROUGE-L"), map(Rouge, ("rouge1", "rouge2", "rougeL")))],
-    "dialogue": lambda *_: [*map(CorpusMetric, ("BLEU", "ROUGE-L"), (sacrebleu.BLEU(), Rouge("rougeL"))), Distinct(1), Distinct(2)],
+    "translation": lambda *text: [
+        bleu_for(*text),
+        CorpusMetric("chrF", sacrebleu.CHRF()),
+        tokenised_bleu_for(*text),
+    ],
+    "summarisation": lambda *_: [
+        *map(
+            CorpusMetric,
+            ("ROUGE-1", "ROUGE-2", "ROUGE-L"),
+            map(Rouge, ("rouge1", "rouge2", "rougeL")),
+        )
+    ],
+    "dialogue": lambda *_: [
+        *map(CorpusMetric, ("BLEU", "ROUGE-L"), (sacrebleu.BLEU(), Rouge("rougeL"))),
+        Distinct(1),
+        Distinct(2),
+    ],
 }
 """The task of a corpus -> what its hypotheses are scored with, given language and text of the references (all but translations are
 English)."""
 
 
-@lru_cache(maxsize=16)  # the systems of a table share a few test sets, and references are half the work of a score
+# the systems of a table share a few test sets, and references are half the work of a score
+@lru_cache(maxsize=16)
 def metrics_for(task: str, target: str, refs: tuple[str, ...]) -> list[CorpusMetric | Distinct]:
     """Return the metrics of a task, which have read the references.
 

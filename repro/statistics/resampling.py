@@ -14,9 +14,12 @@ NUM_SAMPLES = 10_000
 def resamples(num_sentences: int, num_samples: int = NUM_SAMPLES) -> np.ndarray:
     """Return how often each resample draws each sentence, `(num_samples, num_sentences)`; the same for every call."""
     random = np.random.default_rng(BOOTSTRAP_SEED)
-    counts = np.empty((num_samples, num_sentences), np.uint8)  # the largest count of any is far below 256
+    # the largest count of any is far below 256
+    counts = np.empty((num_samples, num_sentences), np.uint8)
     for row in counts:
-        row[:] = np.bincount(random.integers(num_sentences, size=num_sentences), minlength=num_sentences)
+        row[:] = np.bincount(
+            random.integers(num_sentences, size=num_sentences), minlength=num_sentences
+        )
     return counts
 
 
@@ -33,19 +36,22 @@ def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
 def _bleu_of_resamples(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
     found = np.frombuffer(sums, dtype).reshape(shape).astype(np.float32)
     blocks = np.array_split(resamples(len(found)), BLOCKS)
-    return bleu_of_sums(np.concatenate([block.astype(np.float32) @ found for block in blocks]))  # exact: whole numbers far below 2^24
+    # exact: whole numbers far below 2^24
+    return bleu_of_sums(np.concatenate([block.astype(np.float32) @ found for block in blocks]))
 
 
 def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
     """Return the corpus BLEU of each row of added-up `metrics.CorpusMetric.statistics`.
 
     Args:
-        sums: lengths of hypothesis and reference, n-grams of one to four that match, and that there are, `(num_rows, 10)`.
+        sums: lengths of hypothesis and reference, n-grams of one to four that match, and that there
+            are, `(num_rows, 10)`.
     """
     hyp_len, ref_len, *ngrams = sums.astype(float).T
     matches, totals = np.array(ngrams[:4]), np.array(ngrams[4:])
     with np.errstate(divide="ignore", invalid="ignore"):
-        halved = 2.0 ** -np.cumsum(matches == 0, axis=0)  # for the first order without a match half of one counts, then a quarter ...
+        # for the first order without a match half of one counts, then a quarter ...
+        halved = 2.0 ** -np.cumsum(matches == 0, axis=0)
         precisions = np.where(matches == 0, halved, matches) / totals
         brevity = np.exp(np.minimum(0.0, 1 - ref_len / hyp_len))
         scores = 100 * brevity * np.exp(np.log(precisions).mean(axis=0))

@@ -31,14 +31,19 @@ def _pattern(text: str) -> regex.Pattern[str]:
     return regex.compile(text, regex.VERSION1)  # which has differences and intersections of sets
 
 
-_ATTACHED = _pattern(r"[\p{M}\p{Cf}\u0f0b\u0f0c]")  # marks, what is invisible, the dot after a Tibetan syllable
-_LETTER, _KANA, _OTHERS = map(_pattern, (LETTER, rf"[[{KANA}]&&\p{{L}}]", rf"[[{OTHERS}]&&\p{{L}}]"))
+# marks, what is invisible, the dot after a Tibetan syllable
+_ATTACHED = _pattern(r"[\p{M}\p{Cf}\u0f0b\u0f0c]")
+_LETTER, _KANA, _OTHERS = map(
+    _pattern, (LETTER, rf"[[{KANA}]&&\p{{L}}]", rf"[[{OTHERS}]&&\p{{L}}]")
+)
 _HANGUL = _pattern(r"\p{Hangul}")
 _WORD = _pattern(rf"[\p{{L}}--[{ALL}]]+")  # letters of all other scripts
 _TOGETHER, _APART = _pattern(rf"(?<={LETTER}){LETTER}"), _pattern(rf"(?<={LETTER})[^\S\n]+{LETTER}")
 
-MOST, SOME = 0.5, 0.1  # of letters without blanks and words of others, together; the code decides which of the two
-SOME_KANA = 0.05  # of Chinese characters and kana; Japanese has more than half, Chinese a quoted name
+# of letters without blanks and words of others, together; the code decides which of the two
+MOST, SOME = 0.5, 0.1
+# of Chinese characters and kana; Japanese has more than half, Chinese a quoted name
+SOME_KANA = 0.05
 LONGEST_WORD = {HAN: 3, JAPANESE: 3, ALPHABETS: 5}
 """Letters that words have at most on average, without the marks on them; Thai phrases have 10."""
 
@@ -55,11 +60,13 @@ def unspaced_kind(texts: Sequence[str], code: str = "") -> str | None:
 
     Args:
         texts: its sentences.
-        code: of its language. If that has no blanks, a tenth of such letters is enough, as in lists of names.
+        code: of its language. If that has no blanks, a tenth of such letters is enough, as in lists
+            of names.
     """
     text = _ATTACHED.sub("", "\n".join(texts))
     unspaced, words = len(_LETTER.findall(text)), len(_WORD.findall(text))
-    if len(_HANGUL.findall(text)) > SOME * unspaced:  # Korean, in which a Chinese character is a part of a word
+    # Korean, in which a Chinese character is a part of a word
+    if len(_HANGUL.findall(text)) > SOME * unspaced:
         return None
     if unspaced <= (SOME if language_of(code) in KIND_OF_CODE else MOST) * (unspaced + words):
         return None
@@ -72,8 +79,8 @@ def unspaced_kind(texts: Sequence[str], code: str = "") -> str | None:
 def is_cut_into_words(texts: Sequence[str], kind: str) -> bool:
     """Tell whether blanks stand between the words of a text of such a kind.
 
-    Blanks around words of other scripts count for nothing. A blank here and there is no sign either:
-    Thai, Lao, Khmer and Burmese have it between phrases.
+    Blanks around words of other scripts count for nothing. A blank here and there is no sign
+    either: Thai, Lao, Khmer and Burmese have it between phrases.
     """
     text = _ATTACHED.sub("", "\n".join(texts))
     apart, together = len(_APART.findall(text)), len(_TOGETHER.findall(text))

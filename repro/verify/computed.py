@@ -1,7 +1,8 @@
 """What this code computes, held against what it computed when the stored results were written.
 
-A file beside the results has a row for each model and for each way of training among them. A row is written
-once, from then on it is compared: an edit of the code that changes a result is seen without training anything.
+A file beside the results has a row for each model and for each way of training among them. A row is
+written once, from then on it is compared: an edit of the code that changes a result is seen without
+training anything.
 """
 
 import json
@@ -21,7 +22,17 @@ from repro.runs.behaviour import Behaviour, changes, of_model, of_training
 from repro.runs.naming import system_of
 from repro.runs.provenance import commit_of
 
-DECISIVE = ("max_updates", "learning_rate", "schedule", "warmup", "label_smoothing", "clip_norm", "adam_beta2", "gate_penalty", "gate_rate")
+DECISIVE = (
+    "max_updates",
+    "learning_rate",
+    "schedule",
+    "warmup",
+    "label_smoothing",
+    "clip_norm",
+    "adam_beta2",
+    "gate_penalty",
+    "gate_rate",
+)
 """The options of training that decide the numbers of `of_training`."""
 
 
@@ -39,7 +50,11 @@ class Row:
         if isinstance(self.config, ModelConfig):
             return system_of(self.config)
         usual = TrainConfig()
-        changed = [f"{name}={value}" for name in DECISIVE if (value := getattr(self.config, name)) != getattr(usual, name)]
+        changed = [
+            f"{name}={value}"
+            for name in DECISIVE
+            if (value := getattr(self.config, name)) != getattr(usual, name)
+        ]
         return " ".join(["training", *changed])
 
     def changes(self) -> list[str]:
@@ -51,8 +66,8 @@ def verify_behaviour(folder: Path) -> tuple[list[str], str]:
     """Compute every row beside the results again.
 
     Returns:
-        A line for each way in which this code differs from the code of the results, and a line that says what
-        was compared, which is empty if no row is stored.
+        A line for each way in which this code differs from the code of the results, and a line that
+        says what was compared, which is empty if no row is stored.
 
     Raises:
         DamagedFileError: the file of rows is not what was written.
@@ -72,22 +87,34 @@ def verify_behaviour(folder: Path) -> tuple[list[str], str]:
     stored = {row.config for row in rows}
     missing = [config for config in _configs(folder) if config not in stored]
     rest = f"; without a row: {len(missing)}, which repro results --update adds" if missing else ""
-    return problems, f"this code computes what it computed when the results were written: rows compared: {len(rows)}{rest}"
+    return (
+        problems,
+        f"this code computes what it computed when the results were written: rows compared: {len(rows)}{rest}",
+    )
 
 
 def update_behaviour(folder: Path) -> Path:
     """Add a row for each model and way of training in the records that has none; keep the others as they are.
 
     Raises:
-        InputError: this code computes something else than a stored row says: a new row would hide it.
+        InputError: this code computes something else than a stored row says: a new row would hide
+            it.
         DamagedFileError: the file of rows is not what was written.
     """
     path, rows = folder / BEHAVIOUR, _load(folder)
     stored = {row.config: row for row in rows}
     commit = commit_of(Path(str(transformer.__file__)).resolve())
-    added = [Row(config, commit, _computed(config)) for config in _configs(folder) if config not in stored]
+    added = [
+        Row(config, commit, _computed(config))
+        for config in _configs(folder)
+        if config not in stored
+    ]
     if added and (problems := verify_behaviour(folder)[0]):
-        raise InputError(str(path), problems[0].partition(": ")[2], "restore the code, or delete the file: then all rows are new")
+        raise InputError(
+            str(path),
+            problems[0].partition(": ")[2],
+            "restore the code, or delete the file: then all rows are new",
+        )
     lines = sorted(json.dumps(_as_dict(row)) for row in [*rows, *added])
     if added:
         write_atomic(path, ("[\n " + ",\n ".join(lines) + "\n]\n").encode())
@@ -102,15 +129,25 @@ def _configs(folder: Path) -> Iterable[ModelConfig | TrainConfig]:
     """Return the distinct models and ways of training in the records of a folder that can be read."""
     found: dict[ModelConfig | TrainConfig, None] = {}
     for record in read_records(folder)[0].values():
-        train = {name: value for name, value in record["config"]["train"].items() if name in DECISIVE}
+        train = {
+            name: value for name, value in record["config"]["train"].items() if name in DECISIVE
+        }
         found[from_dict(ModelConfig, record["config"]["model"])] = None
         found[from_dict(TrainConfig, train)] = None
     return found
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
-    part, names = row.config.part, DECISIVE if isinstance(row.config, TrainConfig) else [option.name for option in fields(row.config)]
-    return {part: {name: asdict(row.config)[name] for name in names}, "commit": row.commit} | row.numbers
+    part, names = (
+        row.config.part,
+        DECISIVE
+        if isinstance(row.config, TrainConfig)
+        else [option.name for option in fields(row.config)],
+    )
+    return {
+        part: {name: asdict(row.config)[name] for name in names},
+        "commit": row.commit,
+    } | row.numbers
 
 
 def _load(folder: Path) -> list[Row]:
@@ -119,14 +156,26 @@ def _load(folder: Path) -> list[Row]:
         return []
     try:
         return [_as_row(values) for values in json.loads(read_plain(path))]
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, InputError) as error:
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+        InputError,
+    ) as error:
         mend = "restore it; deleted, it is made again by repro results --update, of the code that is here"
-        raise DamagedFileError(str(path), f"does not say what the code computed ({error})", mend) from error
+        raise DamagedFileError(
+            str(path), f"does not say what the code computed ({error})", mend
+        ) from error
 
 
 def _as_row(values: dict[str, Any]) -> Row:
     part, cls = ("model", ModelConfig) if "model" in values else ("train", TrainConfig)
     numbers = {name: value for name, value in values.items() if name not in (part, "commit")}
-    if not numbers or not all(isinstance(number, float | int) for of_name in numbers.values() for number in of_name):
+    if not numbers or not all(
+        isinstance(number, float | int) for of_name in numbers.values() for number in of_name
+    ):
         raise ValueError("a row without numbers")
     return Row(from_dict(cls, values[part]), values["commit"], numbers)

@@ -25,7 +25,14 @@ from repro.records.sentences import describe_references
 from repro.records.stored import overlap_of
 from repro.records.translations import changed_by, hypotheses_of, recount, rescore
 from repro.statistics.metrics import metrics_for
-from repro.verify.plausible import check_heads_there, check_kept, check_maps, check_off_diagonal, check_speed, check_training
+from repro.verify.plausible import (
+    check_heads_there,
+    check_kept,
+    check_maps,
+    check_off_diagonal,
+    check_speed,
+    check_training,
+)
 
 ROUNDING = 0.51 * 10**-DIGITS  # of the numbers in head records
 
@@ -51,9 +58,17 @@ def _check_scores(record: Record, _: Scores) -> Findings:
     yield from unequal("number of scores", len(record["scores"]), len(again))
     for stored, derived in zip(record["scores"], again, strict=True):
         yield from unequal("scores", stored, derived)
-    yield from unequal("target tokens per second", training["target_tokens_per_second"], round(training["tokens"] / training["seconds"]))
-    seconds = decoding["seconds"]  # stored with two decimals: a sentence of one's own may have taken 0.00
-    slowest, fastest = number / (seconds + 0.005), number / (seconds - 0.005) if seconds > 0.005 else np.inf
+    yield from unequal(
+        "target tokens per second",
+        training["target_tokens_per_second"],
+        round(training["tokens"] / training["seconds"]),
+    )
+    # stored with two decimals: a sentence of one's own may have taken 0.00
+    seconds = decoding["seconds"]
+    slowest, fastest = (
+        number / (seconds + 0.005),
+        number / (seconds - 0.005) if seconds > 0.005 else np.inf,
+    )
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
         yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
     yield from unequal("parameters", training["parameters"], count_parameters(_model(record)))
@@ -63,7 +78,9 @@ def _check_scored_text(record: Record, _: Scores) -> Findings:
     """Score the translations again, with the corpus."""
     _check_at_hand(record)
     corpus = load_once(*_pair(record).values())
-    yield from unequal("fingerprint of the data", record["provenance"]["data_fingerprint"], corpus.fingerprint)
+    yield from unequal(
+        "fingerprint of the data", record["provenance"]["data_fingerprint"], corpus.fingerprint
+    )
     for what, is_so in recount(record).items():
         yield None if is_so else f"{what}: are not what the translations and the corpus give"
     in_train = overlap_of(**_pair(record), split=record["split"]).get("in_train")
@@ -82,29 +99,46 @@ def _model(record: Record) -> Transformer:
 
 @lru_cache(maxsize=200)
 def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
-    return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)  # the ratio of the data is no parameter
+    # the ratio of the data is no parameter
+    return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)
 
 
 def _check_at_hand(record: Record) -> None:
     """Refuse a record of own files that are on another machine: it is not damaged."""
     for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
         if not is_at_hand(name):
-            raise MachineError(name, "is not on this machine", "verify where the folder is, or put it back")
+            raise MachineError(
+                name, "is not on this machine", "verify where the folder is, or put it back"
+            )
 
 
 def _check_masks(record: Record, scores: Scores) -> Findings:
-    whole, scored = hypotheses_of(record), _scores_of(record["config_digest"], record["split"], scores)
+    whole, scored = (
+        hypotheses_of(record),
+        _scores_of(record["config_digest"], record["split"], scores),
+    )
     yield from unequal("number of translations without a mask", len(whole), scored["sentences"])
     numbers = {0, *map(int, record["masks"])}
-    yield from unequal("masks of the translations", sorted(set(record["tables"]["masks"]["mask"].tolist()) - numbers), [])
+    yield from unequal(
+        "masks of the translations",
+        sorted(set(record["tables"]["masks"]["mask"].tolist()) - numbers),
+        [],
+    )
     places = heads_of(_model(record), "encoder_self")
-    heads = {str(head + 1): [list(place) for place in places if place.head == head] for head in {place.head for place in places}}
+    heads = {
+        str(head + 1): [list(place) for place in places if place.head == head]
+        for head in {place.head for place in places}
+    }
     yield from unequal("masks", sorted(record["masks"]), sorted(heads))
     for number, mask in record["masks"].items():
         yield from unequal(f"heads of mask {number}", mask["heads"], heads.get(number))
         for place, text in changed_by(record, int(number)).items():
             is_changed = 0 <= place < len(whole) and whole[place] != text
-            yield None if is_changed else f"mask {number}: sentence {place} is not changed by it, or is not there"
+            yield (
+                None
+                if is_changed
+                else f"mask {number}: sentence {place} is not changed by it, or is not there"
+            )
 
 
 def _check_masked_text(record: Record, _: Scores) -> Findings:
@@ -115,11 +149,17 @@ def _check_masked_text(record: Record, _: Scores) -> Findings:
     if max(table["sentence"].tolist()) >= len(refs):
         yield f"translations: are of more sentences than {record['split']} has"
         return
-    rows = list(zip(table["mask"].tolist(), table["sentence"].tolist(), table["hypothesis"], strict=True))
+    rows = list(
+        zip(table["mask"].tolist(), table["sentence"].tolist(), table["hypothesis"], strict=True)
+    )
     metrics = metrics_for(task_of(data["corpus"]), data["target"], tuple(refs))
-    yield from unequal("counts of the translations", table.digest, masks_table(rows, refs, data["target"]).digest)
     yield from unequal(
-        "lengths of the references", record["tables"]["references"].digest, describe_references(metrics, sources, refs).digest
+        "counts of the translations", table.digest, masks_table(rows, refs, data["target"]).digest
+    )
+    yield from unequal(
+        "lengths of the references",
+        record["tables"]["references"].digest,
+        describe_references(metrics, sources, refs).digest,
     )
 
 
@@ -132,19 +172,29 @@ def _check_heads(record: Record, _: Scores) -> Findings:
     for site, heads in shape_of(record["config"]["model"]).items():
         yield from check_heads_there(site, record["sites"][site], heads)
         if max(heads):
-            yield from _check_site(site, record["sites"][site], syntactic if site == "encoder_self" else None)
+            yield from _check_site(
+                site, record["sites"][site], syntactic if site == "encoder_self" else None
+            )
     yield from unequal("split", record["split"], "dev")
-    yield from unequal("sentences", record["measured"]["sentences"], record["measured"]["sentences_of_split"])
+    yield from unequal(
+        "sentences", record["measured"]["sentences"], record["measured"]["sentences_of_split"]
+    )
 
 
 def _check_measured_text(record: Record, _: Scores) -> Findings:
     """Count the sentences of dev, with the corpus."""
     _check_at_hand(record)
-    yield from unequal("sentences", record["measured"]["sentences_of_split"], len(load_once(*_pair(record).values())["dev"]))
+    yield from unequal(
+        "sentences",
+        record["measured"]["sentences_of_split"],
+        len(load_once(*_pair(record).values())["dev"]),
+    )
 
 
 def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Findings:
-    numbers: dict[str, Any] = {field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)}
+    numbers: dict[str, Any] = {
+        field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)
+    }
     statistics = HeadStatistics(**numbers)
     for name in ("main_offset", "positional"):
         if not _agree(_numbers(found[name]), getattr(statistics, name)):
@@ -154,7 +204,8 @@ def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) 
     for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
         for layer, row in enumerate(found[name]):
             whole = np.nansum(_numbers(row) ** power)
-            if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:  # 0: nothing depends on the layer
+            # 0: nothing depends on the layer
+            if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:
                 yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
 
 
@@ -165,10 +216,20 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
         positions = syntax["positions"][relation]
         total, most = sum(positions.values()), max(positions.values(), default=0)
         baseline = most / total if total else np.nan
-        accuracies, stored = ([_numbers(rows) for rows in syntax[name][relation].values()] for name in ("accuracy", "margin"))
-        margins.append([(np.round(accuracy * total) - most) / total if total else accuracy for accuracy in accuracies])
+        accuracies, stored = (
+            [_numbers(rows) for rows in syntax[name][relation].values()]
+            for name in ("accuracy", "margin")
+        )
+        margins.append(
+            [
+                (np.round(accuracy * total) - most) / total if total else accuracy
+                for accuracy in accuracies
+            ]
+        )
         if not _agree(_numbers(syntax["baseline"][relation]), baseline):
-            differences.append(f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived {baseline:.5f}")
+            differences.append(
+                f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived {baseline:.5f}"
+            )
         if not all(_agree(a, b) for a, b in zip(stored, margins[-1], strict=True)):
             differences.append(f"margins of {relation}: are not those of its accuracies")
     return np.array(margins), differences
@@ -180,23 +241,52 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
     for name, sites in SERIES.items():
         runs = [point["run"] for point in series[name]["points"]]
         yield from unequal(f"models of series {name}", sorted(runs), sorted(set(runs)))
-        yield from unequal(f"heads of series {name}", series[name]["heads"], sum(sum(whole[site]) for site in sites))
+        yield from unequal(
+            f"heads of series {name}",
+            series[name]["heads"],
+            sum(sum(whole[site]) for site in sites),
+        )
         heads = {point["penalty"]: point["heads"] for point in series[name]["points"]}
-        yield from unequal(f"penalties of series {name}", sorted(heads), tried_penalties(name, series[name]["heads"], heads))
+        yield from unequal(
+            f"penalties of series {name}",
+            sorted(heads),
+            tried_penalties(name, series[name]["heads"], heads),
+        )
         yield from _check_control(record, name, scores)
         for point in series[name]["points"]:
             yield from check_kept(point, whole)
             pruned = _scores_of(point["config_digest"], "test", scores)
             yield from unequal("run", point["run"], pruned["run"])
-            yield from unequal(f"start of {point['run']}", pruned["config"]["train"]["start_from"], record["run"])
-            yield from unequal(f"gates of {point['run']}", list(pruned["config"]["model"]["gated_sites"]), list(sites))
-            yield from unequal(f"{point['run']} penalty", point["penalty"], pruned["config"]["train"]["gate_penalty"])
             yield from unequal(
-                f"{point['run']} heads", point["heads"], sum(len(layer) for site in sites for layer in point["kept_heads"][site])
+                f"start of {point['run']}", pruned["config"]["train"]["start_from"], record["run"]
             )
-    small, scratch = (_scores_of(series["scratch"][which], "test", scores) for which in ("pruned", "scratch"))
-    cut_from = [point for point in series["all"]["points"] if point["run"] == small["config"]["train"]["cut_from"]]
-    shapes = [{site: list(map(len, layers)) for site, layers in point["kept_heads"].items()} for point in cut_from]
+            yield from unequal(
+                f"gates of {point['run']}",
+                list(pruned["config"]["model"]["gated_sites"]),
+                list(sites),
+            )
+            yield from unequal(
+                f"{point['run']} penalty",
+                point["penalty"],
+                pruned["config"]["train"]["gate_penalty"],
+            )
+            yield from unequal(
+                f"{point['run']} heads",
+                point["heads"],
+                sum(len(layer) for site in sites for layer in point["kept_heads"][site]),
+            )
+    small, scratch = (
+        _scores_of(series["scratch"][which], "test", scores) for which in ("pruned", "scratch")
+    )
+    cut_from = [
+        point
+        for point in series["all"]["points"]
+        if point["run"] == small["config"]["train"]["cut_from"]
+    ]
+    shapes = [
+        {site: list(map(len, layers)) for site, layers in point["kept_heads"].items()}
+        for point in cut_from
+    ]
     for which in (small, scratch):
         yield from unequal(f"shape of {which['run']}", [shape_of(which["config"]["model"])], shapes)
 
@@ -207,14 +297,26 @@ def _check_control(record: Record, name: str, scores: Scores) -> Findings:
         yield f"series {name} has no control: {NO_CONTROL}"
         return
     control = _scores_of(record["series"][name]["continued"], "test", scores)["config"]
-    yield from unequal(f"start of the control of series {name}", control["train"]["start_from"], record["run"])
-    yield from unequal(f"gates of the control of series {name}", list(control["model"]["gated_sites"]), [])
-    yield from unequal(f"frozen decoder of the control of series {name}", control["train"]["freeze_decoder"], name == "encoder")
+    yield from unequal(
+        f"start of the control of series {name}", control["train"]["start_from"], record["run"]
+    )
+    yield from unequal(
+        f"gates of the control of series {name}", list(control["model"]["gated_sites"]), []
+    )
+    yield from unequal(
+        f"frozen decoder of the control of series {name}",
+        control["train"]["freeze_decoder"],
+        name == "encoder",
+    )
 
 
 def _scores_of(digest: str, split: str, scores: Scores) -> Record:
     if (digest, split) not in scores:
-        raise NotMeasured(f"the run of configuration {digest}", f"its translations of {split} are not stored", "repro run makes them")
+        raise NotMeasured(
+            f"the run of configuration {digest}",
+            f"its translations of {split} are not stored",
+            "repro run makes them",
+        )
     return scores[digest, split]
 
 

@@ -12,14 +12,17 @@ from repro.core.config import SELF_SITES, SITES
 SLACK = 0.001  # of the sum of a row of rounded weights
 RANGES = {"confidence": 1, "rarest": 1, "two_rarest": 1, "divergence": math.log(2)}
 """The most that a number of a site in a head record can be; the least is 0. Divergence in nats, all else shares."""
-NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")  # of a site in a head record: all else has rows of heads by layer
+# of a site in a head record: all else has rows of heads by layer
+NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")
 
 
 def check_training(record: Record) -> Iterator[str]:
     """Yield what cannot be of a training: an update at which the schedule cannot end, another number of averaged checkpoints."""
     training, schedule = record["training"], record["config"]["train"]
     update, every = training["update"], schedule["eval_every"]
-    if not 0 < update <= schedule["max_updates"] or (update % every and update != schedule["max_updates"]):
+    if not 0 < update <= schedule["max_updates"] or (
+        update % every and update != schedule["max_updates"]
+    ):
         yield f"update {update} is none of a training of {schedule['max_updates']} with a look every {every}"
     elif schedule["schedule"] == "linear" and update < schedule["max_updates"]:
         yield f"update {update} is before the end of a linear schedule of {schedule['max_updates']}"
@@ -33,10 +36,14 @@ def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Ite
     if known != heads:
         yield f"{site}: has {known} heads by layer, not {heads}"
     for name, rows in found.items():
-        if name not in NOT_BY_HEAD and (sizes := [len(row) for row in rows]) != [max(heads)] * len(heads):
+        if name not in NOT_BY_HEAD and (sizes := [len(row) for row in rows]) != [max(heads)] * len(
+            heads
+        ):
             yield f"{site} {name}: has rows of {sizes} heads, not of {max(heads)} in {len(heads)} layers"
     for name, most in RANGES.items():
-        if not all(0 <= value <= most + SLACK for row in found[name] for value in row if value is not None):
+        if not all(
+            0 <= value <= most + SLACK for row in found[name] for value in row if value is not None
+        ):
             yield f"{site} {name}: is not from 0 to {most:.4g}"
     if (sizes := [len(row) for row in found["divergence"]]) != [len(heads)] * len(heads):
         yield f"{site} divergence: has rows of {sizes} layers, not of {len(heads)}"
@@ -44,20 +51,31 @@ def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Ite
 
 def check_maps(record: Record) -> Iterator[str]:
     """Yield what cannot be attention on the record's sentence: another shape than its tokens', a weight below 0, a row above 1."""
-    model, lengths = record["config"]["model"], {"source": len(record["source"]), "target": len(record["target"])}
-    sides = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
+    model, lengths = (
+        record["config"]["model"],
+        {"source": len(record["source"]), "target": len(record["target"])},
+    )
+    sides = {
+        "encoder_self": ("source", "source"),
+        "decoder_self": ("target", "target"),
+        "cross": ("target", "source"),
+    }
     for site in SITES:
         layers = record["weights"][site]
         if len(layers) != model["encoder_layers" if site == "encoder_self" else "decoder_layers"]:
             yield f"maps of {site}: has {len(layers)} layers"
         for number, weights in enumerate(layers, start=1):
-            if weights is not None and not _is_attention(weights, *(lengths[side] for side in sides[site])):
+            if weights is not None and not _is_attention(
+                weights, *(lengths[side] for side in sides[site])
+            ):
                 yield f"maps of {site}, layer {number}: are no weights of {lengths}"
 
 
 def _is_attention(weights: Any, queries: int, keys: int) -> bool:
     found = np.array(weights, dtype=float)
-    return found.shape[1:] == (queries, keys) and bool((found >= 0).all() and (found.sum(axis=-1) <= 1 + SLACK).all())
+    return found.shape[1:] == (queries, keys) and bool(
+        (found >= 0).all() and (found.sum(axis=-1) <= 1 + SLACK).all()
+    )
 
 
 def check_off_diagonal(record: Record) -> Iterator[str]:
@@ -81,7 +99,17 @@ def check_speed(record: Record) -> Iterator[str]:
 
 def check_kept(point: dict[str, Any], whole: dict[str, list[int]]) -> Iterator[str]:
     """Yield whether a pruned model keeps a head that was not there before, or one twice."""
-    kept = [(site, layer, head) for site in SITES for layer, heads in enumerate(point["kept_heads"][site]) for head in heads]
-    before = {(site, layer, head) for site in SITES for layer, number in enumerate(whole[site]) for head in range(number)}
+    kept = [
+        (site, layer, head)
+        for site in SITES
+        for layer, heads in enumerate(point["kept_heads"][site])
+        for head in heads
+    ]
+    before = {
+        (site, layer, head)
+        for site in SITES
+        for layer, number in enumerate(whole[site])
+        for head in range(number)
+    }
     if len(set(kept)) < len(kept) or not before.issuperset(kept):
         yield f"{point['run']} keeps heads that were not there, or one twice"

@@ -22,10 +22,12 @@ By kind of record, and from what:
                    which heads are kept                          the heads before: each once
                    which penalties were tried                    the search, with the numbers of heads that it found
 
-Verdicts are derived again too, from records alone. That no record was edited, lost or added since, the manifest tells. All else needs the
-model or the clock again, and is as it was measured: the translations and cross entropies themselves, means over queries (confidence,
-distance, entropy, divergence ...), the parameters of gates (`undecided`, `almost_binary`), and seconds; the weights of maps, shares off
-the diagonal and rates of `speed` are held to their shapes and ranges (`plausible.py`).
+Verdicts are derived again too, from records alone. That no record was edited, lost or added since,
+the manifest tells. All else needs the model or the clock again, and is as it was measured: the
+translations and cross entropies themselves, means over queries (confidence, distance, entropy,
+divergence ...), the parameters of gates (`undecided`, `almost_binary`), and seconds; the weights of
+maps, shares off the diagonal and rates of `speed` are held to their shapes and ranges
+(`plausible.py`).
 """
 
 import json
@@ -49,7 +51,15 @@ from repro.runs.naming import run_name, system_of
 from repro.runs.storage import MANIFEST
 from repro.verify.derived import CHECKS, CORPUS_CHECKS, Findings, Scores, unequal
 
-CUT_SHORT = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+CUT_SHORT = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 """What comes of numbers deep in a record that are missing or of another type. `load_record` checks what all readers need, not every
 number: the rest is found here, where it must be named and must not keep the other records from being checked."""
 
@@ -62,7 +72,8 @@ class Verified:
     """What a verification found.
 
     Args:
-        faults: a line for each file that is no record, and each number that is not what its evidence gives.
+        faults: a line for each file that is no record, and each number that is not what its
+            evidence gives.
         unreadable: a line for each file or folder that cannot be opened.
         records: how many were read.
         numbers: how many numbers were derived again.
@@ -90,7 +101,11 @@ def verify_records(folder: Path) -> Verified:
     for error in errors:
         (found.unreadable if isinstance(error, MachineError) else found.faults).append(str(error))
     _check_manifest(folder, found)
-    scores = {(record["config_digest"], record["split"]): record for record in records.values() if kind_of(record) == "scores"}
+    scores = {
+        (record["config_digest"], record["split"]): record
+        for record in records.values()
+        if kind_of(record) == "scores"
+    }
     absent: dict[str, MachineError] = {}
     for path, record in records.items():
         _check(found, path, record, partial(_differences, path, record, scores))
@@ -105,7 +120,9 @@ def verify_records(folder: Path) -> Verified:
 
 def _check_manifest(folder: Path, found: Verified) -> None:
     if not has_manifest(folder):
-        found.unchecked[f"{MANIFEST}, which tells an edited record: repro results --update writes it"].append(str(folder))
+        found.unchecked[
+            f"{MANIFEST}, which tells an edited record: repro results --update writes it"
+        ].append(str(folder))
         return
     try:
         found.faults += [fault for fault in manifest_faults(folder) if fault not in found.faults]
@@ -115,7 +132,9 @@ def _check_manifest(folder: Path, found: Verified) -> None:
         found.faults.append(str(error))
 
 
-def _check_with_corpus(found: Verified, path: Path, record: Record, scores: Scores, absent: dict[str, MachineError]) -> None:
+def _check_with_corpus(
+    found: Verified, path: Path, record: Record, scores: Scores, absent: dict[str, MachineError]
+) -> None:
     """Check a record with its corpus; what is not at hand is looked for once."""
     data = record["config"]["data"]
     needed = f"the corpus {data['corpus']}"
@@ -180,7 +199,9 @@ def verify_claims(folder: Path) -> Verified:
     except ReproError as error:
         places, errors = [], [error]
     for error in errors:
-        (found.unreadable if isinstance(error, MachineError) else found.faults).append(f"verdicts: {error}")
+        (found.unreadable if isinstance(error, MachineError) else found.faults).append(
+            f"verdicts: {error}"
+        )
     for scale, split in places:
         at = scale if split == TEST else f"{scale} on {split}"
         try:
@@ -192,18 +213,28 @@ def verify_claims(folder: Path) -> Verified:
         except ReproError as error:
             found.faults.append(f"verdicts at {at}: {error}")
         except CUT_SHORT as error:
-            found.faults.append(f"verdicts at {at}: they or their records are damaged ({type(error).__name__}: {error})")
+            found.faults.append(
+                f"verdicts at {at}: they or their records are damaged ({type(error).__name__}: {error})"
+            )
     return found
 
 
-def _wrong_verdicts(scale: str, verdicts: dict[str, StoredVerdict], evidence: Evidence) -> list[str]:
+def _wrong_verdicts(
+    scale: str, verdicts: dict[str, StoredVerdict], evidence: Evidence
+) -> list[str]:
     problems = []
-    claims = {paper: claims_of(paper) if evidence.split == TEST else of_scores(claims_of(paper)) for paper in PAPERS}
+    claims = {
+        paper: claims_of(paper) if evidence.split == TEST else of_scores(claims_of(paper))
+        for paper in PAPERS
+    }
     found = judge([claim for of_paper in claims.values() for claim in of_paper], evidence)
     for names in ([claim.name for claim in of_paper] for of_paper in claims.values()):
-        for name in names if any(other in verdicts for other in names) else ():  # a paper is judged as a whole, or not at all
+        # a paper is judged as a whole, or not at all
+        for name in names if any(other in verdicts for other in names) else ():
             if name not in verdicts:
-                problems.append(f"{name} at {scale}: its verdict is missing, derived {found[name]['status']}")
+                problems.append(
+                    f"{name} at {scale}: its verdict is missing, derived {found[name]['status']}"
+                )
     for name, stored in verdicts.items():
         derived = found.get(name)
         if derived is None:

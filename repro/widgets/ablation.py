@@ -12,7 +12,16 @@ from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.widgets.heads import HeadGrid, factors_at_test_time, first_head, ones, static_heads
-from repro.widgets.parts import FITS, WRAPS, Touchable, Words, apart, sentence_field, told_of, words_row
+from repro.widgets.parts import (
+    FITS,
+    WRAPS,
+    Touchable,
+    Words,
+    apart,
+    sentence_field,
+    told_of,
+    words_row,
+)
 from repro.widgets.stills import static_words
 
 
@@ -24,14 +33,19 @@ class Ablation(Touchable):
         sentence: the first one; type another into the field.
         search: how to translate.
 
-    `heads.factors` and `heads.chosen` may be set, and so may `factor.value`, the factor of the chosen head.
+    `heads.factors` and `heads.chosen` may be set, and so may `factor.value`, the factor of the
+    chosen head.
     """
 
-    def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
+    def __init__(
+        self, translator: Translator, sentence: str, search: SearchConfig | None = None
+    ) -> None:
         self.translator, self.search = apart(translator), search
         self.sentence, self.words = sentence_field(sentence), Words()
         self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model))
-        self.factor = ipywidgets.FloatSlider(1.0, min=0, max=2, step=0.05, description="factor", readout_format=".2f")
+        self.factor = ipywidgets.FloatSlider(
+            1.0, min=0, max=2, step=0.05, description="factor", readout_format=".2f"
+        )
         self.reset = ipywidgets.Button(description="all heads on", icon="undo", layout=FITS)
         controls = ipywidgets.HBox([self.factor, self.reset], layout=WRAPS)
         super().__init__([self.sentence, self.heads, controls, self.words], notice=self.words)
@@ -50,15 +64,23 @@ class Ablation(Touchable):
         self.heads.factors = factors
 
     def _check_factors(self) -> None:
-        found, wanted = ([[len(heads) for heads in layers] for layers in of] for of in (self.heads.factors, ones(self.translator.model)))
+        found, wanted = (
+            [[len(heads) for heads in layers] for layers in of]
+            for of in (self.heads.factors, ones(self.translator.model))
+        )
         if found != wanted:
-            raise InputError("heads.factors", "are not one for each head", "give a list a site, in it one a layer, in it a factor a head")
+            raise InputError(
+                "heads.factors",
+                "are not one for each head",
+                "give a list a site, in it one a layer, in it a factor a head",
+            )
 
     def _show_factor(self) -> None:
         self._check_factors()
         site, layer, head = self.heads.chosen
         factor = self.heads.factors[site][layer][head]
-        if self.factor.min <= factor <= self.factor.max:  # the slider would cut it, and lay what it cut over the head
+        # the slider would cut it, and lay what it cut over the head
+        if self.factor.min <= factor <= self.factor.max:
             self.factor.value = factor
 
     def _read_whole(self) -> None:
@@ -69,11 +91,21 @@ class Ablation(Touchable):
         began = time.perf_counter()
         self._check_factors()
         sites = zip(SITES, self.heads.factors, strict=True)
-        factors = {(site, layer): heads for site, layers in sites for layer, heads in enumerate(layers) if heads}
+        factors = {
+            (site, layer): heads
+            for site, layers in sites
+            for layer, heads in enumerate(layers)
+            if heads
+        }
         with scaled_heads(self.translator.model, factors):
             self.changed = read(self.translator, self.sentence.value, self.search)
-        self.words.rows = [words_row("whole model", self.whole, self.changed), words_row("changed model", self.changed, self.whole)]
-        seconds = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+        self.words.rows = [
+            words_row("whole model", self.whole, self.changed),
+            words_row("changed model", self.changed, self.whole),
+        ]
+        seconds = (
+            f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
+        )
         self.words.message = "; ".join(filter(None, [seconds, told_of(self.whole)]))
 
     def static(self) -> str:
@@ -85,21 +117,34 @@ class Pruning(Touchable):
     """Move along a list of pruned models: which heads are left, and what they make of a sentence.
 
     Args:
-        models: (label, translator), the least pruned first; its translation is what the others are compared with.
+        models: (label, translator), the least pruned first; its translation is what the others are
+            compared with.
         sentence: the first one; type another into the field.
         search: how to translate.
 
     `level.value` is the label of the model shown.
     """
 
-    def __init__(self, models: Sequence[tuple[str, Translator]], sentence: str, search: SearchConfig | None = None) -> None:
+    def __init__(
+        self,
+        models: Sequence[tuple[str, Translator]],
+        sentence: str,
+        search: SearchConfig | None = None,
+    ) -> None:
         if not models:
             raise InputError("models", "there is none", "give (label, translator) pairs")
-        self.models, self.search = {label: apart(translator) for label, translator in dict(models).items()}, search
+        self.models, self.search = (
+            {label: apart(translator) for label, translator in dict(models).items()},
+            search,
+        )
         if len(self.models) < len(models):
-            raise InputError("models", "have a label twice", "give each a label of its own, such as its penalty")
+            raise InputError(
+                "models", "have a label twice", "give each a label of its own, such as its penalty"
+            )
         self.sentence, self.words = sentence_field(sentence), Words()
-        self.level = ipywidgets.SelectionSlider(options=list(self.models), description="model", layout={"width": "min(560px, 98%)"})
+        self.level = ipywidgets.SelectionSlider(
+            options=list(self.models), description="model", layout={"width": "min(560px, 98%)"}
+        )
         self.heads = HeadGrid(mode="show")
         super().__init__([self.sentence, self.level, self.heads, self.words], notice=self.words)
         for control in (self.sentence, self.level):
@@ -109,10 +154,19 @@ class Pruning(Touchable):
     def _update(self) -> None:
         first, shown = next(iter(self.models)), self.level.value
         self.heads.factors = factors_at_test_time(self.models[shown].model)
-        readings = {label: read(self.models[label], self.sentence.value, self.search) for label in {first, shown}}
-        rows = [words_row(first, readings[first], readings[shown]), words_row(shown, readings[shown], readings[first])]
+        readings = {
+            label: read(self.models[label], self.sentence.value, self.search)
+            for label in {first, shown}
+        }
+        rows = [
+            words_row(first, readings[first], readings[shown]),
+            words_row(shown, readings[shown], readings[first]),
+        ]
         self.words.rows = rows[: len(readings)]
-        whole, left = ([*chain(*chain(*factors_at_test_time(self.models[label].model)))] for label in (first, shown))
+        whole, left = (
+            [*chain(*chain(*factors_at_test_time(self.models[label].model)))]
+            for label in (first, shown)
+        )
         heads = f"{sum(factor != 0 for factor in left)} of {len(whole)} heads are left"
         self.words.message = "; ".join(filter(None, [heads, told_of(*readings.values())]))
 
@@ -130,19 +184,29 @@ class Comparison(Touchable):
         search: how to translate.
     """
 
-    def __init__(self, models: Mapping[str, Translator], sentence: str, search: SearchConfig | None = None) -> None:
+    def __init__(
+        self, models: Mapping[str, Translator], sentence: str, search: SearchConfig | None = None
+    ) -> None:
         if not models:
             raise InputError("models", "there is none", "give label -> translator")
-        self.models, self.search = {label: apart(translator) for label, translator in dict(models).items()}, search
+        self.models, self.search = (
+            {label: apart(translator) for label, translator in dict(models).items()},
+            search,
+        )
         self.sentence, self.words = sentence_field(sentence), Words()
         super().__init__([self.sentence, self.words], notice=self.words)
         self.sentence.observe(self.guarded(self._update), "value")
         self._update()
 
     def _update(self) -> None:
-        readings = {label: read(translator, self.sentence.value, self.search) for label, translator in self.models.items()}
+        readings = {
+            label: read(translator, self.sentence.value, self.search)
+            for label, translator in self.models.items()
+        }
         first, *_ = readings
-        self.words.rows = [words_row(label, reading, readings[first]) for label, reading in readings.items()]
+        self.words.rows = [
+            words_row(label, reading, readings[first]) for label, reading in readings.items()
+        ]
         self.words.message = told_of(*readings.values())
 
     def static(self) -> str:

@@ -28,7 +28,8 @@ class ClaimsTable(Touchable):
     """Show claims with their verdicts; not reproduced comes first.
 
     Args:
-        claims: `id`, `paper`, `statement`, `verdict` and `evidence` each, all text; evidence may have several lines.
+        claims: `id`, `paper`, `statement`, `verdict` and `evidence` each, all text; evidence may
+            have several lines.
 
     `table.verdicts` may be set to show only some.
 
@@ -39,16 +40,25 @@ class ClaimsTable(Touchable):
     def __init__(self, claims: Sequence[Mapping[str, str]]) -> None:
         for number, claim in enumerate(claims):
             if missing := [column for column in COLUMNS if not isinstance(claim.get(column), str)]:
-                raise InputError(f"claim {number}", f"has no text for {', '.join(missing)}", f"give {', '.join(COLUMNS)}")
+                raise InputError(
+                    f"claim {number}",
+                    f"has no text for {', '.join(missing)}",
+                    f"give {', '.join(COLUMNS)}",
+                )
         order: dict[str, int] = {verdict: place for place, verdict in enumerate(STATUSES)}
         ordered = sorted(claims, key=lambda claim: order.get(claim["verdict"], len(order)))
-        self.table = Table(claims=[{column: claim[column] for column in COLUMNS} for claim in ordered])
+        self.table = Table(
+            claims=[{column: claim[column] for column in COLUMNS} for claim in ordered]
+        )
         super().__init__([self.table])
 
     def static(self) -> str:
         """Return all claims, in the order of the live table."""
         heading = "".join(f"<th {_style(column)}>{column}</th>" for column in COLUMNS)
-        rows = ("".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS) for claim in self.table.claims)
+        rows = (
+            "".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS)
+            for claim in self.table.claims
+        )
         return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 

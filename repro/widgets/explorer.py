@@ -15,23 +15,41 @@ from repro.core.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head
-from repro.widgets.parts import ONE_AT_A_TIME, READY, STATES, TITLES, Touchable, apart, module, sentence_field, style, told_of
+from repro.widgets.parts import (
+    ONE_AT_A_TIME,
+    READY,
+    STATES,
+    TITLES,
+    Touchable,
+    apart,
+    module,
+    sentence_field,
+    style,
+    told_of,
+)
 from repro.widgets.stills import labelled_picture, overview
 
 MAX_TOKENS = 500  # of a sentence or its translation: the number of weights grows with the square
-SIDES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source")}
+SIDES = {
+    "encoder_self": ("source", "source"),
+    "decoder_self": ("target", "target"),
+    "cross": ("target", "source"),
+}
 
 
 class Maps(anywidget.AnyWidget):
     """The heads of all sites.
 
-    What a saved notebook keeps is `shades`: every weight as a byte, 255 = 1, compressed, in the order of sites, layers, heads, queries
-    and keys. A view asks for the weights themselves and gets them as 32-bit floats in the same order, so that a live notebook shows
-    exact numbers and a saved one stays small.
+    What a saved notebook keeps is `shades`: every weight as a byte, 255 = 1, compressed, in the
+    order of sites, layers, heads, queries and keys. A view asks for the weights themselves and gets
+    them as 32-bit floats in the same order, so that a live notebook shows exact numbers and a saved
+    one stays small.
 
-    Traits: `source` and `target` tokens; `sites`: per site its title, the number of heads of each layer, which tokens are queries and
-    keys, and per head its mean largest weight, entropy and distance on this sentence; `chosen`: [site, layer, head]; `token`:
-    {"side": "source" or "target", "index": number}, or {}; `message` and `state` as in `Words`; `version` grows with every sentence.
+    Traits: `source` and `target` tokens; `sites`: per site its title, the number of heads of each
+        layer, which tokens are queries and
+    keys, and per head its mean largest weight, entropy and distance on this sentence; `chosen`:
+    [site, layer, head]; `token`: {"side": "source" or "target", "index": number}, or {}; `message`
+    and `state` as in `Words`; `version` grows with every sentence.
     """
 
     _esm, _css = module("matrix", "maps"), style("matrix", "maps")
@@ -47,7 +65,9 @@ class Maps(anywidget.AnyWidget):
 
     @traitlets.validate("chosen")
     def _is_there(self, proposal: dict) -> list[int]:
-        return check_chosen("maps.chosen", proposal["value"], [found["layers"] for found in self.sites])
+        return check_chosen(
+            "maps.chosen", proposal["value"], [found["layers"] for found in self.sites]
+        )
 
     def __init__(self, chosen: list[int]) -> None:
         super().__init__(chosen=chosen)
@@ -55,7 +75,8 @@ class Maps(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _answer(self, _, content: str, __) -> None:
-        with ONE_AT_A_TIME:  # or the weights of one sentence could go out with the number of another
+        # or the weights of one sentence could go out with the number of another
+        with ONE_AT_A_TIME:
             if content == "weights":
                 self.send({"version": self.version}, [self.weights.tobytes()])
 
@@ -70,10 +91,13 @@ class Explorer(Touchable):
 
     A sentence and its translation may have `MAX_TOKENS` tokens each.
 
-    `maps.chosen` is the head in detail as [site, layer, head], `maps.token` the selected token; both may be set.
+    `maps.chosen` is the head in detail as [site, layer, head], `maps.token` the selected token;
+    both may be set.
     """
 
-    def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
+    def __init__(
+        self, translator: Translator, sentence: str, search: SearchConfig | None = None
+    ) -> None:
         self.translator, self.search = apart(translator), search
         self.sentence, self.maps = sentence_field(sentence), Maps(first_head(translator.model))
         super().__init__([self.sentence, self.maps], notice=self.maps)
@@ -81,28 +105,48 @@ class Explorer(Touchable):
         self._update()
 
     def _update(self) -> None:
-        _check_size("has", self.translator.subwords.pieces(*self.translator.prepare([self.sentence.value])))
+        _check_size(
+            "has", self.translator.subwords.pieces(*self.translator.prepare([self.sentence.value]))
+        )
         reading = read(self.translator, self.sentence.value, self.search)
         _check_size("has a translation of", reading.target)
         statistics = measure_heads(self.translator.model, [(reading.src, reading.tgt_in)])
         weights = weights_of(self.translator, reading)
         sites, flat = [], []
         for site in SITES:
-            layers = [None if found is None else found[0].float().cpu() for found in getattr(weights, site)]
+            layers = [
+                None if found is None else found[0].float().cpu()
+                for found in getattr(weights, site)
+            ]
             flat += [layer.numpy().ravel() for layer in layers if layer is not None]
             counts = [0 if layer is None else len(layer) for layer in layers]
             found = statistics[site]
             numbers = np.stack([found.confidence, found.entropy, found.distance], axis=-1)
-            rows = [[[None if np.isnan(x) else float(x) for x in head] for head in layer] for layer in numbers]
+            rows = [
+                [[None if np.isnan(x) else float(x) for x in head] for head in layer]
+                for layer in numbers
+            ]
             queries, keys = SIDES[site]
-            sites.append({"title": TITLES[site], "layers": counts, "queries": queries, "keys": keys, "statistics": rows})
+            sites.append(
+                {
+                    "title": TITLES[site],
+                    "layers": counts,
+                    "queries": queries,
+                    "keys": keys,
+                    "statistics": rows,
+                }
+            )
         self.maps.weights = np.concatenate(flat)
         del weights, layers, flat  # of a long sentence they are large, and so is what comes next
         shades = np.clip(self.maps.weights, 0, 1)
         shades *= 255
         shades = np.rint(shades, out=shades).astype(np.uint8)
         with self.maps.hold_sync():
-            self.maps.source, self.maps.target, self.maps.sites = reading.source, reading.target, sites
+            self.maps.source, self.maps.target, self.maps.sites = (
+                reading.source,
+                reading.target,
+                sites,
+            )
             self.maps.shades = zlib.compress(shades.tobytes(), 9)
             self.maps.token, self.maps.message = {}, told_of(reading)
             self.maps.version += 1
@@ -117,14 +161,20 @@ class Explorer(Touchable):
                 shape = num_heads, len(queries), len(keys)
                 layers.append(self.maps.weights[start : start + math.prod(shape)].reshape(shape))
                 start += math.prod(shape)
-            sites += f"<div>{site['title']}, a layer a line<br>{overview(layers, site['title'])}</div>"
+            sites += (
+                f"<div>{site['title']}, a layer a line<br>{overview(layers, site['title'])}</div>"
+            )
             at, layer, head = self.maps.chosen
             if at == number:
                 title = f"{site['title']}, layer {layer}, head {head}"
                 detail = labelled_picture(layers[layer][head], title, queries, keys)
         sides = ("source", "target")
-        tokens = "".join(f"<p>{side}: {escape(' '.join(getattr(self.maps, side)))}</p>" for side in sides)
-        return f'{tokens}<div style="display: flex; flex-wrap: wrap; gap: 16px">{sites}</div>{detail}'
+        tokens = "".join(
+            f"<p>{side}: {escape(' '.join(getattr(self.maps, side)))}</p>" for side in sides
+        )
+        return (
+            f'{tokens}<div style="display: flex; flex-wrap: wrap; gap: 16px">{sites}</div>{detail}'
+        )
 
 
 def _check_size(what: str, tokens: Sequence[object]) -> None:

@@ -18,7 +18,8 @@ Factors = list[list[list[float]]]
 class HeadGrid(anywidget.AnyWidget):
     """A square for each head.
 
-    Traits: `factors` by site, layer and head; `chosen` and `marked` as [site, layer, head]; `mode`: a click can `toggle` a head between
+    Traits: `factors` by site, layer and head; `chosen` and `marked` as [site, layer, head]; `mode`:
+        a click can `toggle` a head between
     off and on, or only `choose` it; `show` takes no clicks.
     """
 
@@ -46,9 +47,18 @@ def check_chosen(where: str, chosen: list[int], counts: Sequence[Sequence[int]])
     Raises:
         InputError: there is no such head.
     """
-    there = [[s, i, head] for s, layers in enumerate(counts) for i, heads in enumerate(layers) for head in range(heads)]
+    there = [
+        [s, i, head]
+        for s, layers in enumerate(counts)
+        for i, heads in enumerate(layers)
+        for head in range(heads)
+    ]
     if there and chosen not in there:
-        raise InputError(where, f"there is no head {chosen}", "give [site, layer, head] of one that is drawn; all numbers begin at 0")
+        raise InputError(
+            where,
+            f"there is no head {chosen}",
+            "give [site, layer, head] of one that is drawn; all numbers begin at 0",
+        )
     return chosen
 
 
@@ -92,5 +102,7 @@ def static_heads(factors: Sequence[Sequence[Sequence[float]]]) -> str:
 
     cells = []
     for title, layers in zip(TITLES.values(), factors, strict=True):
-        cells.append(f"<td>{title}<br>{'<br>'.join(layer_text(number, heads) for number, heads in enumerate(layers))}</td>")
+        cells.append(
+            f"<td>{title}<br>{'<br>'.join(layer_text(number, heads) for number, heads in enumerate(layers))}</td>"
+        )
     return f"<table><tr>{''.join(cells)}</tr></table>"

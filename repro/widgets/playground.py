@@ -22,11 +22,24 @@ from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
-from repro.widgets.parts import FITS, TITLES, WRAPS, Touchable, Words, apart, module, sentence_field, style, told_of, words_row
+from repro.widgets.parts import (
+    FITS,
+    TITLES,
+    WRAPS,
+    Touchable,
+    Words,
+    apart,
+    module,
+    sentence_field,
+    style,
+    told_of,
+    words_row,
+)
 from repro.widgets.stills import labelled_picture, static_words
 
 OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
-SAID = {OWN: "its own choice", GAUSSIAN: "what a bell curve covers", UNIFORM: "all tokens alike"}  # after `looks at`
+# after `looks at`
+SAID = {OWN: "its own choice", GAUSSIAN: "what a bell curve covers", UNIFORM: "all tokens alike"}
 CENTER, STD = (-6.0, 6.0, 0.25), (0.25, 5.0, 0.05)  # lowest, highest, step, in tokens
 CONTROLS = ("pattern", "center", "std", "sums_to_one")
 
@@ -46,17 +59,32 @@ class Setting:
         if self.pattern == OWN:
             return None
         if self.pattern == GAUSSIAN:
-            return Gaussian((self.center,), head_dim, self.std, "density", self.sums_to_one, gamma=1.0, floor=False)
+            return Gaussian(
+                (self.center,),
+                head_dim,
+                self.std,
+                "density",
+                self.sums_to_one,
+                gamma=1.0,
+                floor=False,
+            )
         if self.pattern == UNIFORM:
             return Uniform(1, head_dim)
-        options = {"unit": "token", "right_context": "literal", "empty": "zero", "spread": "normalize"}
+        options = {
+            "unit": "token",
+            "right_context": "literal",
+            "empty": "zero",
+            "spread": "normalize",
+        }
         return Fixed((self.pattern,), None, head_dim, **options)
 
     def mask(self) -> torch.Tensor | None:
         """Return the blocked pairs as a matrix just large enough for them; None without any."""
         if not self.blocked:
             return None
-        mask = torch.zeros([max(places) + 1 for places in zip(*self.blocked, strict=True)], dtype=torch.bool)
+        mask = torch.zeros(
+            [max(places) + 1 for places in zip(*self.blocked, strict=True)], dtype=torch.bool
+        )
         mask[tuple(zip(*self.blocked, strict=True))] = True
         return mask
 
@@ -68,10 +96,11 @@ def _sorted(pairs: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
 class Pattern(anywidget.AnyWidget):
     """The matrix of one head, with a Gaussian to drag and pairs to paint.
 
-    Traits: `head` is whose matrix it is, [site, layer, head]; `weights` are 32-bit floats, `(queries, keys)`; `blocked` pairs as
-    [query, key]; `painted` what the browser painted last, {"head": ..., "pairs": ...}, or {}; `center` and `std` of the Gaussian, which
-    is drawn, divided by its sum if `sums_to_one`, and can be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints
-    if `painting`.
+    Traits: `head` is whose matrix it is, [site, layer, head]; `weights` are 32-bit floats,
+        `(queries, keys)`; `blocked` pairs as
+    [query, key]; `painted` what the browser painted last, {"head": ..., "pairs": ...}, or {};
+    `center` and `std` of the Gaussian, which is drawn, divided by its sum if `sums_to_one`, and can
+    be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints if `painting`.
     """
 
     _esm, _css = module("matrix", "pattern"), style("matrix", "pattern")
@@ -98,25 +127,39 @@ class Playground(Touchable):
         sentence: the first one; type another into the field.
         search: how to translate.
 
-    The controls `pattern`, `center`, `std`, `sums_to_one` and `matrix.blocked` belong to the head in `heads.chosen`; `settings` has those
-    of every head that was touched. In cross attention a Gaussian counts target tokens as if they were source tokens, and there are no
-    fixed patterns.
+    The controls `pattern`, `center`, `std`, `sums_to_one` and `matrix.blocked` belong to the head
+    in `heads.chosen`; `settings` has those of every head that was touched. In cross attention a
+    Gaussian counts target tokens as if they were source tokens, and there are no fixed patterns.
     """
 
-    def __init__(self, translator: Translator, sentence: str, search: SearchConfig | None = None) -> None:
+    def __init__(
+        self, translator: Translator, sentence: str, search: SearchConfig | None = None
+    ) -> None:
         self.translator, self.search = apart(translator), search
         self.settings: dict[tuple[int, int, int], Setting] = {}
         self.sentence, self.words, self.matrix = sentence_field(sentence), Words(), Pattern()
-        self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model), mode="choose")
+        self.heads = HeadGrid(
+            factors=ones(translator.model), chosen=first_head(translator.model), mode="choose"
+        )
         self.pattern = ipywidgets.Dropdown(options=[OWN], description="looks at")
-        self.center = ipywidgets.FloatSlider(-1.0, min=CENTER[0], max=CENTER[1], step=CENTER[2], description="center")
-        self.std = ipywidgets.FloatSlider(1.0, min=STD[0], max=STD[1], step=STD[2], description="width (std)")
+        self.center = ipywidgets.FloatSlider(
+            -1.0, min=CENTER[0], max=CENTER[1], step=CENTER[2], description="center"
+        )
+        self.std = ipywidgets.FloatSlider(
+            1.0, min=STD[0], max=STD[1], step=STD[2], description="width (std)"
+        )
         self.sums_to_one = ipywidgets.Checkbox(False, description="rows sum to one", indent=False)
-        self.paint = ipywidgets.ToggleButton(False, description="paint blocked pairs", icon="paint-brush", layout=FITS)
+        self.paint = ipywidgets.ToggleButton(
+            False, description="paint blocked pairs", icon="paint-brush", layout=FITS
+        )
         self.clear = ipywidgets.Button(description="this head as it was", icon="undo", layout=FITS)
-        self.reset = ipywidgets.Button(description="all heads as they were", icon="undo", layout=FITS)
+        self.reset = ipywidgets.Button(
+            description="all heads as they were", icon="undo", layout=FITS
+        )
         buttons = ipywidgets.HBox([self.paint, self.clear, self.reset], layout=WRAPS)
-        self.gaussian_controls = ipywidgets.HBox([self.center, self.std, self.sums_to_one], layout=WRAPS)
+        self.gaussian_controls = ipywidgets.HBox(
+            [self.center, self.std, self.sums_to_one], layout=WRAPS
+        )
         choices = ipywidgets.HBox([self.pattern, buttons], layout=WRAPS)
         rows = [self.sentence, self.heads, choices, self.gaussian_controls, self.matrix, self.words]
         super().__init__(rows, notice=self.words)
@@ -126,7 +169,8 @@ class Playground(Touchable):
         self._read_whole()
 
     def _connect(self) -> None:
-        # Linked in the browser: by way of the kernel, which is busy translating, a slider moved just before could undo a drag.
+        # Linked in the browser: by way of the kernel, which is busy translating, a slider moved
+        # just before could undo a drag.
         for name in ("center", "std", "sums_to_one"):
             ipywidgets.jslink((getattr(self, name), "value"), (self.matrix, name))
         ipywidgets.jslink((self.paint, "value"), (self.matrix, "painting"))
@@ -149,7 +193,13 @@ class Playground(Touchable):
             values = {name: getattr(self, name).value for name in CONTROLS}
             is_new = self._keep(head, Setting(**values, blocked=_sorted(self.matrix.blocked)))
         else:  # painted while the kernel was busy, and another head has been chosen since
-            is_new = self._keep(head, replace(self.settings.get(head, Setting()), blocked=_sorted(self.matrix.painted["pairs"])))
+            is_new = self._keep(
+                head,
+                replace(
+                    self.settings.get(head, Setting()),
+                    blocked=_sorted(self.matrix.painted["pairs"]),
+                ),
+            )
             self._show_setting()
         if is_new:
             self._read_changed()
@@ -164,12 +214,20 @@ class Playground(Touchable):
 
     def _show_setting(self) -> None:
         """Set the controls to what the chosen head has."""
-        setting = self.settings.get(tuple(self.heads.chosen), Setting(center=self.center.value, std=self.std.value))
+        setting = self.settings.get(
+            tuple(self.heads.chosen), Setting(center=self.center.value, std=self.std.value)
+        )
         self._is_showing = True
-        self.pattern.options = [OWN, GAUSSIAN, UNIFORM, *(PATTERNS if SITES[self.heads.chosen[0]] != "cross" else ())]
+        self.pattern.options = [
+            OWN,
+            GAUSSIAN,
+            UNIFORM,
+            *(PATTERNS if SITES[self.heads.chosen[0]] != "cross" else ()),
+        ]
         for name in CONTROLS:
             getattr(self, name).value = getattr(setting, name)
-        self.matrix.painted = {}  # before what comes next: whatever is painted on that is another painting
+        # before what comes next: whatever is painted on that is another painting
+        self.matrix.painted = {}
         self.matrix.blocked = [list(pair) for pair in setting.blocked]
         self._is_showing = False
 
@@ -188,21 +246,37 @@ class Playground(Touchable):
             began, model = time.perf_counter(), self.translator.model
             for (site, layer, head), setting in self.settings.items():
                 head_dim = attention_at(model, SITES[site], layer).weights.head_dim
-                replaced = replaced_head(model, SITES[site], layer, head, setting.weights(head_dim), setting.mask())
+                replaced = replaced_head(
+                    model, SITES[site], layer, head, setting.weights(head_dim), setting.mask()
+                )
                 replacements.enter_context(replaced)
             self.changed = read(self.translator, self.sentence.value, self.search)
             site, layer, head = self.heads.chosen
-            found = getattr(weights_of(self.translator, self.changed), SITES[site])[layer][0, head].float().cpu().numpy()
+            found = (
+                getattr(weights_of(self.translator, self.changed), SITES[site])[layer][0, head]
+                .float()
+                .cpu()
+                .numpy()
+            )
             queries, keys = (getattr(self.changed, side) for side in SIDES[SITES[site]])
             with self.matrix.hold_sync():
                 self.matrix.head = list(self.heads.chosen)
                 said = SAID.get(self.pattern.value, self.pattern.value)
-                self.matrix.title = f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {said}"
-                self.matrix.query_tokens, self.matrix.key_tokens, self.matrix.weights = queries, keys, found.tobytes()
+                self.matrix.title = (
+                    f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {said}"
+                )
+                self.matrix.query_tokens, self.matrix.key_tokens, self.matrix.weights = (
+                    queries,
+                    keys,
+                    found.tobytes(),
+                )
                 self.matrix.movable = self.pattern.value == GAUSSIAN
             self.gaussian_controls.layout.display = None if self.matrix.movable else "none"
             self.heads.marked = [list(place) for place in self.settings]
-            self.words.rows = [words_row("model as it is", self.whole, self.changed), words_row("heads replaced", self.changed, self.whole)]
+            self.words.rows = [
+                words_row("model as it is", self.whole, self.changed),
+                words_row("heads replaced", self.changed, self.whole),
+            ]
             seconds = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
             self.words.message = "; ".join(filter(None, [seconds, told_of(self.whole)]))
 
@@ -210,4 +284,6 @@ class Playground(Touchable):
         """Return the matrix and both translations."""
         queries, keys = self.matrix.query_tokens, self.matrix.key_tokens
         weights = np.frombuffer(self.matrix.weights, np.float32).reshape(len(queries), len(keys))
-        return labelled_picture(weights, self.matrix.title, queries, keys) + static_words(self.words.rows)
+        return labelled_picture(weights, self.matrix.title, queries, keys) + static_words(
+            self.words.rows
+        )

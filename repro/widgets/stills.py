@@ -42,8 +42,8 @@ def static_words(rows: Sequence[dict[str, Any]]) -> str:
 def overview(layers: Sequence[Iterable[np.ndarray]], title: str, width: int = 320) -> str:
     """Return all heads of a site as one HTML picture, layers downwards and heads to the right.
 
-    A map larger than `CELLS` a side is drawn as the largest weights of its blocks.
-    One whose largest weight is below `DIM` has the colours of the roots of its weights, as in the live view.
+    A map larger than `CELLS` a side is drawn as the largest weights of its blocks. One whose
+    largest weight is below `DIM` has the colours of the roots of its weights, as in the live view.
 
     Args:
         layers: by layer and head, weights `(queries, keys)` from 0 to 1.
@@ -62,7 +62,9 @@ def overview(layers: Sequence[Iterable[np.ndarray]], title: str, width: int = 32
     return _picture(grid, width, f"{title}: the weights of all heads, {counts}")
 
 
-def labelled_picture(weights: np.ndarray, title: str, queries: Sequence[str], keys: Sequence[str]) -> str:
+def labelled_picture(
+    weights: np.ndarray, title: str, queries: Sequence[str], keys: Sequence[str]
+) -> str:
     """Return the weights of one head `(len(queries), len(keys))` with their tokens, as an HTML picture.
 
     Of a long sentence it has the first `LABELLED` tokens, and says so.

@@ -16,7 +16,9 @@ from typing import NamedTuple
 import nbformat
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 LAB = {
     "ServerApp.token": "test",
@@ -26,11 +28,18 @@ LAB = {
     "LabApp.check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate",
 }
 SETTINGS = {
-    "notebook-extension/tracker": {"windowingMode": "none"},  # all outputs are on the page, wherever it is scrolled to
+    # all outputs are on the page, wherever it is scrolled to
+    "notebook-extension/tracker": {"windowingMode": "none"},
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 
-FOLDERS = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "JUPYTERLAB_SETTINGS_DIR")
+FOLDERS = (
+    "JUPYTER_CONFIG_DIR",
+    "JUPYTER_DATA_DIR",
+    "JUPYTER_RUNTIME_DIR",
+    "IPYTHONDIR",
+    "JUPYTERLAB_SETTINGS_DIR",
+)
 
 READY = """async () => {
     const app = window.jupyterapp;
@@ -70,12 +79,18 @@ def server(tmp_path_factory) -> Iterator[Server]:
         pytest.skip("a browser needs the machine for itself: make browser")
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
-    pytest.importorskip("playwright", reason="playwright is not installed: pip install -e '.[browser]'")
+    pytest.importorskip(
+        "playwright", reason="playwright is not installed: pip install -e '.[browser]'"
+    )
     home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = LAB | {"ServerApp.ip": "127.0.0.1", "ServerApp.port": port, "ServerApp.root_dir": folder}
+    options = LAB | {
+        "ServerApp.ip": "127.0.0.1",
+        "ServerApp.port": port,
+        "ServerApp.root_dir": folder,
+    }
     arguments = [f"--{key}={value}" for key, value in options.items()]
     for name, setting in SETTINGS.items():
         path = home / "JUPYTERLAB_SETTINGS_DIR" / "@jupyterlab" / f"{name}.jupyterlab-settings"
@@ -108,8 +123,14 @@ class Lab:
     def __init__(self, page, address: str) -> None:
         self.page, self.outside, self.errors, self.dialogs = page, [], [], []
         page.on("request", lambda request: self._note_request(request.url, address))
-        page.on("websocket", lambda socket: self._note_request(socket.url.replace("ws://", "http://"), address))
-        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on(
+            "websocket",
+            lambda socket: self._note_request(socket.url.replace("ws://", "http://"), address),
+        )
+        page.on(
+            "console",
+            lambda message: self.errors.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
 
@@ -124,7 +145,9 @@ class Lab:
 
     def set_theme(self, theme: str) -> None:
         """Change to `JupyterLab Light` or `JupyterLab Dark`."""
-        self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        self.page.evaluate(
+            "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme
+        )
 
     def shoot(self, name: str, place=None) -> None:
         """Take a picture of a place or of the page, if somebody wants to look: the environment variable SCREENSHOTS names a folder."""
@@ -135,7 +158,11 @@ class Lab:
 def notebook_of(cells: list[str]) -> nbformat.NotebookNode:
     """Return a notebook of code cells."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata.kernelspec = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     return notebook
 
 
@@ -183,5 +210,7 @@ def shut_down_kernels(address: str, notebooks: Collection[str]) -> None:
     """End what these notebooks started."""
     for session in json.loads(urllib.request.urlopen(f"{address}/api/sessions?token=test").read()):
         if session["path"] in notebooks:
-            request = urllib.request.Request(f"{address}/api/sessions/{session['id']}?token=test", method="DELETE")
+            request = urllib.request.Request(
+                f"{address}/api/sessions/{session['id']}?token=test", method="DELETE"
+            )
             urllib.request.urlopen(request).read()

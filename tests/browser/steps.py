@@ -5,7 +5,9 @@ HOSTILE = "The <img src=x onerror=alert(1)> sees a dog."
 
 def cell_with(lab, code: str):
     """Return the only cell whose code has this text."""
-    return lab.page.locator(".jp-CodeCell").filter(has=lab.page.locator(".jp-Cell-inputWrapper", has_text=code))
+    return lab.page.locator(".jp-CodeCell").filter(
+        has=lab.page.locator(".jp-Cell-inputWrapper", has_text=code)
+    )
 
 
 def text_of(place, selector: str) -> str:

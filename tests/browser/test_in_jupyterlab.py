@@ -94,10 +94,15 @@ def cell(lab, name: str):
 def moving_head() -> tuple[str, int, int, float]:
     """Return a head and a center of its Gaussian, right of the first one, with which another translation is found."""
     base, first = load_translator(gallery.load("base")), Setting(pattern=GAUSSIAN)
-    for site, layer, head in [*heads_of(base.model, "decoder_self"), *heads_of(base.model, "cross")]:
+    for site, layer, head in [
+        *heads_of(base.model, "decoder_self"),
+        *heads_of(base.model, "cross"),
+    ]:
         found = []
         for center in (first.center, 1.0, 3.0, 6.0):
-            weights = replace(first, center=center).weights(attention_at(base.model, site, layer).weights.head_dim)
+            weights = replace(first, center=center).weights(
+                attention_at(base.model, site, layer).weights.head_dim
+            )
             with replaced_head(base.model, site, layer, head, weights):
                 found.append(read(base, SENTENCE, SEARCH).translation)
             if found[-1] != found[0]:
@@ -113,9 +118,14 @@ def test_a_drawn_number_and_its_colour_are_the_models(lab, server):
 
     grid = explorer.get_by_label("Cross attention: heads")
     grid.focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):  # the first one comes here from another site
+    # the first one comes here from another site
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):
         grid.press(key)
-    until(lab, lambda: "Cross attention, layer 1, head 2" in text_of(explorer, ".rp-title"), "the chosen head")
+    until(
+        lab,
+        lambda: "Cross attention, layer 1, head 2" in text_of(explorer, ".rp-title"),
+        "the chosen head",
+    )
     detail = explorer.get_by_label("Cross attention, layer 1, head 2")
     detail.focus()
     for key in ["ArrowDown"] * 6 + ["ArrowRight"] * 4:  # the first one puts the cursor on 0, 0
@@ -126,13 +136,23 @@ def test_a_drawn_number_and_its_colour_are_the_models(lab, server):
     detail.scroll_into_view_if_needed()
     box, seen = detail.bounding_box(), set()
     for share in np.linspace(0.3, 0.85, 12):
-        page_x, page_y = (int(box[start] + share * box[size]) for start, size in (("x", "width"), ("y", "height")))
+        page_x, page_y = (
+            int(box[start] + share * box[size]) for start, size in (("x", "width"), ("y", "height"))
+        )
         lab.page.mouse.move(page_x, page_y)
-        query, key = (int(value.rpartition("(")[2][:-1]) for value in explorer.locator(".rp-line .rp-value").all_text_contents()[:2])
+        query, key = (
+            int(value.rpartition("(")[2][:-1])
+            for value in explorer.locator(".rp-line .rp-value").all_text_contents()[:2]
+        )
         assert np.float32(text_of(explorer, ".rp-weight")) == weights[2, query, key]
         place = [page_x - box["x"], page_y - box["y"]]
-        point = detail.evaluate("(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data]", place)
-        assert np.abs(np.array(point[:3]) - PALETTE[round(255 * float(weights[2, query, key]))]).max() <= 1
+        point = detail.evaluate(
+            "(canvas, [x, y]) => [...canvas.getContext('2d').getImageData(x, y, 1, 1).data]", place
+        )
+        assert (
+            np.abs(np.array(point[:3]) - PALETTE[round(255 * float(weights[2, query, key]))]).max()
+            <= 1
+        )
         seen.add((query, key))
     assert len(seen) > 5
     check_quiet(lab)
@@ -144,11 +164,19 @@ def test_a_token_selected_once_is_followed_by_all_views(lab):
     pictures = "nodes => nodes.map(node => node.toDataURL())"
     before = follow.locator("canvas.rp-canvas").evaluate_all(pictures)
     follow.get_by_role("toolbar", name="source tokens").get_by_role("button").nth(2).press("Enter")
-    until(lab, lambda: follow.locator(".rp-token[aria-pressed='true']").count() == 1, "the pressed token")
+    until(
+        lab,
+        lambda: follow.locator(".rp-token[aria-pressed='true']").count() == 1,
+        "the pressed token",
+    )
     after = follow.locator("canvas.rp-canvas").evaluate_all(pictures)
     encoder, decoder, cross, detail = (a != b for a, b in zip(before, after, strict=True))
     assert (encoder, decoder, cross, detail) == (True, False, True, True)
-    until(lab, lambda: text_of(cell(lab, "token"), ".widget-label") == "{'side': 'source', 'index': 2}", "Python to know the token")
+    until(
+        lab,
+        lambda: text_of(cell(lab, "token"), ".widget-label") == "{'side': 'source', 'index': 2}",
+        "Python to know the token",
+    )
     check_quiet(lab)
 
 
@@ -160,7 +188,11 @@ def test_the_playground_follows_the_hand(lab):
     until(lab, lambda: name in text_of(play, ".rp-title"), "the chosen head")
     play.locator("select").select_option(GAUSSIAN)
     until(lab, lambda: play.get_by_label(f"{name}, replaced").count() == 1, "the replaced head")
-    drawn, slider, words = play.locator("[data-drawn]"), play.locator(".noUi-handle").first, until_still(lab, play, ".rp-text")
+    drawn, slider, words = (
+        play.locator("[data-drawn]"),
+        play.locator(".noUi-handle").first,
+        until_still(lab, play, ".rp-text"),
+    )
     number = drawn.get_attribute("data-drawn")
     slider.press("ArrowRight")
     until(lab, lambda: drawn.get_attribute("data-drawn") != number, "another picture")
@@ -169,7 +201,8 @@ def test_the_playground_follows_the_hand(lab):
     until(lab, lambda: text_of(play, ".rp-text") != words, "another translation")
 
     handle, readouts = play.locator("[data-handle='center']"), play.locator(".widget-readout")
-    slider.press("ArrowLeft")  # the kernel still translates with this center while the next one is dragged
+    # the kernel still translates with this center while the next one is dragged
+    slider.press("ArrowLeft")
     slider.press("ArrowLeft")
     before, box = float(handle.get_attribute("aria-valuenow")), handle.bounding_box()
     lab.page.mouse.move(box["x"] + 9, box["y"] + 9)
@@ -179,19 +212,32 @@ def test_the_playground_follows_the_hand(lab):
     center = float(handle.get_attribute("aria-valuenow"))
     assert center < before - 1
     until_still(lab, play, ".rp-text")
-    until(lab, lambda: text_of(cell(lab, "center"), ".widget-label") == str(center), "Python to know the dragged center")
+    until(
+        lab,
+        lambda: text_of(cell(lab, "center"), ".widget-label") == str(center),
+        "Python to know the dragged center",
+    )
     assert float(handle.get_attribute("aria-valuenow")) == center
     assert readouts.first.inner_text().replace("\N{MINUS SIGN}", "-") == f"{center:.2f}"
     width = play.locator("[data-handle='std']")
     width.press("ArrowRight")
-    until(lab, lambda: width.get_attribute("aria-valuenow") == readouts.nth(1).inner_text() == "1.05", "the width")
+    until(
+        lab,
+        lambda: width.get_attribute("aria-valuenow") == readouts.nth(1).inner_text() == "1.05",
+        "the width",
+    )
     handle.press("Home")
     until(lab, lambda: handle.get_attribute("aria-valuenow") == "-6", "the lowest center")
     width.press("Home")
     peak = play.locator(".rp-curve text").last
-    until(lab, lambda: peak.text_content() == "1.60", "the density of the narrowest Gaussian")  # 1 / (0.25 sqrt(2 pi))
+    # 1 / (0.25 sqrt(2 pi))
+    until(lab, lambda: peak.text_content() == "1.60", "the density of the narrowest Gaussian")
     play.get_by_label("rows sum to one").check()
-    until(lab, lambda: peak.text_content() == "1.00", "that density divided by what a row of it sums to")
+    until(
+        lab,
+        lambda: peak.text_content() == "1.00",
+        "that density divided by what a row of it sums to",
+    )
     width.press("End")
     until(lab, lambda: width.get_attribute("aria-valuenow") == "5", "the widest Gaussian")
     until_still(lab, play, ".rp-text")  # a shorter translation in between would move the cursor
@@ -199,20 +245,40 @@ def test_the_playground_follows_the_hand(lab):
     matrix = play.get_by_label("weights of the head")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         matrix.press(key)
-    until(lab, lambda: ": 0, " not in text_of(play, ".rp-hint"), "a pair with weight, two rows below and one column on")
+    until(
+        lab,
+        lambda: ": 0, " not in text_of(play, ".rp-hint"),
+        "a pair with weight, two rows below and one column on",
+    )
     matrix.press("Space")
-    until(lab, lambda: ": 0, " in text_of(play, ".rp-hint") and "blocked" in text_of(play, ".rp-hint"), "the blocked pair")
+    until(
+        lab,
+        lambda: ": 0, " in text_of(play, ".rp-hint") and "blocked" in text_of(play, ".rp-hint"),
+        "the blocked pair",
+    )
     play.get_by_role("button", name="paint blocked pairs").click()
     until(lab, lambda: "rp-paints" in matrix.get_attribute("class"), "the brush")
 
     first, second = (f"{TITLES['encoder_self']}, layer 0, head {number}" for number in (0, 1))
     for name in (first, second):
         play.get_by_label(name).click()
-        until(lab, lambda name=name: f"{name}: looks at its own" in text_of(play, ".rp-title"), "the next head")
+        until(
+            lab,
+            lambda name=name: f"{name}: looks at its own" in text_of(play, ".rp-title"),
+            "the next head",
+        )
         play.locator("select").select_option("previous")
-        until(lab, lambda name=name: f"{name}: looks at previous" in text_of(play, ".rp-title"), "its pattern")
+        until(
+            lab,
+            lambda name=name: f"{name}: looks at previous" in text_of(play, ".rp-title"),
+            "its pattern",
+        )
     play.get_by_label(first).click()
-    until(lab, lambda: f"{first}: looks at previous" in text_of(play, ".rp-title"), "a head with the same weights")
+    until(
+        lab,
+        lambda: f"{first}: looks at previous" in text_of(play, ".rp-title"),
+        "a head with the same weights",
+    )
     check_quiet(lab)
 
 
@@ -222,7 +288,11 @@ def test_a_head_switched_off_changes_the_translation(lab):
     for head in range(8):
         button = ablation.get_by_label(f"Cross attention, layer {head // 4}, head {head % 4}")
         button.press("Space")
-        until(lab, lambda button=button: button.get_attribute("aria-label").endswith(", off"), "the head to go off")
+        until(
+            lab,
+            lambda button=button: button.get_attribute("aria-label").endswith(", off"),
+            "the head to go off",
+        )
         if until_still(lab, ablation, ".rp-text") != whole:
             break
     until(lab, lambda: ablation.locator("mark.rp-changed").count() > 0, "a changed word")
@@ -245,19 +315,30 @@ def test_the_pruning_slider_moves(lab):
 
 def test_a_label_is_text_and_changed_words_are_marked(lab):
     comparison = cell(lab, "comparison")
-    assert "<b>base</b>" in text_of(comparison, ".rp-side") and comparison.locator("mark.rp-changed").count() > 0
+    assert (
+        "<b>base</b>" in text_of(comparison, ".rp-side")
+        and comparison.locator("mark.rp-changed").count() > 0
+    )
     check_quiet(lab)
 
 
 def test_claims_are_sorted_and_filtered(lab):
     table = cell(lab, "claims").locator(".rp-widget")  # not its hidden stand-in
-    assert table.locator("tbody .rp-verdict").all_text_contents() == ["not reproduced", "partly", "reproduced", "reproduced"]
+    assert table.locator("tbody .rp-verdict").all_text_contents() == [
+        "not reproduced",
+        "partly",
+        "reproduced",
+        "reproduced",
+    ]
     table.get_by_role("button", name="id", exact=True).press("Enter")
     assert table.locator("tbody td:nth-child(2)").all_text_contents() == ["0", "1", "2", "3"]
     table.get_by_role("button", name="reproduced 2", exact=True).press("Enter")
     until(lab, lambda: table.locator("tbody tr").count() == 2, "the filter")
     assert "<i>s</i>" in table.inner_text()
-    assert table.locator("tbody tr").first.locator("td:last-child div").all_text_contents() == ["e", "f"]
+    assert table.locator("tbody tr").first.locator("td:last-child div").all_text_contents() == [
+        "e",
+        "f",
+    ]
     check_quiet(lab)
 
 
@@ -269,17 +350,28 @@ def test_a_large_model_is_painted_within_a_second(lab):
         large.locator(f"[data-exact='{version}']").wait_for(timeout=120_000)
         times.append(int(large.locator("[data-painted-ms]").get_attribute("data-painted-ms")))
     assert min(times) < 1000  # ten times what a busy machine took
-    print(f"\n6 x 8 heads of 40 tokens at three sites: painted in {min(times)} ms, the best of {times}")
+    print(
+        f"\n6 x 8 heads of 40 tokens at three sites: painted in {min(times)} ms, the best of {times}"
+    )
     lab.shoot("large", large)
     check_quiet(lab)
 
 
 def test_only_the_live_widget_is_seen_and_all_sliders_have_names(lab):
     for name in ("explorer", "playground", "ablation", "pruning", "comparison", "claims"):
-        until(lab, lambda name=name: cell(lab, name).locator(".rp-still").is_hidden(), f"the stand-in of {name} to go")
+        until(
+            lab,
+            lambda name=name: cell(lab, name).locator(".rp-still").is_hidden(),
+            f"the stand-in of {name} to go",
+        )
         assert cell(lab, name).locator(".rp").first.is_visible()
     sliders = lab.page.get_by_role("slider")
-    assert all(label for label in sliders.evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label'))"))
+    assert all(
+        label
+        for label in sliders.evaluate_all(
+            "nodes => nodes.map(node => node.getAttribute('aria-label'))"
+        )
+    )
     assert cell(lab, "ablation").get_by_role("slider", name="factor").count() == 1
     assert cell(lab, "touch").get_by_role("slider", name="width (std)", exact=True).count() == 1
 
@@ -290,33 +382,53 @@ def test_a_finger_drags_the_bell(lab):
     handle.scroll_into_view_if_needed()
     before, box = float(handle.get_attribute("aria-valuenow")), handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    session = lab.page.context.new_cdp_session(lab.page)  # a browser's own gestures, unlike events made up by a script
-    touch = lambda kind, *points: session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})  # noqa: E731
+    # a browser's own gestures, unlike events made up by a script
+    session = lab.page.context.new_cdp_session(lab.page)
+
+    def touch(kind, *points):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+
     touch("touchStart", {"x": x, "y": y})
     for step in range(1, 13):
         touch("touchMove", {"x": x + 5.5 * step, "y": y})
     touch("touchEnd")
     moved = 66 / (play.locator(".rp-curve svg").bounding_box()["width"] / 17)  # tokens
-    until(lab, lambda: abs(float(handle.get_attribute("aria-valuenow")) - before - moved) <= 0.25, "the center under the finger")
+    until(
+        lab,
+        lambda: abs(float(handle.get_attribute("aria-valuenow")) - before - moved) <= 0.25,
+        "the center under the finger",
+    )
 
 
 def test_a_long_sentence_keeps_its_numbers_in_sight_and_its_dim_maps_are_brightened(lab):
     explorer = cell(lab, "long")
     explorer.locator("[data-exact='1']").wait_for(timeout=120_000)
-    assert explorer.locator(".rp-bright").get_attribute("aria-pressed") == "true"  # no weight of the first head reaches 0.3
+    # no weight of the first head reaches 0.3
+    assert explorer.locator(".rp-bright").get_attribute("aria-pressed") == "true"
     detail = explorer.get_by_label("Encoder self-attention, layer 0, head 0;")
     detail.focus()
     for _ in range(60):
         detail.press("ArrowDown")
     until(lab, lambda: "(59)" in text_of(explorer, ".rp-spot"), "the sixtieth query")
-    matrix, words = (explorer.locator(name).bounding_box() for name in (".rp-scroll", ".rp-readout"))
-    assert matrix["height"] <= 0.8 * 1100 and abs(matrix["y"] - words["y"]) < 30  # of the page; beside each other
+    matrix, words = (
+        explorer.locator(name).bounding_box() for name in (".rp-scroll", ".rp-readout")
+    )
+    # of the page; beside each other
+    assert matrix["height"] <= 0.8 * 1100 and abs(matrix["y"] - words["y"]) < 30
     explorer.locator(".rp-bright").click()
-    until(lab, lambda: explorer.locator(".rp-bright").get_attribute("aria-pressed") == "false", "the plain scale")
+    until(
+        lab,
+        lambda: explorer.locator(".rp-bright").get_attribute("aria-pressed") == "false",
+        "the plain scale",
+    )
     for width in (800, 400):
         lab.page.set_viewport_size({"width": width, "height": 1100})
         page = "node => node.closest('.jp-OutputArea-output').scrollWidth - node.closest('.jp-OutputArea-output').clientWidth"
-        until(lab, lambda page=page: explorer.locator(".rp-widget").first.evaluate(page) <= 0, f"all of it in {width} pixels")
+        until(
+            lab,
+            lambda page=page: explorer.locator(".rp-widget").first.evaluate(page) <= 0,
+            f"all of it in {width} pixels",
+        )
     lab.shoot("long-400", explorer)
     lab.page.set_viewport_size({"width": 1500, "height": 1100})
     check_quiet(lab)
@@ -325,7 +437,12 @@ def test_a_long_sentence_keeps_its_numbers_in_sight_and_its_dim_maps_are_brighte
 def test_joiners_are_shown_where_they_join(lab):
     tokens = cell(lab, "joiners").locator(".rp-word .rp-text")
     until(lab, lambda: tokens.count() == 4, "the words")
-    assert tokens.all_text_contents() == ["👨\u200d👩\u200d👧", "می\u200cروم", "a⟨U+200D⟩b", "क्\u200dष"]
+    assert tokens.all_text_contents() == [
+        "👨\u200d👩\u200d👧",
+        "می\u200cروم",
+        "a⟨U+200D⟩b",
+        "क्\u200dष",
+    ]
 
 
 def test_a_mistake_fades_what_is_shown_until_it_is_mended(lab):
@@ -340,8 +457,12 @@ def test_a_mistake_fades_what_is_shown_until_it_is_mended(lab):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Return a notebook as it is saved with widgets in it."""
-    notebook = notebook_of([CELLS["load"], "Explorer(base, SENTENCE, SEARCH)", "Ablation(base, SENTENCE, SEARCH)"])
-    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": tmp_path_factory.mktemp("saved")}}).execute()
+    notebook = notebook_of(
+        [CELLS["load"], "Explorer(base, SENTENCE, SEARCH)", "Ablation(base, SENTENCE, SEARCH)"]
+    )
+    nbclient.NotebookClient(
+        notebook, timeout=600, resources={"metadata": {"path": tmp_path_factory.mktemp("saved")}}
+    ).execute()
     return notebook
 
 
@@ -351,10 +472,15 @@ def test_an_exported_page_shows_the_stand_ins_without_a_network(browser, saved, 
     view = browser.new_page(viewport={"width": 800, "height": 1000})
     view.context.set_offline(True)
     view.goto(page.as_uri())
-    assert view.locator(".rp-still").count() == 2 and view.get_by_text("not live: run the cell in JupyterLab").count() == 2
+    assert (
+        view.locator(".rp-still").count() == 2
+        and view.get_by_text("not live: run the cell in JupyterLab").count() == 2
+    )
     assert all(view.locator(".rp-still").nth(place).is_visible() for place in range(2))
     pictures = view.locator(".rp-still img")
-    assert pictures.count() == 4 and all(pictures.evaluate_all("nodes => nodes.map(node => node.alt && node.naturalWidth > 0)"))
+    assert pictures.count() == 4 and all(
+        pictures.evaluate_all("nodes => nodes.map(node => node.alt && node.naturalWidth > 0)")
+    )
     assert view.evaluate("document.documentElement.scrollWidth") <= 800
     view.close()
 
@@ -370,7 +496,9 @@ def weight_below_the_mouse(lab, explorer) -> str:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_a_saved_notebook_shows_everything_before_anything_runs(open_notebook, server, saved, trusted):
+def test_a_saved_notebook_shows_everything_before_anything_runs(
+    open_notebook, server, saved, trusted
+):
     """Trusted: the widgets, from the state in the file. Else: their text and pictures, as on a page without any kernel."""
     if trusted:
         NotebookNotary(data_dir=str(server.data)).sign(saved)
@@ -382,12 +510,22 @@ def test_a_saved_notebook_shows_everything_before_anything_runs(open_notebook, s
     if trusted:
         explorer.locator("[data-painted-ms]").wait_for(timeout=120_000)
         until(lab, lambda: ablation.locator(".rp-word").count() > 5, "the translations")
-        until(lab, lambda: weight_below_the_mouse(lab, explorer).startswith("about 0."), "the weight below the mouse")
+        until(
+            lab,
+            lambda: weight_below_the_mouse(lab, explorer).startswith("about 0."),
+            "the weight below the mouse",
+        )
         assert "not live" not in explorer.inner_text()
     else:
-        until(lab, lambda: explorer.locator("img[src^='data:image/png']").count() == 4, "the pictures")
+        until(
+            lab, lambda: explorer.locator("img[src^='data:image/png']").count() == 4, "the pictures"
+        )
         assert "not live: run the cell" in explorer.inner_text()
-        until(lab, lambda: "whole model" in text_of(ablation, "th") and "■ ■ ■ ■" in ablation.inner_text(), "the heads as text")
+        until(
+            lab,
+            lambda: "whole model" in text_of(ablation, "th") and "■ ■ ■ ■" in ablation.inner_text(),
+            "the heads as text",
+        )
     assert (server.folder / f"saved-{trusted}.ipynb").stat().st_size < 400_000
     lab.shoot(f"saved-{trusted}")
     check_quiet(lab)

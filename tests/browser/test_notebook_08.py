@@ -40,7 +40,14 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
 
     for theme, name in THEMES.items():
         lab.set_theme(name)
-        for widget in ("comparison = ", "explorer = ", "playground = ", "ablation = ", "pruning = ", "ClaimsTable("):
+        for widget in (
+            "comparison = ",
+            "explorer = ",
+            "playground = ",
+            "ablation = ",
+            "pruning = ",
+            "ClaimsTable(",
+        ):
             place = cell_with(lab, widget).locator(".jp-Cell-outputWrapper").last
             place.scroll_into_view_if_needed()
             lab.page.wait_for_timeout(300)
@@ -50,8 +57,16 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
         place = cell_with(lab, f"{name.lower()} = {name}(")
         before = text_of(place, ".rp-token, .rp-number")
         type_sentence(place, HOSTILE)
-        until(lab, lambda place=place, before=before: text_of(place, ".rp-token, .rp-number") != before, "the new sentence")
-    tokens = cell_with(lab, "explorer = Explorer(").get_by_role("toolbar", name="source tokens").locator("button")
+        until(
+            lab,
+            lambda place=place, before=before: text_of(place, ".rp-token, .rp-number") != before,
+            "the new sentence",
+        )
+    tokens = (
+        cell_with(lab, "explorer = Explorer(")
+        .get_by_role("toolbar", name="source tokens")
+        .locator("button")
+    )
     assert "".join(tokens.all_text_contents()).replace("▁", " ").strip() == f"{HOSTILE}(end)"
 
     figures = lab.page.locator(".jp-RenderedImage img")
@@ -64,6 +79,8 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
     sizes = figures.first.evaluate("node => [node.naturalWidth, node.width]")
     assert 0 <= sizes[0] - 2 * sizes[1] <= 1, sizes  # two pixels for one of the page
     lab.page.set_viewport_size({"width": 800, "height": 1100})
-    assert figures.first.evaluate("node => node.width <= node.closest('.jp-OutputArea-output').clientWidth")
+    assert figures.first.evaluate(
+        "node => node.width <= node.closest('.jp-OutputArea-output').clientWidth"
+    )
     lab.shoot("hostile")
     check_quiet(lab)

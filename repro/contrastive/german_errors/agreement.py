@@ -1,6 +1,7 @@
 """Errors of agreement: the gender of an article, the number of a verb.
 
-Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the first one first.
+Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the
+first one first.
 """
 
 from collections.abc import Iterator
@@ -31,9 +32,11 @@ OTHER_GENDER = {"dem": "der", "zum": "zur", "zur": "zum", "das": "die", "die": "
 def np_agreement(sentence: Sentence) -> Iterator[Error]:
     """Give a definite article another gender.
 
-    The gender of the noun is read off the article itself, where its form and a preposition leave one only: `dem` and `zum` are masculine
-    or neuter, `zur` and `der` after a preposition feminine, `das` is neuter, and `die` is feminine before a singular ending like -ung.
-    A relative pronoun is no article: a comma before it, or before its preposition, ends the search.
+    The gender of the noun is read off the article itself, where its form and a preposition leave
+        one only: `dem` and `zum` are masculine
+    or neuter, `zur` and `der` after a preposition feminine, `das` is neuter, and `die` is feminine
+    before a singular ending like -ung. A relative pronoun is no article: a comma before it, or
+    before its preposition, ends the search.
     """
     for index, word in enumerate(sentence.lower):
         noun = sentence.noun_after(index) if word in OTHER_GENDER else None
@@ -41,40 +44,60 @@ def np_agreement(sentence: Sentence) -> Iterator[Error]:
             continue
         before = sentence.word(index - 1)
         has_preposition = before in DATIVE_PREPOSITIONS and sentence.word(index - 2) != ","
-        if before != "," and _is_sure_of_gender(word, sentence.tokens[noun].lower(), has_preposition):
+        if before != "," and _is_sure_of_gender(
+            word, sentence.tokens[noun].lower(), has_preposition
+        ):
             yield sentence.replaced(index, OTHER_GENDER[word]), sentence.distance(index, noun)
 
 
 def _is_sure_of_gender(article: str, noun: str, has_preposition: bool) -> bool:
     if article == "die":
-        return noun.endswith(SINGULAR_FEMININE) and (not noun.endswith(NOT_FEMININE) or len(noun) > 8)
+        return noun.endswith(SINGULAR_FEMININE) and (
+            not noun.endswith(NOT_FEMININE) or len(noun) > 8
+        )
     if article == "das":
         return not noun.endswith(LIKE_PLURALS)
     if article in ("zum", "zur"):
-        return not noun.endswith("n") or noun.endswith(("in", "un"))  # "zum Alten", "zur Alten" and infinitives
+        # "zum Alten", "zur Alten" and infinitives
+        return not noun.endswith("n") or noun.endswith(("in", "un"))
     return has_preposition and not noun.endswith(("en", "ern"))  # "mit dem Alten", "mit der Alten"
 
 
 def subj_verb_agreement(sentence: Sentence) -> Iterator[Error]:
     """Give the finite verb of a main clause, after its subject, the other number.
 
-    A subject with "und" or a noun of quantity goes with both numbers; a noun of time or measure may be no subject, nor is one before a
-    verb with a pronoun in the nominative behind it ("das Buch hat er").
+    A subject with "und" or a noun of quantity goes with both numbers; a noun of time or measure may
+    be no subject, nor is one before a verb with a pronoun in the nominative behind it ("das Buch
+    hat er").
     """
     opening = sentence.opening
-    if opening is None or opening.subject is None or sentence.word(opening.verb + 1) in NOMINATIVE_PRONOUNS:
+    if (
+        opening is None
+        or opening.subject is None
+        or sentence.word(opening.verb + 1) in NOMINATIVE_PRONOUNS
+    ):
         return
     subject, verb = opening.subject, sentence.word(opening.verb)
     noun = sentence.tokens[subject]
     if noun in MEASURES or noun.lower().endswith(QUANTITIES):
         return
     is_pronoun = subject == 0 and not sentence.is_noun(0)
-    takes_singular = sentence.word(0) in THIRD_PERSON_PRONOUNS if is_pronoun else opening.determiner in SINGULAR_DETERMINERS
+    takes_singular = (
+        sentence.word(0) in THIRD_PERSON_PRONOUNS
+        if is_pronoun
+        else opening.determiner in SINGULAR_DETERMINERS
+    )
     takes_plural = not is_pronoun and (subject == 0 or opening.determiner in PLURAL_DETERMINERS)
     if takes_singular and verb in TO_PLURAL:
-        yield sentence.replaced(opening.verb, TO_PLURAL[verb]), sentence.distance(subject, opening.verb)
+        yield (
+            sentence.replaced(opening.verb, TO_PLURAL[verb]),
+            sentence.distance(subject, opening.verb),
+        )
     elif takes_plural and verb in TO_SINGULAR:
-        yield sentence.replaced(opening.verb, TO_SINGULAR[verb]), sentence.distance(subject, opening.verb)
+        yield (
+            sentence.replaced(opening.verb, TO_SINGULAR[verb]),
+            sentence.distance(subject, opening.verb),
+        )
 
 
 def subj_adequacy(sentence: Sentence) -> Iterator[Error]:

@@ -1,6 +1,7 @@
 """Errors of polarity: nicht, kein and un- deleted or inserted.
 
-Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the first one first; polarity has no distance.
+Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the
+first one first; polarity has no distance.
 """
 
 from collections.abc import Iterator
@@ -20,19 +21,73 @@ from repro.contrastive.german_errors.words import (
 )
 
 ENDINGS = ("e", "en", "em", "er", "es", "")
-BEFORE_NICHT = {"oder", "ob", "wenn", "warum", "gar", "überhaupt", "auch", "noch", "bestimmt", "kaum", ",", "wieso"}
-AFTER_NICHT = {"nur", "wahr", "zuletzt", "mehr", "einmal", "bloß", "mal", "so", "sonderlich", "länger"}
-FIXED = {("danke", "schön"), ("bitte", "schön"), ("als", "möglich"), ("aber", "sicher"), ("für", "gewöhnlich")}
-BEFORE_EIN = {"so", "für", "wie", "als", "noch", "nur", "solch", "manch", "welch", "um", "was", "etwa", "fast", "mindestens"}
+BEFORE_NICHT = {
+    "oder",
+    "ob",
+    "wenn",
+    "warum",
+    "gar",
+    "überhaupt",
+    "auch",
+    "noch",
+    "bestimmt",
+    "kaum",
+    ",",
+    "wieso",
+}
+AFTER_NICHT = {
+    "nur",
+    "wahr",
+    "zuletzt",
+    "mehr",
+    "einmal",
+    "bloß",
+    "mal",
+    "so",
+    "sonderlich",
+    "länger",
+}
+FIXED = {
+    ("danke", "schön"),
+    ("bitte", "schön"),
+    ("als", "möglich"),
+    ("aber", "sicher"),
+    ("für", "gewöhnlich"),
+}
+BEFORE_EIN = {
+    "so",
+    "für",
+    "wie",
+    "als",
+    "noch",
+    "nur",
+    "solch",
+    "manch",
+    "welch",
+    "um",
+    "was",
+    "etwa",
+    "fast",
+    "mindestens",
+}
 
 
 def nicht_del(sentence: Sentence) -> Iterator[Error]:
     """Delete the only negation of a statement, where it is not part of a longer expression ("nicht nur", "gar nicht", "nicht mehr")."""
     negations = [i for i, word in enumerate(sentence.lower) if word in NEGATIVE]
-    if len(negations) != 1 or sentence.word(negations[0]) != "nicht" or not sentence.is_plain or "sondern" in sentence.lower:
+    if (
+        len(negations) != 1
+        or sentence.word(negations[0]) != "nicht"
+        or not sentence.is_plain
+        or "sondern" in sentence.lower
+    ):
         return
     index = negations[0]
-    if index and sentence.word(index - 1) not in BEFORE_NICHT and sentence.word(index + 1) not in AFTER_NICHT:
+    if (
+        index
+        and sentence.word(index - 1) not in BEFORE_NICHT
+        and sentence.word(index + 1) not in AFTER_NICHT
+    ):
         yield sentence.deleted(index), None
 
 
@@ -43,7 +98,11 @@ def nicht_ins(sentence: Sentence) -> Iterator[Error]:
         return
     index = opening.verb + 1
     word = sentence.word(index)
-    is_last = index == len(sentence.tokens) - 2 and sentence.tokens[-1] in ".!" and sentence.tokens[index].islower()
+    is_last = (
+        index == len(sentence.tokens) - 2
+        and sentence.tokens[-1] in ".!"
+        and sentence.tokens[index].islower()
+    )
     stands_alone = is_last and word not in PRONOUNS | FOCUS
     if (word in NEGATABLE and not is_last) or stands_alone:
         yield sentence.inserted(index, "nicht"), None
@@ -55,8 +114,13 @@ def kein_del(sentence: Sentence) -> Iterator[Error]:
         if not word.startswith("kein") or word.removeprefix("kein") not in ENDINGS:
             continue
         noun = sentence.noun_after(index)
-        may_be_plural = word in ("keine", "keinen", "keiner") and noun and sentence.tokens[noun].endswith(("e", "n", "r", "s", "l"))
-        is_article = noun is not None and sentence.word(index - 1) not in DETERMINERS  # "ein keiner Hund" is a slip for "kleiner"
+        may_be_plural = (
+            word in ("keine", "keinen", "keiner")
+            and noun
+            and sentence.tokens[noun].endswith(("e", "n", "r", "s", "l"))
+        )
+        # "ein keiner Hund" is a slip for "kleiner"
+        is_article = noun is not None and sentence.word(index - 1) not in DETERMINERS
         if is_article and not may_be_plural and sentence.tokens[-1] != "?":
             yield sentence.replaced(index, word.removeprefix("k")), None
 
@@ -66,9 +130,17 @@ def kein_ins(sentence: Sentence) -> Iterator[Error]:
     if _is_negative(sentence) or not sentence.is_plain:
         return
     for index, word in enumerate(sentence.lower):
-        is_article = word.startswith("ein") and word.removeprefix("ein") in ENDINGS and word not in ("eines", "einer")
+        is_article = (
+            word.startswith("ein")
+            and word.removeprefix("ein") in ENDINGS
+            and word not in ("eines", "einer")
+        )
         before = sentence.word(index - 1)
-        if is_article and before not in BEFORE_EIN | PREPOSITIONS and sentence.noun_after(index) is not None:
+        if (
+            is_article
+            and before not in BEFORE_EIN | PREPOSITIONS
+            and sentence.noun_after(index) is not None
+        ):
             yield sentence.replaced(index, f"k{word}"), None
 
 
@@ -77,7 +149,11 @@ def affix_del(sentence: Sentence) -> Iterator[Error]:
     if "ob" in sentence.lower:
         return
     for index, word in enumerate(sentence.lower):
-        if word.startswith("un") and is_gradable(word.removeprefix("un")) and sentence.tokens[index].islower():
+        if (
+            word.startswith("un")
+            and is_gradable(word.removeprefix("un"))
+            and sentence.tokens[index].islower()
+        ):
             yield sentence.replaced(index, word.removeprefix("un")), None
 
 
@@ -94,7 +170,13 @@ def affix_ins(sentence: Sentence) -> Iterator[Error]:
 
 def is_gradable(word: str) -> bool:
     """Tell whether a word is a form of an adjective that has an opposite in un-."""
-    return any(word.endswith(ending) and word.removesuffix(ending) in UN_STEMS for ending in ADJECTIVE_ENDINGS) and word not in FULL_VERBS
+    return (
+        any(
+            word.endswith(ending) and word.removesuffix(ending) in UN_STEMS
+            for ending in ADJECTIVE_ENDINGS
+        )
+        and word not in FULL_VERBS
+    )
 
 
 def _is_negative(sentence: Sentence) -> bool:

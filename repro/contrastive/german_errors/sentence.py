@@ -31,7 +31,8 @@ class Opening:
 
     Args:
         verb: index of the finite verb.
-        subject: index of the noun or pronoun that must be the subject if the verb agrees with it; None for other openings.
+        subject: index of the noun or pronoun that must be the subject if the verb agrees with it;
+            None for other openings.
         determiner: the lower-cased first word of a noun phrase, "" for a bare plural or a pronoun.
     """
 
@@ -56,12 +57,20 @@ class Sentence:
     def is_noun(self, index: int) -> bool:
         """Tell whether a token has the form of a noun: a capital letter, small ones after it, and no closed-class word."""
         token = self.tokens[index] if 0 <= index < len(self.tokens) else ""
-        return token[:1].isupper() and any(letter.islower() for letter in token[1:]) and token.lower() not in FUNCTION_WORDS
+        return (
+            token[:1].isupper()
+            and any(letter.islower() for letter in token[1:])
+            and token.lower() not in FUNCTION_WORDS
+        )
 
     def noun_after(self, index: int) -> int | None:
         """Return the noun that the word at `index` can belong to: adjectives alone may stand between."""
         place = index + 1
-        while place < len(self.tokens) and _ADJECTIVE.fullmatch(self.tokens[place]) and self.lower[place] not in FUNCTION_WORDS | FINITE:
+        while (
+            place < len(self.tokens)
+            and _ADJECTIVE.fullmatch(self.tokens[place])
+            and self.lower[place] not in FUNCTION_WORDS | FINITE
+        ):
             place += 1
         return place if self.is_noun(place) and not self.is_noun(place + 1) else None
 
@@ -88,14 +97,23 @@ class Sentence:
     @cached_property
     def segments(self) -> list[range]:
         """The stretches of words between punctuation marks."""
-        marks = [-1, *(i for i, token in enumerate(self.tokens) if not token[0].isalnum()), len(self.tokens)]
+        marks = [
+            -1,
+            *(i for i, token in enumerate(self.tokens) if not token[0].isalnum()),
+            len(self.tokens),
+        ]
         return [range(a + 1, b) for a, b in pairwise(marks) if b > a + 1]
 
     @cached_property
     def is_plain(self) -> bool:
         """Whether this is one statement: no question, quotation, aside or second sentence in it."""
         inner = [token for token in self.tokens[:-1] if not token[0].isalnum()]
-        return len(self.tokens) > 2 and self.tokens[-1] != "?" and all(token == "," for token in inner) and self.text[0].isupper()
+        return (
+            len(self.tokens) > 2
+            and self.tokens[-1] != "?"
+            and all(token == "," for token in inner)
+            and self.text[0].isupper()
+        )
 
     @cached_property
     def opening(self) -> Opening | None:
@@ -118,7 +136,11 @@ class Sentence:
     def _open(self, verb: int, subject: int | None) -> Opening | None:
         """Return the opening if a finite verb stands there, and not the participle of a caption ("ein Mann, beobachtet von ...")."""
         form = self.word(verb)
-        is_participle = form.startswith(_PREFIXED) and form in TO_PLURAL and self.word(verb + 1) in ("von", "vom", "mit", "durch")
+        is_participle = (
+            form.startswith(_PREFIXED)
+            and form in TO_PLURAL
+            and self.word(verb + 1) in ("von", "vom", "mit", "durch")
+        )
         if form not in FINITE or is_participle or self.tokens[verb][0].isupper():
             return None
         return Opening(verb, subject, self.word(0) if subject else "")

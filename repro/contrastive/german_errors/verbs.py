@@ -1,6 +1,7 @@
 """Errors of the verb's parts, the auxiliary of the perfect and the separable particle, and of the spelling of names.
 
-Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the first one first.
+Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the
+first one first.
 """
 
 import re
@@ -22,26 +23,37 @@ from repro.contrastive.german_errors.words import (
 
 SEIN_HABEN = {sein: haben for haben, sein in HABEN_SEIN.items()}
 MIN_NAME = 4  # letters
-_PARTICIPLE = re.compile(r"(?:[a-zäöü]{2,6})?ge[a-zäöüß]{2,}(?:t|en)|[a-zäöüß]{2,}iert|(?:be|ver|er|ent|zer|emp|miss)[a-zäöüß]{3,}(?:t|en)")
+_PARTICIPLE = re.compile(
+    r"(?:[a-zäöü]{2,6})?ge[a-zäöüß]{2,}(?:t|en)|[a-zäöüß]{2,}iert|(?:be|ver|er|ent|zer|emp|miss)[a-zäöüß]{3,}(?:t|en)"
+)
 
 
 def auxiliary(sentence: Sentence) -> Iterator[Error]:
     """Swap haben and sein in a perfect: finite verb and participle at the end of the same stretch of words, or side by side there.
 
-    Sein has to go with a participle of the verbs that always take it; haben with any participle but those that take both.
+    Sein has to go with a participle of the verbs that always take it; haben with any participle but
+    those that take both.
     """
     if '"' in sentence.text:
         return
     for segment in sentence.segments:
         words = [sentence.word(i) for i in segment]
         finite = [i for i in segment if sentence.word(i) in PERFECT]
-        if len(finite) != 1 or any(word in MODALS or word in FULL_VERBS or word == "worden" for word in words):
+        if len(finite) != 1 or any(
+            word in MODALS or word in FULL_VERBS or word == "worden" for word in words
+        ):
             continue
         verb = finite[0]
         participle = segment[-2] if verb == segment[-1] and len(segment) > 1 else segment[-1]
         changed = _other_auxiliary(sentence.word(verb), sentence.tokens[participle])
-        is_first_person = sentence.word(verb) != "habe" or "ich" in words  # "er habe" is reported speech
-        if changed and is_first_person and verb != participle and sentence.word(participle - 1) != "zu":
+        # "er habe" is reported speech
+        is_first_person = sentence.word(verb) != "habe" or "ich" in words
+        if (
+            changed
+            and is_first_person
+            and verb != participle
+            and sentence.word(participle - 1) != "zu"
+        ):
             yield sentence.replaced(verb, changed), sentence.distance(verb, participle)
 
 
@@ -56,20 +68,31 @@ def _other_auxiliary(verb: str, participle: str) -> str:
 def verb_particle(sentence: Sentence) -> Iterator[Error]:
     """Replace the particle at the end of a main clause by one that its verb never has; the number of words varies which."""
     opening = sentence.opening
-    if opening is None or sentence.word(opening.verb) not in FULL_VERBS.keys() | FULL_VERBS.values():
+    if (
+        opening is None
+        or sentence.word(opening.verb) not in FULL_VERBS.keys() | FULL_VERBS.values()
+    ):
         return
     verb = opening.verb
     segment = next(segment for segment in sentence.segments if verb in segment)
     last = segment[-1]
     inner = [sentence.word(i) for i in range(verb + 1, last)]
-    if last == verb or sentence.tokens[last] not in PARTICLES or "und" in inner or "von" in inner or "vom" in inner:
+    if (
+        last == verb
+        or sentence.tokens[last] not in PARTICLES
+        or "und" in inner
+        or "von" in inner
+        or "vom" in inner
+    ):
         return
     if not sentence.word(verb).startswith(FOREIGN_VERBS):
         foreign = FOREIGN_PARTICLES[len(sentence.tokens) % len(FOREIGN_PARTICLES)]
         yield sentence.replaced(last, foreign), sentence.distance(verb, last)
 
 
-def transliteration(sentence: Sentence, source: Sentence, known_words: Collection[str]) -> Iterator[Error]:
+def transliteration(
+    sentence: Sentence, source: Sentence, known_words: Collection[str]
+) -> Iterator[Error]:
     """Swap two neighbouring letters in the second half of a name.
 
     A name has a capital letter inside the English sentence and is the same in the German one.
@@ -78,11 +101,18 @@ def transliteration(sentence: Sentence, source: Sentence, known_words: Collectio
         sentence, source: the reference and its source, English.
         known_words: words of the training data; a name among them is no test of spelling.
     """
-    inner = {token for i, token in enumerate(source.tokens) if i and source.tokens[i - 1][0].isalnum()}
+    inner = {
+        token for i, token in enumerate(source.tokens) if i and source.tokens[i - 1][0].isalnum()
+    }
     for index, token in enumerate(sentence.tokens):
         is_name = token in inner and token.istitle() and token.isalpha() and len(token) >= MIN_NAME
         if is_name and token not in known_words:
             swaps = [i for i in range(len(token) // 2, len(token) - 1) if token[i] != token[i + 1]]
             if swaps:
                 start = swaps[0]
-                yield sentence.replaced(index, token[:start] + token[start + 1] + token[start] + token[start + 2 :]), None
+                yield (
+                    sentence.replaced(
+                        index, token[:start] + token[start + 1] + token[start] + token[start + 2 :]
+                    ),
+                    None,
+                )

@@ -24,14 +24,17 @@ DATIVE_PREPOSITIONS = {  # "der" after them is the feminine singular
     "mit", "von", "aus", "bei", "nach", "zu", "in", "an", "auf", "unter", "über", "vor", "hinter", "neben", "zwischen", "gegenüber",
 }
 CONTRACTIONS = {"im", "ins", "am", "ans", "aufs", "beim", "vom", "zum", "zur"}
-NEGATABLE = DATIVE_PREPOSITIONS - {"gegenüber"} | CONTRACTIONS | {"für", "durch", "gegen"}  # "nicht" may stand before them
+# "nicht" may stand before them
+NEGATABLE = DATIVE_PREPOSITIONS - {"gegenüber"} | CONTRACTIONS | {"für", "durch", "gegen"}
 PREPOSITIONS = NEGATABLE | {"gegenüber", "ohne", "um", "entlang", "wegen", "trotz", "inmitten", "innerhalb", "außerhalb", "vorm", "durchs"}
 THIRD_PERSON_PRONOUNS = {"er", "man", "jemand"}  # singular subjects and nothing else
 NOMINATIVE_PRONOUNS = {"ich", "du", "er", "sie", "es", "wir", "ihr", "man"}
 OBJECT_PRONOUNS = {"mich", "dich", "sich", "uns", "euch", "mir", "dir", "ihm", "ihn", "ihnen", "das", "dies", "etwas", "einander"}
 PRONOUNS = NOMINATIVE_PRONOUNS | OBJECT_PRONOUNS | {"jemand", "niemand", "alles", "jeder", "keiner", "wer"}
 CONJUNCTIONS = {"und", "oder", "aber", "denn", "sondern", "doch", "sowie", "als", "wie"}
-SUBORDINATORS = {  # also question words: the finite verb is not the second part of the sentence, or the sentence is a question
+# also question words: the finite verb is not the second part of the sentence, or the sentence is a
+# question
+SUBORDINATORS = {
     "weil", "wenn", "als", "dass", "daß", "nachdem", "während", "obwohl", "ob", "bevor", "falls", "da", "sobald", "solange", "wie", "was",
     "wer", "wo", "warum", "weshalb", "wann", "wem", "wen", "welcher", "welche", "welches", "wohin", "woher", "indem", "seitdem", "bis",
     "damit", "sodass", "ehe", "seit", "je", "um", "ohne", "anstatt", "statt", "wessen", "womit", "wofür", "worauf", "wieso", "und",
@@ -44,7 +47,9 @@ FOCUS = {  # "nicht" would stand after them, or change what they mean
     "auch", "nur", "schon", "noch", "doch", "ja", "nein", "mal", "eben", "halt", "bloß", "nun", "wohl", "also", "so", "dran", "los",
 }
 
-QUANTITIES = (  # endings of nouns with a plural verb even in the singular ("eine Reihe von Leuten stehen"): no number is wrong
+# endings of nouns with a plural verb even in the singular ("eine Reihe von Leuten stehen"): no
+# number is wrong
+QUANTITIES = (
     "gruppe", "menge", "reihe", "anzahl", "hälfte", "teil", "paar", "dutzend", "haufen", "handvoll", "mehrheit", "mehrzahl", "schar",
     "masse", "vielzahl", "drittel", "viertel", "prozent", "unzahl", "hundert", "tausend", "mischung", "sammlung", "crew",
 )
@@ -53,14 +58,17 @@ MEASURES = {  # may open a sentence without being its subject
     "Minuten", "Stunde", "Stunden", "Sekunde", "Sommer", "Winter", "Herbst", "Frühling", "Moment", "Augenblick", "Zeit", "Weile", "Tage",
     "Meter", "Kilometer", "Grad", "Euro", "Dollar", "Cent", "Liter", "Kilo",
 }
-TWO_GENDERS = (  # endings of nouns that are feminine in one sense and not in another, or both in use
+# endings of nouns that are feminine in one sense and not in another, or both in use
+TWO_GENDERS = (
     "band", "mark", "kiefer", "leiter", "see", "steuer", "heide", "flur", "weise", "wehr", "otter", "cola", "mail", "hut", "marsch", "mast",
     "koppel", "partikel", "spachtel", "maß", "mangel", "kunde", "haft", "couch", "gischt", "paprika", "matte", "alp", "sms", "blog", "tram",
     "drittel", "buffet", "foto", "match", "event",
 )
 SINGULAR_FEMININE = ("ung", "heit", "keit", "schaft", "tion", "tät")  # endings
-NOT_FEMININE = ("sprung", "schwung", "dung", "schaft")  # "der Sprung", "der Schaft"; a feminine with the last of them has more before it
-LIKE_PLURALS = ("e", "er", "el", "en", "n", "chen", "lein")  # endings of neuters that may be plurals as they stand
+# "der Sprung", "der Schaft"; a feminine with the last of them has more before it
+NOT_FEMININE = ("sprung", "schwung", "dung", "schaft")
+# endings of neuters that may be plurals as they stand
+LIKE_PLURALS = ("e", "er", "el", "en", "n", "chen", "lein")
 
 AUXILIARIES = {  # third person, singular: plural
     "ist": "sind", "war": "waren", "hat": "haben", "hatte": "hatten", "wird": "werden", "wurde": "wurden", "kann": "können",
@@ -76,7 +84,8 @@ COPULAS = {"ist", "sind", "war", "waren", "bin", "bist", "seid", "warst"}
 PERFECT = set(HABEN_SEIN) | set(HABEN_SEIN.values())
 MODALS = ({form for pair in AUXILIARIES.items() for form in pair} | OTHER_PERSONS) - PERFECT
 
-# Stems with -t in the singular and -en in the plural of the present; the weak ones have -te and -ten in the past.
+# Stems with -t in the singular and -en in the plural of the present; the weak ones have -te and
+# -ten in the past.
 _WEAK = """spiel mach schau blick zeig versuch benutz lehn rutsch leg hüpf renn surf tauch koch lach rauch jag hock küss putz kauf schütz
 hör hol frag sag wohn leb lieb brauch kenn schenk glaub besuch erzähl erklär verkauf bestell bezahl zahl such führ wünsch dreh streck setz
 stell tanz mal bau weck still fühl lern lehr üb turn grüß pack park dien fehl folg hoff guck schnitz näh blüh begrüß füll stürz kratz
@@ -85,9 +94,11 @@ kehr pust stütz steuer tipp telefonier fotografier posier balancier reparier jo
 demonstrier präsentier passier"""
 _STRONG = """steh geh sitz trink spring sing lieg reit zieh schieb steig flieg schreib bleib komm schwimm kling heb genieß gieß schieß
 schließ fließ schwing bring denk beginn gewinn verlier riech ruf"""
-_DENTAL = "arbeit wart red bet beobacht betracht öffn zeichn rechn atm leucht trockn falt miet antwort bedeut"  # -et, -ete
+# -et, -ete
+_DENTAL = "arbeit wart red bet beobacht betracht öffn zeichn rechn atm leucht trockn falt miet antwort bedeut"
 _STRONG_DENTAL = "reit schneid biet find bind befind streit leid"
-_LIQUID = "lächel kletter wander schaukel sammel feier angel segel paddel kicher plauder fütter zitter wechsel klingel schüttel"  # -t, -n
+# -t, -n
+_LIQUID = "lächel kletter wander schaukel sammel feier angel segel paddel kicher plauder fütter zitter wechsel klingel schüttel"
 _VOWEL_CHANGE = {
     "fährt": "fahren", "trägt": "tragen", "schläft": "schlafen", "fängt": "fangen", "hält": "halten", "läuft": "laufen",
     "schlägt": "schlagen", "fällt": "fallen", "lässt": "lassen", "wäscht": "waschen", "bläst": "blasen", "lädt": "laden",
@@ -122,13 +133,15 @@ PARTICLES = {
 FOREIGN_PARTICLES = ("statt", "teil", "preis", "inne")  # with few verbs each, which are:
 FOREIGN_VERBS = ("find", "fand", "gib", "geb", "gab", "nimm", "nehm", "nahm", "halt", "hält", "hielt", "wohn", "mach")
 
-# Participles of verbs that form the perfect with sein alone, also behind a separable particle ("weggegangen").
+# Participles of verbs that form the perfect with sein alone, also behind a separable particle
+# ("weggegangen").
 SEIN_PARTICIPLES = (
     "gegangen", "gekommen", "geblieben", "gewesen", "geworden", "gestorben", "gestiegen", "aufgewacht", "aufgestanden", "eingeschlafen",
     "verschwunden", "ertrunken", "gewachsen", "gereist", "gewandert", "geflohen", "geschehen", "gesunken", "gerannt", "erschienen",
     "gestolpert", "zurückgekehrt", "eingetroffen", "passiert", "gelungen", "explodiert",
 )
-BOTH_PARTICIPLES = (  # with haben in one sense and with sein in another, or differing between regions
+# with haben in one sense and with sein in another, or differing between regions
+BOTH_PARTICIPLES = (
     "gefahren", "geflogen", "geschwommen", "geritten", "gefolgt", "getreten", "gestanden", "gesessen", "gelegen", "gezogen", "gebrochen",
     "geheilt", "getrocknet", "begegnet", "gelaufen", "gesprungen", "gefallen", "gelandet", "gestartet", "geklettert", "getanzt", "gejoggt",
     "verdorben", "gestoßen", "geschmolzen", "gealtert", "begonnen", "gesegelt", "gestürzt", "geirrt", "getaucht", "verheilt",

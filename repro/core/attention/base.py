@@ -1,7 +1,8 @@
 """The seam: an attention variant is whatever turns queries, keys and positions into a matrix of weights.
 
-The five papers change how the weights are made and nothing else, so this interface is all that a variant implements. Values, head
-gates, the output projection and caching live in `multihead.py`, the same for every variant.
+The five papers change how the weights are made and nothing else, so this interface is all that a
+variant implements. Values, head gates, the output projection and caching live in `multihead.py`,
+the same for every variant.
 """
 
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ class Stack:
         embed_dim: width of the layer input.
         num_heads: of the model; a variant may have its own number. Must divide `embed_dim`.
         dropout: probability of dropping a learned attention weight in training.
-        length_ratio: mean source length / mean target length in the training data, in tokens without marks; None where no data is
-            known.
+        length_ratio: mean source length / mean target length in the training data, in tokens
+            without marks; None where no data is known.
     """
 
     site: str
@@ -42,9 +43,10 @@ class Stack:
 class Positions(NamedTuple):
     """Where queries and keys stand in their sentences.
 
-    `query`: absolute positions of the queries, `(query_len,)`: all of them in training, one in a decoding step, in cross attention once for
-    each hypothesis of the sentence; so a row of weights may hang on its own query only. Keys are at 0, 1, ...
-    `words`: the 0-based index of the word that each key is a piece of, `(batch or 1, key_len)`; None where words are not known.
+    `query`: absolute positions of the queries, `(query_len,)`: all of them in training, one in a
+    decoding step, in cross attention once for each hypothesis of the sentence; so a row of weights
+    may hang on its own query only. Keys are at 0, 1, ... `words`: the 0-based index of the word
+    that each key is a piece of, `(batch or 1, key_len)`; None where words are not known.
     """
 
     query: Tensor
@@ -54,18 +56,23 @@ class Positions(NamedTuple):
 class AttentionWeights(nn.Module):
     """Make the attention weights of all heads of one layer.
 
-    Promises, held by the contract tests for every entry of `VARIANTS`: weights are >= 0 and exactly 0 where blocked; a row with
-    every key blocked is all zeros; a change after a position changes nothing before it when the future is blocked; padding and
-    batch order change nothing; one token at a time through the cache gives what all at once give; what one call was given does not
-    change another; rows sum to one if `rows_sum_to_one`. A site where the variant makes no sense is refused when it is built.
+    Promises, held by the contract tests for every entry of `VARIANTS`: weights are >= 0 and exactly
+    0 where blocked; a row with every key blocked is all zeros; a change after a position changes
+    nothing before it when the future is blocked; padding and batch order change nothing; one token
+    at a time through the cache gives what all at once give; what one call was given does not change
+    another; rows sum to one if `rows_sum_to_one`. A site where the variant makes no sense is
+    refused when it is built.
 
-    Saved with a run are parameters and persistent buffers: what is drawn or counted must be one of them, or it is drawn anew whenever the
-    model is loaded. The model draws every `nn.Linear` and `nn.Embedding` in it once more (`Transformer._initialize`): numbers that a
-    variant chooses to begin with belong in an `nn.Parameter` of its own.
+    Saved with a run are parameters and persistent buffers: what is drawn or counted must be one of
+        them, or it is drawn anew whenever the
+    model is loaded. The model draws every `nn.Linear` and `nn.Embedding` in it once more
+    (`Transformer._initialize`): numbers that a variant chooses to begin with belong in an
+    `nn.Parameter` of its own.
 
     Args:
         num_heads: number of heads.
-        head_dim: width of a head's values; `num_heads * head_dim` need not be the width of the layer.
+        head_dim: width of a head's values; `num_heads * head_dim` need not be the width of the
+            layer.
     """
 
     max_len: int | None = None
@@ -85,12 +92,14 @@ class AttentionWeights(nn.Module):
             key: layer input at the attended positions, `(batch, key_len, embed_dim)`.
 
         Returns:
-            `(batch, num_heads, key_len, head_dim)`, or None for a variant that never looks at keys. The cache takes any second and last
-            size, such as one key for all heads.
+            `(batch, num_heads, key_len, head_dim)`, or None for a variant that never looks at keys.
+            The cache takes any second and last size, such as one key for all heads.
         """
         return None
 
-    def forward(self, query: Tensor, key: Tensor | None, blocked: Tensor, positions: Positions) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor | None, blocked: Tensor, positions: Positions
+    ) -> Tensor:
         """Return the weights: the definition that tests, plots and analysis use.
 
         Args:
@@ -104,7 +113,14 @@ class AttentionWeights(nn.Module):
         """
         raise NotImplementedError
 
-    def attend(self, query: Tensor, key: Tensor | None, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
+    def attend(
+        self,
+        query: Tensor,
+        key: Tensor | None,
+        value: Tensor,
+        blocked: Tensor,
+        positions: Positions,
+    ) -> Tensor:
         """Return `forward(...) @ value`; a variant overrides this where the same result can be had faster, or to drop weights.
 
         Args:
@@ -114,12 +130,15 @@ class AttentionWeights(nn.Module):
             `(batch, num_heads, query_len, head_dim)`.
 
         Raises:
-            InputError: `forward` returned another shape, which might else be stretched to the right one without a word.
+            InputError: `forward` returned another shape, which might else be stretched to the right
+                one without a word.
         """
         weights = self(query, key, blocked, positions)
         found = tuple(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
         expected = (self.num_heads, query.shape[1], value.shape[2])
         if found not in ((1, *expected), (len(value), *expected)):
             mend = f"return (batch or 1, num_heads, query_len, key_len), here ({len(value)} or 1, {', '.join(map(str, expected))})"
-            raise InputError(type(self).__module__, f"forward of {type(self).__name__} returned {found}", mend)
+            raise InputError(
+                type(self).__module__, f"forward of {type(self).__name__} returned {found}", mend
+            )
         return weights.to(value.dtype) @ value

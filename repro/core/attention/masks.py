@@ -18,7 +18,8 @@ def causal_mask(query_positions: Tensor, key_len: int) -> Tensor:
 def masked_softmax(scores: Tensor, blocked: Tensor) -> Tensor:
     """Softmax over the allowed keys; blocked keys get exactly 0, and a row without any allowed key is all zeros.
 
-    A plain softmax over minus infinities would give NaN there, and one NaN row poisons real tokens in the next layer.
+    A plain softmax over minus infinities would give NaN there, and one NaN row poisons real tokens
+    in the next layer.
 
     Args:
         scores: `(batch, num_heads, query_len, key_len)`.

@@ -1,18 +1,22 @@
 r"""Mixed multi-head self-attention (MMA): every head learns where to look, each within another kind of neighbourhood.
 
-Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation, WNGT 2019, section 3.
+Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation,
+    WNGT 2019, section 3.
 https://aclanthology.org/D19-5622
 
     weights = softmax(Q K^T / sqrt(d) + mask),    mask = 0 where allowed, minus infinity elsewhere
     global G: all keys    local L: i - w <= j <= i + w    forward F: j >= i    backward B: j <= i
 
-Paper -> here: head types -> the letters of `types`; w -> `window`. The paper's model has the four types once with four heads and each
-twice with eight; their order over the heads changes nothing. The diagonal is inside every type. Only the encoder is mixed there.
+Paper -> here: head types -> the letters of `types`; w -> `window`. The paper's model has the four
+types once with four heads and each twice with eight; their order over the heads changes nothing.
+The diagonal is inside every type. Only the encoder is mixed there.
 
-Differs from the paper: `scale="head"` divides by the root of a head's width, as fairseq does, on which they built; the formula names the
-width of the model (`scale="model"`). The paper's ablation says that "other heads" are of one type: `types="GL", repeat="last"` reads
-it as one global head and the rest local. A padded query whose type sees only padding gets no weights instead of NaN.
-Learned parameters in the weights: 2 embed_dim^2 per layer, exactly those of the baseline.
+Differs from the paper: `scale="head"` divides by the root of a head's width, as fairseq does, on
+    which they built; the formula names the
+width of the model (`scale="model"`). The paper's ablation says that "other heads" are of one type:
+`types="GL", repeat="last"` reads it as one global head and the rest local. A padded query whose
+type sees only padding gets no weights instead of NaN. Learned parameters in the weights: 2
+embed_dim^2 per layer, exactly those of the baseline.
 """
 
 from typing import Literal
@@ -58,7 +62,9 @@ class Mixed(AttentionWeights):
     def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         return self.scorer(query, key, self._outside(blocked, positions), positions)
 
-    def attend(self, query: Tensor, key: Tensor, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
+    def attend(
+        self, query: Tensor, key: Tensor, value: Tensor, blocked: Tensor, positions: Positions
+    ) -> Tensor:
         return self.scorer.attend(query, key, value, self._outside(blocked, positions), positions)
 
 
@@ -96,8 +102,15 @@ def build(
         raise InputError("model.cross", what, "use mixed at encoder_self or decoder_self")
     if not types or set(types) - set(TYPES) or len(types) > stack.num_heads or window < 0:
         found = f"types '{types}' with window {window} for {stack.num_heads} heads"
-        raise InputError(f"model.{stack.site}", found, "give between 1 letter of GLFB and one for each head, and a window of 0 or more")
+        raise InputError(
+            f"model.{stack.site}",
+            found,
+            "give between 1 letter of GLFB and one for each head, and a window of 0 or more",
+        )
     letters = head_types(stack.num_heads, types, repeat)
     width = stack.head_dim if scale == "head" else stack.embed_dim
-    scorers = [DotProduct(stack.embed_dim, stack.num_heads, stack.head_dim, stack.dropout, width) for _ in range(stack.num_layers)]
+    scorers = [
+        DotProduct(stack.embed_dim, stack.num_heads, stack.head_dim, stack.dropout, width)
+        for _ in range(stack.num_layers)
+    ]
     return [Mixed(scorer, letters, window) for scorer in scorers]

@@ -1,7 +1,7 @@
 """Multi-head attention around any variant: values, the weighted sum, head gates, the output projection.
 
-Vaswani et al. 2017, section 3.2.2; gates: Voita et al. 2019, section 6.1. Everything here is shared by all variants; only `weights`
-differs.
+Vaswani et al. 2017, section 3.2.2; gates: Voita et al. 2019, section 6.1. Everything here is shared
+by all variants; only `weights` differs.
 """
 
 from collections.abc import Callable
@@ -42,15 +42,20 @@ class Moves(NamedTuple):
 class Store:
     """A memory that search changes in place: only rows that change place are copied, and there is room for further positions.
 
-    Copying is the dearest memory traffic of beam search. What `move` and `append` return takes over the tensors, so a store is used
-    once: the state of a search goes one way. Gradients do not pass through: what they would need is overwritten, and autograd says so.
+    Copying is the dearest memory traffic of beam search. What `move` and `append` return takes over
+    the tensors, so a store is used
+    once: the state of a search goes one way. Gradients do not pass through: what they would need is
+        overwritten, and autograd says so.
     """
 
     def __init__(self, memory: Memory, room: Memory | None = None) -> None:
         self.memory = memory
-        # Tensors that `memory` is the beginning of, positions first, `(room, rows, num_heads, head_dim)`: a step then reads and writes
+        # Tensors that `memory` is the beginning of, positions first, `(room, rows, num_heads,
+        # head_dim)`: a step then reads and writes
         # one position of all rows in one stretch, instead of a little of every row.
-        self._room: Memory | None = memory.each(lambda tensor: tensor.permute(2, 0, 1, 3)) if room is None else room
+        self._room: Memory | None = (
+            memory.each(lambda tensor: tensor.permute(2, 0, 1, 3)) if room is None else room
+        )
 
     def move(self, moves: Moves) -> "Store":
         """Return the rows in their new places."""
@@ -71,7 +76,9 @@ class Store:
 
     def _hand_over(self) -> Memory:
         if self._room is None:
-            raise RuntimeError("this state has been continued already, and its memory with it: start again from the source")
+            raise RuntimeError(
+                "this state has been continued already, and its memory with it: start again from the source"
+            )
         room, self._room = self._room, None
         return room
 
@@ -103,7 +110,9 @@ class MultiHeadAttention(nn.Module):
     head_scale: Tensor | None
     """Factors laid over a trained model's heads, `(num_heads,)`: 0 masks a head out. None = all 1. Not saved with the model."""
 
-    def __init__(self, weights: AttentionWeights, embed_dim: int, gate: HardConcrete | None = None) -> None:
+    def __init__(
+        self, weights: AttentionWeights, embed_dim: int, gate: HardConcrete | None = None
+    ) -> None:
         super().__init__()
         self.weights, self.gate = weights, gate
         width = weights.num_heads * weights.head_dim
@@ -113,9 +122,12 @@ class MultiHeadAttention(nn.Module):
 
     def project(self, attended: Tensor) -> Memory:
         """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to."""
-        value = self.value_proj(attended).unflatten(-1, (self.weights.num_heads, -1)).transpose(1, 2)
+        value = (
+            self.value_proj(attended).unflatten(-1, (self.weights.num_heads, -1)).transpose(1, 2)
+        )
         key = self.weights.project_key(attended)
-        # In order once here, instead of again at every step that reads it: keys with the positions last in memory, as the product of
+        # In order once here, instead of again at every step that reads it: keys with the positions
+        # last in memory, as the product of
         # queries and keys reads them, which is several times faster for the few queries of a step.
         return Memory(None if key is None else key.mT.contiguous().mT, value.contiguous())
 
@@ -124,9 +136,12 @@ class MultiHeadAttention(nn.Module):
         found = (self.gate() if self.gate is not None else None, self.head_scale)
         return [factors for factors in found if factors is not None]
 
-    def forward(self, query: Tensor, memory: Memory, blocked: Tensor, positions: Positions) -> Tensor:
+    def forward(
+        self, query: Tensor, memory: Memory, blocked: Tensor, positions: Positions
+    ) -> Tensor:
         """Return `(batch, query_len, embed_dim)`; see `AttentionWeights.forward` for the arguments."""
         heads = self.weights.attend(query, memory.key, memory.value, blocked, positions)
         for factors in self.factors():
             heads = heads * factors.to(heads.dtype)[:, None, None]
-        return self.out_proj(heads.transpose(1, 2).flatten(2))  # (batch, query_len, num_heads * head_dim)
+        # (batch, query_len, num_heads * head_dim)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))

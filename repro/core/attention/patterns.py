@@ -1,6 +1,7 @@
 """Position patterns: pure functions of positions, shared by hard-coded heads, masks and the detectors of such heads.
 
-Every argument is a tensor that broadcasts against the others: `i` the querying position, `j` the attended one, `n` the length of the
+Every argument is a tensor that broadcasts against the others: `i` the querying position, `j` the
+    attended one, `n` the length of the
 sentence, all counted from 0 in tokens (or in words, which is all that a word pattern is).
 """
 
@@ -13,7 +14,8 @@ from torch import Tensor
 def gaussian_density(distance: Tensor, std: float) -> Tensor:
     """Return the normal density at each distance from the mean, in tokens.
 
-    It is a density, not a distribution over the keys: rows do not sum to one, and what falls outside the sentence is lost.
+    It is a density, not a distribution over the keys: rows do not sum to one, and what falls
+        outside the sentence is lost.
     """
     return torch.exp(-(distance**2) / (2 * std**2)) / (std * math.sqrt(2 * math.pi))
 

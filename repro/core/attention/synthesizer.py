@@ -1,16 +1,20 @@
 r"""Random Synthesizer: each head of each layer has its own matrix of scores, which no token enters.
 
-Tay, Bahri, Metzler, Juan, Zhao, Zheng: Synthesizer: Rethinking Self-Attention for Transformer Models, ICML 2021, section 3.
+Tay, Bahri, Metzler, Juan, Zhao, Zheng: Synthesizer: Rethinking Self-Attention for Transformer
+    Models, ICML 2021, section 3.
 https://arxiv.org/abs/2005.00743. The baseline "Syn-R" of Zeng et al. 2021.
 
     weights = softmax(R[:n, :n]),    R in R^{M x M} per head and layer;    low rank: R = R_1 R_2^T with R_1, R_2 in R^{M x k}
 
-Paper -> here: R -> `scores`, or `left` and `right`; M -> `max_len`; k -> `rank`. There is no 1 / sqrt(d_k).
-Settled here: from which distribution the random initial values come. `init="normal"` draws from N(0, 1/M), "uniform" is Xavier's, and
-"ones" (as in the code of Zeng et al.) starts from attention that is exactly uniform. Of low rank, the product of two normal factors has the
-variance 1/M too, that of two uniform ones has not; "ones" has rank 1 for ever, since equal columns learn alike.
+Paper -> here: R -> `scores`, or `left` and `right`; M -> `max_len`; k -> `rank`. There is no 1 /
+sqrt(d_k). Settled here: from which distribution the random initial values come. `init="normal"`
+draws from N(0, 1/M), "uniform" is Xavier's, and "ones" (as in the code of Zeng et al.) starts from
+attention that is exactly uniform. Of low rank, the product of two normal factors has the variance
+1/M too, that of two uniform ones has not; "ones" has rank 1 for ever, since equal columns learn
+alike.
 
-Not included: the Dense Synthesizer, whose scores come from each token by itself, its factorised form, and mixtures of several, or with dot
+Not included: the Dense Synthesizer, whose scores come from each token by itself, its factorised
+    form, and mixtures of several, or with dot
 products. Zeng et al. compare with the random one alone.
 Learned parameters in the weights: num_heads M^2 per layer, or 2 num_heads M k.
 """
@@ -62,7 +66,9 @@ class Synthesizer(AttentionWeights):
         for name in names:
             values = torch.empty(num_heads, max_len, rank or max_len)
             if init == "normal":
-                nn.init.normal_(values, std=max_len**-0.5 if rank is None else (max_len * rank) ** -0.25)
+                nn.init.normal_(
+                    values, std=max_len**-0.5 if rank is None else (max_len * rank) ** -0.25
+                )
             elif init == "uniform":
                 nn.init.xavier_uniform_(values)
             else:
@@ -74,8 +80,15 @@ class Synthesizer(AttentionWeights):
         scores = cut(table, positions.query, blocked.shape[-1], self.beyond, "synthesizer")
         return masked_softmax(scores[None].to(query.dtype), blocked)
 
-    def attend(self, query: Tensor, key: None, value: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
-        return F.dropout(self(query, key, blocked, positions), self.dropout, self.training).to(value.dtype) @ value
+    def attend(
+        self, query: Tensor, key: None, value: Tensor, blocked: Tensor, positions: Positions
+    ) -> Tensor:
+        return (
+            F.dropout(self(query, key, blocked, positions), self.dropout, self.training).to(
+                value.dtype
+            )
+            @ value
+        )
 
 
 # Settings that no type suggests, for the contract tests.
@@ -100,9 +113,20 @@ def build(
         InputError: a size below 1, or a rank that is never reached.
     """
     if max_len < 1 or (rank is not None and rank < 1):
-        raise InputError(f"model.{stack.site}", f"max_len is {max_len} and rank is {rank}", "use 1 or more")
+        raise InputError(
+            f"model.{stack.site}", f"max_len is {max_len} and rank is {rank}", "use 1 or more"
+        )
     if init == "ones" and rank is not None and rank > 1:
         what = f"init is 'ones', where columns of factors start equal and learn alike: rank {rank} stays 1"
         raise InputError(f"model.{stack.site}", what, "use init='normal', or leave rank out")
-    arguments = (stack.num_heads, stack.head_dim, max_len, init, trainable, rank, stack.dropout, beyond)
+    arguments = (
+        stack.num_heads,
+        stack.head_dim,
+        max_len,
+        init,
+        trainable,
+        rank,
+        stack.dropout,
+        beyond,
+    )
     return [Synthesizer(*arguments) for _ in range(stack.num_layers)]

@@ -13,7 +13,8 @@ def cut(table: Tensor, query_positions: Tensor, key_len: int, beyond: str, varia
         table: scores, `(num_heads, max_len, max_len)`.
         query_positions: absolute positions, `(query_len,)`.
         key_len: number of keys.
-        beyond: `refuse` a sentence longer than max_len, or `clamp`: positions past the table use its last row and column.
+        beyond: `refuse` a sentence longer than max_len, or `clamp`: positions past the table use
+            its last row and column.
         variant: name for the error.
 
     Returns:
@@ -26,7 +27,9 @@ def cut(table: Tensor, query_positions: Tensor, key_len: int, beyond: str, varia
     longest = max(key_len, int(query_positions[-1]) + 1)
     if longest > max_len and beyond == "refuse":
         what = f"a sentence has {longest} tokens, but {variant} has learned scores for {max_len}"
-        raise InputError("attention", what, f"shorten or split the sentence, or use {variant}(beyond='clamp')")
+        raise InputError(
+            "attention", what, f"shorten or split the sentence, or use {variant}(beyond='clamp')"
+        )
     if longest <= max_len:
         return table[:, query_positions, :key_len]
     columns = torch.arange(key_len, device=table.device).clamp_max(max_len - 1)

@@ -1,6 +1,7 @@
 """The registry of attention variants: name -> the module that builds it, one line each.
 
-A module is imported when its variant is built, so that a misspelt name is answered before torch is loaded.
+A module is imported when its variant is built, so that a misspelt name is answered before torch is
+loaded.
 """
 
 import inspect
@@ -36,11 +37,19 @@ def imported(name: str) -> types.ModuleType:
         if not f"{module}.".startswith(f"{error.name}."):  # its own imports are another matter
             raise
         what = f"'{name}' stands for {module}, which is not there"
-        raise InputError("VARIANTS", what, "write its file, or mend the line in repro/core/attention/variants.py") from error
+        raise InputError(
+            "VARIANTS", what, "write its file, or mend the line in repro/core/attention/variants.py"
+        ) from error
     except SyntaxError as error:
-        raise InputError(f"{error.filename}:{error.lineno}", f"is no Python ({error.msg})", "mend that line") from error
+        raise InputError(
+            f"{error.filename}:{error.lineno}", f"is no Python ({error.msg})", "mend that line"
+        ) from error
     if not callable(getattr(found, "build", None)):
-        raise InputError(module, "has no function build", "write build(stack): it returns a list with an AttentionWeights a layer")
+        raise InputError(
+            module,
+            "has no function build",
+            "write build(stack): it returns a list with an AttentionWeights a layer",
+        )
     return found
 
 
@@ -50,13 +59,21 @@ def _options_of(name: str, build: Callable[..., Any]) -> dict[str, inspect.Param
         _, *options = inspect.signature(build, eval_str=True).parameters.values()
     except NameError as error:
         mend = "import it where Python does, not under `if TYPE_CHECKING`"
-        raise InputError(VARIANTS[name], f"a type that build names is not there ({error})", mend) from error
+        raise InputError(
+            VARIANTS[name], f"a type that build names is not there ({error})", mend
+        ) from error
     except ValueError as error:
-        raise InputError(VARIANTS[name], "build takes no argument", "write build(stack), and its options behind") from error
+        raise InputError(
+            VARIANTS[name], "build takes no argument", "write build(stack), and its options behind"
+        ) from error
     for option in options:
         if option.kind not in (option.POSITIONAL_OR_KEYWORD, option.KEYWORD_ONLY):
             what = f"build takes '{option}', which cannot be given by name"
-            raise InputError(VARIANTS[name], what, "write each option as an argument of its own, as in build(stack, slope: float = 1.0)")
+            raise InputError(
+                VARIANTS[name],
+                what,
+                "write each option as an argument of its own, as in build(stack, slope: float = 1.0)",
+            )
     return {option.name: option for option in options}
 
 
@@ -70,7 +87,9 @@ def _type_of(name: str, option: inspect.Parameter) -> Any:
         return option.annotation
     if option.default is option.empty or option.default is None:
         mend = f"write its type, as in `def build(stack, {option.name}: float = 1.0)`"
-        raise InputError(VARIANTS[name], f"build does not say what its option '{option.name}' is", mend)
+        raise InputError(
+            VARIANTS[name], f"build does not say what its option '{option.name}' is", mend
+        )
     return type(option.default)
 
 

@@ -11,4 +11,14 @@ from repro.generated.minigerman.corpus import Example, generate, splits
 from repro.generated.minigerman.meaning import Token, detokenize
 from repro.generated.splits import DEFAULT_SIZES
 
-__all__ = ["DEFAULT_SIZES", "PHENOMENA", "ContrastivePair", "Example", "Token", "contrastive_pairs", "detokenize", "generate", "splits"]
+__all__ = [
+    "DEFAULT_SIZES",
+    "PHENOMENA",
+    "ContrastivePair",
+    "Example",
+    "Token",
+    "contrastive_pairs",
+    "detokenize",
+    "generate",
+    "splits",
+]

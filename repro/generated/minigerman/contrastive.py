@@ -1,7 +1,8 @@
 """Contrastive pairs with exact errors, after LingEval97 (Sennrich 2017) and ContraWSD (Rios et al. 2017).
 
-An error is one changed decision in the meaning of a sentence (another gender for one article, another number for one verb, ...): the
-changed meaning is put into words again, and so everything else stays as it was.
+An error is one changed decision in the meaning of a sentence (another gender for one article,
+another number for one verb, ...): the changed meaning is put into words again, and so everything
+else stays as it was.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +33,14 @@ PHENOMENA = {
         "transliteration",
         "word_sense",
     ),
-    "en": ("subj_verb_agreement", "polarity_affix_del", "polarity_affix_ins", "compound", "transliteration", "word_sense"),
+    "en": (
+        "subj_verb_agreement",
+        "polarity_affix_del",
+        "polarity_affix_ins",
+        "compound",
+        "transliteration",
+        "word_sense",
+    ),
 }
 OTHER_AUXILIARY = {"haben": "sein", "sein": "haben"}
 OPPOSITES = {
@@ -52,12 +60,14 @@ BOTH_AUXILIARIES = {"schwimmen", "laufen", "springen", "folgen"}
 class ContrastivePair:
     """A source, its right translation, and one with a single error.
 
-    The error may leave a fluent sentence that says something else, such as one whose object has become its subject: only with its source
+    The error may leave a fluent sentence that says something else, such as one whose object has
+        become its subject: only with its source
     is every wrong translation wrong.
 
-    ``distance`` counts words (adjacent = 1, punctuation left out) between the wrong word and the word that proves it wrong: its noun,
-    subject (in a relative clause the pronoun), participle or finite verb in the translation; for ``word_sense``, between ambiguous noun
-    and cue in the source. It is None where no such word exists.
+    ``distance`` counts words (adjacent = 1, punctuation left out) between the wrong word and the
+    word that proves it wrong: its noun, subject (in a relative clause the pronoun), participle or
+    finite verb in the translation; for ``word_sense``, between ambiguous noun and cue in the
+    source. It is None where no such word exists.
     """
 
     source: str
@@ -78,7 +88,11 @@ class Change:
 
 
 def contrastive_pairs(
-    num_per_phenomenon: int, seed: int, target: str = "de", exclude: Iterable[Example] = (), phenomena: Iterable[str] | None = None
+    num_per_phenomenon: int,
+    seed: int,
+    target: str = "de",
+    exclude: Iterable[Example] = (),
+    phenomena: Iterable[str] | None = None,
 ) -> list[ContrastivePair]:
     """Draw contrastive pairs, as many for each phenomenon, in the order of ``PHENOMENA[target]``.
 
@@ -93,16 +107,24 @@ def contrastive_pairs(
         InputError: if target or a phenomenon is unknown.
     """
     if target not in PHENOMENA:
-        raise InputError("target", f"'{target}' is not a language of minigerman", did_you_mean(target, PHENOMENA))
+        raise InputError(
+            "target", f"'{target}' is not a language of minigerman", did_you_mean(target, PHENOMENA)
+        )
     wanted = PHENOMENA[target] if phenomena is None else tuple(phenomena)
     for phenomenon in wanted:
         if phenomenon not in PHENOMENA[target]:
-            raise InputError("phenomena", f"'{phenomenon}' is unknown for target '{target}'", did_you_mean(phenomenon, PHENOMENA[target]))
+            raise InputError(
+                "phenomena",
+                f"'{phenomenon}' is unknown for target '{target}'",
+                did_you_mean(phenomenon, PHENOMENA[target]),
+            )
     found: dict[str, list[ContrastivePair]] = {phenomenon: [] for phenomenon in wanted}
     stream = draw_examples(f"{seed}/contrastive", exclude)
     while any(len(pairs) < num_per_phenomenon for pairs in found.values()):
         example = next(stream)
-        lacking = {phenomenon for phenomenon, pairs in found.items() if len(pairs) < num_per_phenomenon}
+        lacking = {
+            phenomenon for phenomenon, pairs in found.items() if len(pairs) < num_per_phenomenon
+        }
         for pair in errors_in(example, target, lacking):
             found[pair.phenomenon].append(pair)
     return [pair for pairs in found.values() for pair in pairs]
@@ -112,14 +134,23 @@ def errors_in(example: Example, target: str, wanted: Iterable[str]) -> Iterator[
     """Yield for each wanted phenomenon the first error that the example allows."""
     realize = german.realize if target == "de" else english.realize
     source_words = (english.realize if target == "de" else german.realize)(example.meaning)
-    source, reference = (example.english, example.german) if target == "de" else (example.german, example.english)
+    source, reference = (
+        (example.english, example.german) if target == "de" else (example.german, example.english)
+    )
     tokens = example.german_tokens if target == "de" else example.english_tokens
     remaining = set(wanted)
     for change in changes(source_words, example, target):
         if change.phenomenon not in remaining:
             continue
         forms = [word.form for word in realize_changed(realize, example, change)]
-        wrong = next((i for i, (form, token) in enumerate(zip(forms, tokens, strict=False)) if form != token.form), None)
+        wrong = next(
+            (
+                i
+                for i, (form, token) in enumerate(zip(forms, tokens, strict=False))
+                if form != token.form
+            ),
+            None,
+        )
         is_question = example.meaning.clause.is_question
         if wrong is None or is_doubtful(change.phenomenon, tokens, wrong, len(forms), is_question):
             continue
@@ -131,12 +162,15 @@ def errors_in(example: Example, target: str, wanted: Iterable[str]) -> Iterator[
         yield ContrastivePair(source, reference, detokenize(forms), change.phenomenon, distance)
 
 
-def is_doubtful(phenomenon: str, tokens: tuple[Token, ...], wrong: int, num_words: int, is_question: bool) -> bool:
+def is_doubtful(
+    phenomenon: str, tokens: tuple[Token, ...], wrong: int, num_words: int, is_question: bool
+) -> bool:
     """Tell whether what was changed at a token may be right, or is more than one word; the changed sentence has ``num_words``."""
     if phenomenon == "np_agreement":
         return num_words != len(tokens)  # "im" before a feminine noun would be two words, "in der"
     if phenomenon == "verb_particle":
-        return tokens[wrong].relation != "prt"  # written together with its verb, it makes another word
+        # written together with its verb, it makes another word
+        return tokens[wrong].relation != "prt"
     if phenomenon == "polarity_particle_kein_ins" and tokens[tokens[wrong].head].relation == "pobj":
         return True  # "mit keinem Hund": hardly anybody says so, and fluency alone would tell
     return is_question and phenomenon.startswith("polarity_particle")
@@ -144,7 +178,9 @@ def is_doubtful(phenomenon: str, tokens: tuple[Token, ...], wrong: int, num_word
 
 def cue_distance(words: list[Word], example: Example) -> int:
     """Count the words from the ambiguous noun of the source to its cue."""
-    noun = next(i for i, word in enumerate(words) if (example.meaning.ambiguous, "noun") in word.keys)
+    noun = next(
+        i for i, word in enumerate(words) if (example.meaning.ambiguous, "noun") in word.keys
+    )
     cues = [i for i, word in enumerate(words) if example.meaning.cue in word.keys]
     return min(count_words([word.form for word in words], noun, cue) for cue in cues)
 
@@ -154,10 +190,16 @@ def evidence_distance(phenomenon: str, wrong: int, tokens: tuple[Token, ...]) ->
     if phenomenon in ("np_agreement", "auxiliary", "verb_particle"):
         evidence = tokens[wrong].head
         if tokens[wrong].relation == "prep":  # "zum", "zur": the noun hangs on it
-            evidence = next(i for i, token in enumerate(tokens) if token.head == wrong and token.relation == "pobj")
+            evidence = next(
+                i
+                for i, token in enumerate(tokens)
+                if token.head == wrong and token.relation == "pobj"
+            )
     elif phenomenon in ("subj_verb_agreement", "subj_adequacy"):
         verb = tokens[wrong].head if tokens[wrong].relation == "aux" else wrong
-        evidence = next(i for i, token in enumerate(tokens) if token.head == verb and token.relation == "nsubj")
+        evidence = next(
+            i for i, token in enumerate(tokens) if token.head == verb and token.relation == "nsubj"
+        )
     else:
         return None
     return count_words([token.form for token in tokens], wrong, evidence)
@@ -169,7 +211,9 @@ def count_words(forms: list[str], start: int, end: int) -> int:
     return sum(form not in ",.?" for form in forms[low + 1 : high + 1])
 
 
-def realize_changed(realize: Callable[..., list[Word]], example: Example, change: Change) -> list[Word]:
+def realize_changed(
+    realize: Callable[..., list[Word]], example: Example, change: Change
+) -> list[Word]:
     """Put the meaning into words with one decision changed, and restore it."""
     original = getattr(change.node, change.field)
     setattr(change.node, change.field, change.value)
@@ -198,7 +242,8 @@ def clause_changes(node: Clause, words: list[Word], target: str) -> Iterator[Cha
     subject = node.who_acts(antecedent)
     if target == "de" and subject.noun in (PRONOUNS["she"], PRONOUNS["they"]):
         yield Change("subj_adequacy", node, "verb_plural", not plural)
-    elif target == "en" or subject.conjunct is None:  # "Dort steht der Mann und die Frau" is right, too
+    # "Dort steht der Mann und die Frau" is right, too
+    elif target == "en" or subject.conjunct is None:
         yield Change("subj_verb_agreement", node, "verb_plural", not plural)
     if node.predicate:
         yield from affix_change(node, "predicate", node.predicate)
@@ -211,25 +256,40 @@ def clause_changes(node: Clause, words: list[Word], target: str) -> Iterator[Cha
     if node.tense == "perfect" and node.verb.german[0] not in BOTH_AUXILIARIES:
         yield Change("auxiliary", node, "auxiliary", OTHER_AUXILIARY[node.verb.auxiliary])
     if node.verb.german_particle:
-        yield Change("verb_particle", node, "verb", replace(node.verb, german_particle=foreign_particle(node, len(words))))
+        yield Change(
+            "verb_particle",
+            node,
+            "verb",
+            replace(node.verb, german_particle=foreign_particle(node, len(words))),
+        )
 
 
 def find_antecedent(node: Clause, words: list[Word]) -> NounPhrase | None:
     """Find the noun phrase that the relative clause belongs to, None for other clauses."""
-    phrases = (phrase for word in words for phrase, _ in word.keys if isinstance(phrase, NounPhrase))
+    phrases = (
+        phrase for word in words for phrase, _ in word.keys if isinstance(phrase, NounPhrase)
+    )
     return next((phrase for phrase in phrases if phrase.relative is node), None)
 
 
 def can_take_not(node: Clause) -> bool:
     """Tell whether "nicht" can be put in without touching another word: nothing negative, nothing indefinite is there."""
-    phrases = [phrase for phrase in (node.subject, node.object, node.recipient) if phrase and not phrase.is_pronoun]
-    return not node.frequency and all(phrase.determiner in ("the", "this", "my", "his", "her", "our") for phrase in phrases)
+    phrases = [
+        phrase
+        for phrase in (node.subject, node.object, node.recipient)
+        if phrase and not phrase.is_pronoun
+    ]
+    return not node.frequency and all(
+        phrase.determiner in ("the", "this", "my", "his", "her", "our") for phrase in phrases
+    )
 
 
 def foreign_particle(node: Clause, num_words: int) -> str:
     """Choose a particle that makes no verb of nearly the same sense with this stem; the sentence's length varies it."""
     stem = node.verb.german[0]
-    own = {verb.german_particle for verb in VERBS if verb.german[0] == stem} | ALSO_RIGHT.get(stem, set())
+    own = {verb.german_particle for verb in VERBS if verb.german[0] == stem} | ALSO_RIGHT.get(
+        stem, set()
+    )
     foreign = [particle for particle in PARTICLES if particle not in own]
     return foreign[num_words % len(foreign)]
 
@@ -245,12 +305,19 @@ def noun_changes(node: NounPhrase, example: Example, target: str) -> Iterator[Ch
     if len(noun.german_parts) > 1:
         yield Change("compound", node, "noun", swap_parts(noun))
     if node is example.meaning.ambiguous:
-        yield from (Change("word_sense", node, "noun", other) for other in other_senses(noun, target))
+        yield from (
+            Change("word_sense", node, "noun", other) for other in other_senses(noun, target)
+        )
     if target == "en":
         return
     if node.determiner == "the" and not node.plural:
-        # "die" before a noun whose plural looks like its singular would be a right phrase of another number.
-        genders = [gender for gender in "mfn" if gender != noun.gender and (gender != "f" or not looks_plural(noun))]
+        # "die" before a noun whose plural looks like its singular would be a right phrase of
+        # another number.
+        genders = [
+            gender
+            for gender in "mfn"
+            if gender != noun.gender and (gender != "f" or not looks_plural(noun))
+        ]
         yield from (Change("np_agreement", node, "article_gender", gender) for gender in genders)
     if node.determiner == "no":
         yield Change("polarity_particle_kein_del", node, "determiner", "a")
@@ -267,7 +334,12 @@ def affix_change(node: object, field: str, adjective: Adjective) -> Iterator[Cha
     """Yield the change of an adjective into its opposite, if it has one with a negative prefix."""
     opposite = OPPOSITES.get(adjective.english)
     if opposite:
-        yield Change("polarity_affix_del" if adjective.is_negative else "polarity_affix_ins", node, field, opposite)
+        yield Change(
+            "polarity_affix_del" if adjective.is_negative else "polarity_affix_ins",
+            node,
+            field,
+            opposite,
+        )
 
 
 def misspell(noun: Noun) -> Noun:

@@ -8,7 +8,15 @@ from random import Random
 from repro.errors import InputError
 from repro.generated.minigerman import english, german
 from repro.generated.minigerman.grammar import sample_sentence
-from repro.generated.minigerman.meaning import Clause, Sentence, Token, Word, align, detokenize, to_tokens
+from repro.generated.minigerman.meaning import (
+    Clause,
+    Sentence,
+    Token,
+    Word,
+    align,
+    detokenize,
+    to_tokens,
+)
 from repro.generated.splits import DEFAULT_SIZES, MAX_FAILURES
 
 MIN_WORDS, MAX_WORDS = 3, 25
@@ -41,7 +49,8 @@ class Example:
     def alignment(self) -> tuple[tuple[int, int], ...]:
         """Pairs (index into ``english_tokens``, index into ``german_tokens``), ascending.
 
-        Particles and auxiliaries are aligned to the verb that says the same, a preposition of an English verb ("look for") to nothing.
+        Particles and auxiliaries are aligned to the verb that says the same, a preposition of an
+        English verb ("look for") to nothing.
         """
         return align(english.realize(self.meaning), german.realize(self.meaning))
 
@@ -53,7 +62,10 @@ class Example:
 
 def example_of(sentence: Sentence) -> Example:
     """Put a meaning into both languages."""
-    in_english, in_german = (detokenize([word.form for word in realize(sentence)]) for realize in (english.realize, german.realize))
+    in_english, in_german = (
+        detokenize([word.form for word in realize(sentence)])
+        for realize in (english.realize, german.realize)
+    )
     return Example(in_english, in_german, sentence)
 
 
@@ -74,7 +86,9 @@ def find_phenomena(sentence: Sentence, words: list[Word]) -> frozenset[str]:
         "perfect": "perfect" in auxiliaries,
         "modal": "modal" in auxiliaries,
         "nicht": "neg" in relations,
-        "kein": any(word.relation == "det" and word.form.lower().startswith("kein") for word in words),
+        "kein": any(
+            word.relation == "det" and word.form.lower().startswith("kein") for word in words
+        ),
         "dative": "iobj" in relations,
         "coordination": "cc" in relations,
         "compound": any(getattr(getattr(node, "noun", None), "german_parts", ()) for node in nodes),
@@ -91,7 +105,10 @@ def draw_examples(seed: int | str, exclude: Iterable[Example] = ()) -> Iterator[
     """
     rng = Random(seed)
     exclude = list(exclude)
-    seen_english, seen_german = {example.english for example in exclude}, {example.german for example in exclude}
+    seen_english, seen_german = (
+        {example.english for example in exclude},
+        {example.german for example in exclude},
+    )
     failures = 0
     while failures < MAX_FAILURES:
         example = example_of(sample_sentence(rng))
@@ -104,7 +121,9 @@ def draw_examples(seed: int | str, exclude: Iterable[Example] = ()) -> Iterator[
         seen_english.add(example.english)
         seen_german.add(example.german)
         yield example
-    raise InputError("minigerman", f"no new sentence in {MAX_FAILURES:,} draws", "ask for fewer pairs")
+    raise InputError(
+        "minigerman", f"no new sentence in {MAX_FAILURES:,} draws", "ask for fewer pairs"
+    )
 
 
 def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -> list[Example]:
@@ -114,7 +133,9 @@ def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -
         InputError: if ``num_pairs`` is negative or more than the grammar gives.
     """
     if num_pairs < 0:
-        raise InputError("num_pairs", f"{num_pairs} is negative", "give a number of pairs from 0 up")
+        raise InputError(
+            "num_pairs", f"{num_pairs} is negative", "give a number of pairs from 0 up"
+        )
     stream = draw_examples(seed, exclude)
     return [next(stream) for _ in range(num_pairs)]
 
@@ -122,7 +143,8 @@ def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -
 def splits(sizes: dict[str, int] | None = None, seed: int = 0) -> dict[str, list[Example]]:
     """Draw splits that share no sentence on either side.
 
-    Test is drawn first, then dev, then the others in the order given, each from its own seed: test does not depend on any other size,
+    Test is drawn first, then dev, then the others in the order given, each from its own seed: test
+        does not depend on any other size,
     dev only on that of test, and training data of different sizes are prefixes of each other.
 
     Args:
@@ -130,7 +152,9 @@ def splits(sizes: dict[str, int] | None = None, seed: int = 0) -> dict[str, list
         seed: seed of the whole corpus.
     """
     sizes = DEFAULT_SIZES if sizes is None else sizes
-    order = [name for name in ("test", "dev") if name in sizes] + [name for name in sizes if name not in ("test", "dev")]
+    order = [name for name in ("test", "dev") if name in sizes] + [
+        name for name in sizes if name not in ("test", "dev")
+    ]
     drawn: dict[str, list[Example]] = {}
     for name in order:
         taken = [example for examples in drawn.values() for example in examples]

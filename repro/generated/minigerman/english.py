@@ -1,15 +1,35 @@
 """Puts a meaning into English words with their dependency tree.
 
-Order of a clause: fronted phrase, subject, auxiliary, "not", frequency, verb, particle, recipient, object, manner, place, time, and then
-the clauses that depend on it. The lexical verb heads the clause, auxiliaries hang on it; "be" with an adjective is a head itself.
+Order of a clause: fronted phrase, subject, auxiliary, "not", frequency, verb, particle, recipient,
+    object, manner, place, time, and then
+the clauses that depend on it. The lexical verb heads the clause, auxiliaries hang on it; "be" with
+an adjective is a head itself.
 """
 
 from repro.generated.minigerman.lexicon import BE, DETERMINERS
-from repro.generated.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence, Word, finish, punctuation
+from repro.generated.minigerman.meaning import (
+    Clause,
+    NounPhrase,
+    PrepositionalPhrase,
+    Sentence,
+    Word,
+    finish,
+    punctuation,
+)
 from repro.generated.minigerman.words import Adverb, Pronoun
 
-DO = {("present", False): "does", ("present", True): "do", ("past", False): "did", ("past", True): "did"}
-BE_FORMS = {("present", False): "is", ("present", True): "are", ("past", False): "was", ("past", True): "were"}
+DO = {
+    ("present", False): "does",
+    ("present", True): "do",
+    ("past", False): "did",
+    ("past", True): "did",
+}
+BE_FORMS = {
+    ("present", False): "is",
+    ("present", True): "are",
+    ("past", False): "was",
+    ("past", True): "were",
+}
 
 
 def realize(sentence: Sentence) -> list[Word]:
@@ -22,8 +42,17 @@ def noun_phrase(phrase: NounPhrase, relation: str, head: Word | None) -> list[Wo
     """Give the words of a noun phrase whose noun hangs on ``head``."""
     noun = phrase.noun
     if isinstance(noun, Pronoun):
-        return [Word(noun.english_subject if relation == "nsubj" else noun.english_object, head, relation, ((phrase, "noun"),))]
-    core = Word(noun.english_plural if phrase.plural else noun.english, head, relation, ((phrase, "noun"),))
+        return [
+            Word(
+                noun.english_subject if relation == "nsubj" else noun.english_object,
+                head,
+                relation,
+                ((phrase, "noun"),),
+            )
+        ]
+    core = Word(
+        noun.english_plural if phrase.plural else noun.english, head, relation, ((phrase, "noun"),)
+    )
     words = []
     if phrase.adjective:
         words.append(Word(phrase.adjective.english, core, "amod", ((phrase, "adjective"),)))
@@ -36,7 +65,10 @@ def noun_phrase(phrase: NounPhrase, relation: str, head: Word | None) -> list[Wo
     if phrase.relative:
         words += clause(phrase.relative, core, "relcl", phrase)[0]
     if phrase.conjunct:
-        words += [Word("and", core, "cc", ((phrase, "cc"),)), *noun_phrase(phrase.conjunct, "conj", core)]
+        words += [
+            Word("and", core, "cc", ((phrase, "cc"),)),
+            *noun_phrase(phrase.conjunct, "conj", core),
+        ]
     return words
 
 
@@ -53,7 +85,9 @@ def determiner(phrase: NounPhrase, noun: Word, next_form: str) -> Word:
 
 def prepositional_phrase(phrase: PrepositionalPhrase, head: Word) -> list[Word]:
     """Give the preposition, which hangs on ``head``, and its noun phrase."""
-    preposition = Word(phrase.preposition.english, head, "prep", ((phrase.noun_phrase, "preposition"),))
+    preposition = Word(
+        phrase.preposition.english, head, "prep", ((phrase.noun_phrase, "preposition"),)
+    )
     return [preposition, *noun_phrase(phrase.noun_phrase, "pobj", preposition)]
 
 
@@ -80,7 +114,9 @@ def verb_forms(node: Clause, plural: bool) -> tuple[str, str]:
     return "", past if node.tense == "past" else base if plural else singular
 
 
-def clause(node: Clause, head: Word | None, relation: str, antecedent: NounPhrase | None = None) -> tuple[list[Word], Word]:
+def clause(
+    node: Clause, head: Word | None, relation: str, antecedent: NounPhrase | None = None
+) -> tuple[list[Word], Word]:
     """Give the words of a clause and its head, the verb, which hangs on ``head``."""
     auxiliary, form = verb_forms(node, node.finite_is_plural(antecedent))
     verb = Word(form, head, relation, ((node, "verb"),))
@@ -90,7 +126,9 @@ def clause(node: Clause, head: Word | None, relation: str, antecedent: NounPhras
     is_cannot = node.negated and auxiliary == "can" and not node.is_question
     if is_cannot:
         auxiliary = "cannot"
-    finite = [Word(auxiliary, verb, "aux", (auxiliary_key,))] if auxiliary else [verb] if is_be else []
+    finite = (
+        [Word(auxiliary, verb, "aux", (auxiliary_key,))] if auxiliary else [verb] if is_be else []
+    )
     subject = noun_phrase(node.subject, "nsubj", verb) if node.subject else []
     words = [*relative_pronoun(node, antecedent, verb), *front(node, verb)]
     words += [*finite, *subject] if node.is_question else [*subject, *finite]
@@ -127,7 +165,11 @@ def front(node: Clause, verb: Word) -> list[Word]:
 
 def complements(node: Clause, verb: Word) -> list[Word]:
     """Give particle, recipient, object and predicate adjective; a pronoun stands before the particle."""
-    particle = [Word(node.verb.english_particle, verb, "prt", ((node, "verb"),))] if node.verb.english_particle else []
+    particle = (
+        [Word(node.verb.english_particle, verb, "prt", ((node, "verb"),))]
+        if node.verb.english_particle
+        else []
+    )
     words = noun_phrase(node.recipient, "iobj", verb) if node.recipient else []
     if node.object:
         preposition = node.verb.preposition
@@ -137,7 +179,14 @@ def complements(node: Clause, verb: Word) -> list[Word]:
             words += noun_phrase(node.object, "dobj", verb)
     if node.predicate:
         adjective = Word(node.predicate.english, verb, "acomp", ((node, "predicate"),))
-        words += [*([Word(node.degree.english, adjective, "advmod", ((node, "degree"),))] if node.degree else []), adjective]
+        words += [
+            *(
+                [Word(node.degree.english, adjective, "advmod", ((node, "degree"),))]
+                if node.degree
+                else []
+            ),
+            adjective,
+        ]
     return words + particle if node.object and node.object.is_pronoun else particle + words
 
 
@@ -145,7 +194,10 @@ def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
     """Give the adverbial clause with its conjunction."""
     assert node.subordinate is not None
     words, subordinate_verb = clause(node.subordinate, verb, "advcl")
-    return [Word(node.subordinator, subordinate_verb, "mark", ((node.subordinate, "mark"),)), *words]
+    return [
+        Word(node.subordinator, subordinate_verb, "mark", ((node.subordinate, "mark"),)),
+        *words,
+    ]
 
 
 def dependent_clauses(node: Clause, verb: Word) -> list[Word]:

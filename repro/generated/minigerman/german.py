@@ -1,13 +1,23 @@
 """Puts a meaning into German words with their dependency tree.
 
-Main clause: one phrase, finite verb, middle field, rest of the verb (particle, infinitive or participle). Subordinate clause: middle field,
-rest of the verb, finite verb. The middle field: subject, recipient, time, frequency, "hier", object, "nicht", manner, predicate, place.
+Main clause: one phrase, finite verb, middle field, rest of the verb (particle, infinitive or
+    participle). Subordinate clause: middle field,
+rest of the verb, finite verb. The middle field: subject, recipient, time, frequency, "hier",
+    object, "nicht", manner, predicate, place.
 A pronoun comes first, an object with a preposition after "nicht".
 As in English, the lexical verb heads the clause and auxiliaries hang on it.
 """
 
 from repro.generated.minigerman.lexicon import BE, COORDINATORS, DETERMINERS, MODALS, SUBORDINATORS
-from repro.generated.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence, Word, finish, punctuation
+from repro.generated.minigerman.meaning import (
+    Clause,
+    NounPhrase,
+    PrepositionalPhrase,
+    Sentence,
+    Word,
+    finish,
+    punctuation,
+)
 from repro.generated.minigerman.words import Adverb, Pronoun
 
 AUXILIARIES = {"haben": ("hat", "haben"), "sein": ("ist", "sind")}
@@ -17,12 +27,32 @@ CONTRACTIONS = {
 
 # Endings by case and gender, in the order m, f, n, plural.
 GENDERS = "mfnp"
-STRONG = {"nom": ("er", "e", "es", "e"), "acc": ("en", "e", "es", "e"), "dat": ("em", "er", "em", "en")}
-MIXED_DETERMINER = {"nom": ("", "e", "", "e"), "acc": ("en", "e", "", "e"), "dat": ("em", "er", "em", "en")}
-DEFINITE = {"nom": ("er", "ie", "as", "ie"), "acc": ("en", "ie", "as", "ie"), "dat": ("em", "er", "em", "en")}
+STRONG = {
+    "nom": ("er", "e", "es", "e"),
+    "acc": ("en", "e", "es", "e"),
+    "dat": ("em", "er", "em", "en"),
+}
+MIXED_DETERMINER = {
+    "nom": ("", "e", "", "e"),
+    "acc": ("en", "e", "", "e"),
+    "dat": ("em", "er", "em", "en"),
+}
+DEFINITE = {
+    "nom": ("er", "ie", "as", "ie"),
+    "acc": ("en", "ie", "as", "ie"),
+    "dat": ("em", "er", "em", "en"),
+}
 RELATIVE = {"nom": ("der", "die", "das", "die"), "acc": ("den", "die", "das", "die")}
-WEAK_ADJECTIVE = {"nom": ("e", "e", "e", "en"), "acc": ("en", "e", "e", "en"), "dat": ("en", "en", "en", "en")}
-MIXED_ADJECTIVE = {"nom": ("er", "e", "es", "en"), "acc": ("en", "e", "es", "en"), "dat": ("en", "en", "en", "en")}
+WEAK_ADJECTIVE = {
+    "nom": ("e", "e", "e", "en"),
+    "acc": ("en", "e", "e", "en"),
+    "dat": ("en", "en", "en", "en"),
+}
+MIXED_ADJECTIVE = {
+    "nom": ("er", "e", "es", "en"),
+    "acc": ("en", "e", "es", "en"),
+    "dat": ("en", "en", "en", "en"),
+}
 DETERMINER_ENDINGS = {"definite": DEFINITE, "strong": STRONG, "mixed": MIXED_DETERMINER}
 ADJECTIVE_ENDINGS = {"definite": WEAK_ADJECTIVE, "strong": WEAK_ADJECTIVE, "mixed": MIXED_ADJECTIVE}
 
@@ -49,7 +79,10 @@ def adjective_form(phrase: NounPhrase, case: str) -> str:
     family = DETERMINERS[phrase.determiner][3] if phrase.determiner else "fixed"
     is_strong = family == "fixed" or phrase.determiner == "many"
     assert phrase.adjective is not None
-    return phrase.adjective.stem + (STRONG if is_strong else ADJECTIVE_ENDINGS[family])[case][gender_index(phrase)]
+    return (
+        phrase.adjective.stem
+        + (STRONG if is_strong else ADJECTIVE_ENDINGS[family])[case][gender_index(phrase)]
+    )
 
 
 def noun_phrase(phrase: NounPhrase, case: str, relation: str, head: Word) -> list[Word]:
@@ -62,8 +95,17 @@ def noun_phrase(phrase: NounPhrase, case: str, relation: str, head: Word) -> lis
         title = "Frau" if phrase.determiner == "Mrs" else "Herr" if case == "nom" else "Herrn"
         words.append(Word(title, noun, "compound", ((phrase, "determiner"),)))
     elif phrase.determiner:
-        column = GENDERS.index(phrase.article_gender) if phrase.article_gender else gender_index(phrase)
-        words.append(Word(determiner_form(phrase.determiner, case, column), noun, "det", ((phrase, "determiner"),)))
+        column = (
+            GENDERS.index(phrase.article_gender) if phrase.article_gender else gender_index(phrase)
+        )
+        words.append(
+            Word(
+                determiner_form(phrase.determiner, case, column),
+                noun,
+                "det",
+                ((phrase, "determiner"),),
+            )
+        )
     if phrase.adjective:
         words.append(Word(adjective_form(phrase, case), noun, "amod", ((phrase, "adjective"),)))
     words.append(noun)
@@ -73,7 +115,10 @@ def noun_phrase(phrase: NounPhrase, case: str, relation: str, head: Word) -> lis
         inner, verb = clause(phrase.relative, noun, "relcl", verb_final=True, antecedent=phrase)
         words += [punctuation(",", verb), *inner, punctuation(",", verb)]
     if phrase.conjunct:
-        words += [Word("und", noun, "cc", ((phrase, "cc"),)), *noun_phrase(phrase.conjunct, case, "conj", noun)]
+        words += [
+            Word("und", noun, "cc", ((phrase, "cc"),)),
+            *noun_phrase(phrase.conjunct, case, "conj", noun),
+        ]
     return words
 
 
@@ -98,17 +143,34 @@ def adverbial(phrase: Adverb | PrepositionalPhrase | None, head: Word, owner: Cl
     return [Word(phrase.german, head, "advmod", ((owner, phrase.english),))]
 
 
-def verb_words(node: Clause, head: Word | None, relation: str, plural: bool, verb_final: bool) -> tuple[Word, list[Word], Word]:
+def verb_words(
+    node: Clause, head: Word | None, relation: str, plural: bool, verb_final: bool
+) -> tuple[Word, list[Word], Word]:
     """Give the finite verb, the rest of the verb in its order, and the lexical verb, which heads the clause."""
     infinitive, _, _, participle = node.verb.german
     particle = node.verb.german_particle
     if node.tense in ("modal", "perfect"):
-        verb = Word(particle + (infinitive if node.tense == "modal" else participle), head, relation, ((node, "verb"),))
-        singular_plural = MODALS[node.modal] if node.tense == "modal" else AUXILIARIES[node.auxiliary or node.verb.auxiliary]
+        verb = Word(
+            particle + (infinitive if node.tense == "modal" else participle),
+            head,
+            relation,
+            ((node, "verb"),),
+        )
+        singular_plural = (
+            MODALS[node.modal]
+            if node.tense == "modal"
+            else AUXILIARIES[node.auxiliary or node.verb.auxiliary]
+        )
         return Word(singular_plural[plural], verb, "aux", ((node, "auxiliary"),)), [verb], verb
-    form = finite_be(node.tense, plural) if node.verb is BE else node.verb.german_finite(node.tense, plural)
+    form = (
+        finite_be(node.tense, plural)
+        if node.verb is BE
+        else node.verb.german_finite(node.tense, plural)
+    )
     verb = Word(particle + form if verb_final else form, head, relation, ((node, "verb"),))
-    separate = [Word(particle, verb, "prt", ((node, "verb"),))] if particle and not verb_final else []
+    separate = (
+        [Word(particle, verb, "prt", ((node, "verb"),))] if particle and not verb_final else []
+    )
     return verb, separate, verb
 
 
@@ -118,15 +180,28 @@ def finite_be(tense: str, plural: bool) -> str:
 
 
 def clause(
-    node: Clause, head: Word | None, relation: str, verb_final: bool, antecedent: NounPhrase | None = None
+    node: Clause,
+    head: Word | None,
+    relation: str,
+    verb_final: bool,
+    antecedent: NounPhrase | None = None,
 ) -> tuple[list[Word], Word]:
     """Give the words of a clause and its head, the lexical verb, which hangs on ``head``."""
-    finite, rest, verb = verb_words(node, head, relation, node.finite_is_plural(antecedent), verb_final)
+    finite, rest, verb = verb_words(
+        node, head, relation, node.finite_is_plural(antecedent), verb_final
+    )
     subject = noun_phrase(node.subject, "nom", "nsubj", verb) if node.subject else []
     opening = front(node, verb)
     middle = middle_field(node, verb)
     if verb_final:
-        words = [*relative_pronoun(node, antecedent, verb), *opening, *subject, *middle, *rest, finite]
+        words = [
+            *relative_pronoun(node, antecedent, verb),
+            *opening,
+            *subject,
+            *middle,
+            *rest,
+            finite,
+        ]
     elif opening or node.is_question:
         words = [*opening, finite, *subject, *middle, *rest]
     else:
@@ -166,7 +241,14 @@ def middle_field(node: Clause, verb: Word) -> list[Word]:
         words, place = words + place, []
     negation = [Word("nicht", verb, "neg", ((node, "not"),))] if node.negated else []
     before, after = ([], objects) if has_preposition else (objects, [])
-    words = words + before + negation + adverbial(node.manner, verb, node) + after + predicate_words(node, verb)
+    words = (
+        words
+        + before
+        + negation
+        + adverbial(node.manner, verb, node)
+        + after
+        + predicate_words(node, verb)
+    )
     return words + place
 
 
@@ -177,7 +259,9 @@ def object_words(node: Clause, verb: Word) -> list[Word]:
     preposition = node.verb.preposition
     if preposition and preposition.german:
         return prepositional_phrase(PrepositionalPhrase(preposition, node.object), verb)
-    return noun_phrase(node.object, node.verb.case, "dobj" if node.verb.case == "acc" else "iobj", verb)
+    return noun_phrase(
+        node.object, node.verb.case, "dobj" if node.verb.case == "acc" else "iobj", verb
+    )
 
 
 def predicate_words(node: Clause, verb: Word) -> list[Word]:
@@ -185,14 +269,23 @@ def predicate_words(node: Clause, verb: Word) -> list[Word]:
     if not node.predicate:
         return []
     adjective = Word(node.predicate.german, verb, "acomp", ((node, "predicate"),))
-    return [*([Word(node.degree.german, adjective, "advmod", ((node, "degree"),))] if node.degree else []), adjective]
+    return [
+        *(
+            [Word(node.degree.german, adjective, "advmod", ((node, "degree"),))]
+            if node.degree
+            else []
+        ),
+        adjective,
+    ]
 
 
 def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
     """Give the adverbial clause with its conjunction; the comma after it is the caller's."""
     assert node.subordinate is not None
     words, subordinate_verb = clause(node.subordinate, verb, "advcl", verb_final=True)
-    mark = Word(SUBORDINATORS[node.subordinator], subordinate_verb, "mark", ((node.subordinate, "mark"),))
+    mark = Word(
+        SUBORDINATORS[node.subordinator], subordinate_verb, "mark", ((node.subordinate, "mark"),)
+    )
     return [punctuation(",", verb), mark, *words]
 
 

@@ -1,7 +1,8 @@
 """The probabilistic grammar: draws what a sentence says.
 
-Verbs choose nouns by class (people read texts, animals bite people). Nothing is drawn after a relative clause that could also belong into
-it, so that the mapping between the languages stays exact.
+Verbs choose nouns by class (people read texts, animals bite people). Nothing is drawn after a
+relative clause that could also belong into it, so that the mapping between the languages stays
+exact.
 """
 
 from random import Random
@@ -40,16 +41,62 @@ from repro.generated.minigerman.senses import SENSES
 from repro.generated.minigerman.words import Adverb, Verb
 
 DEFINITE = ("the", "this", "my", "his", "her", "our")
-PASSING_STATES = {"happy", "unhappy", "tired", "sad", "sick", "angry", "hungry", "nervous", "thirsty", "patient", "impatient", "empty"}
-ABSOLUTE = {"black", "white", "brown", "red", "blue", "green", "yellow", "broken", "empty", "secret", "unknown"}  # no "very broken"
+PASSING_STATES = {
+    "happy",
+    "unhappy",
+    "tired",
+    "sad",
+    "sick",
+    "angry",
+    "hungry",
+    "nervous",
+    "thirsty",
+    "patient",
+    "impatient",
+    "empty",
+}
+# no "very broken"
+ABSOLUTE = {
+    "black",
+    "white",
+    "brown",
+    "red",
+    "blue",
+    "green",
+    "yellow",
+    "broken",
+    "empty",
+    "secret",
+    "unknown",
+}
 FLEETING = {"soon", "again", "then"}
-COMPANY_VERBS = {"work", "sing", "dance", "play", "eat", "drink", "laugh", "wait", "travel", "read", "cook", "visit", "buy"}
-NEUTRAL_VERBS = [verb for verb in VERBS if verb.english[0] in ("see", "find", "draw", "photograph", "describe") and verb.objects]
+COMPANY_VERBS = {
+    "work",
+    "sing",
+    "dance",
+    "play",
+    "eat",
+    "drink",
+    "laugh",
+    "wait",
+    "travel",
+    "read",
+    "cook",
+    "visit",
+    "buy",
+}
+NEUTRAL_VERBS = [
+    verb
+    for verb in VERBS
+    if verb.english[0] in ("see", "find", "draw", "photograph", "describe") and verb.objects
+]
 
 
 def sample_sentence(rng: Random) -> Sentence:
     """Draw a sentence."""
-    kind = weighted(rng, {"simple": 62, "subordinate": 11, "that": 8, "coordinate": 7, "ambiguous": 12})
+    kind = weighted(
+        rng, {"simple": 62, "subordinate": 11, "that": 8, "coordinate": 7, "ambiguous": 12}
+    )
     if kind == "ambiguous":
         return sample_ambiguous(rng)
     if kind == "that":
@@ -58,7 +105,9 @@ def sample_sentence(rng: Random) -> Sentence:
         return Sentence(main)
     main = sample_clause(rng, is_short=kind != "simple")
     if kind == "subordinate":
-        main.subordinator = weighted(rng, {"because": 5, "although": 3, "if": 2, "while": 2, "before": 1})
+        main.subordinator = weighted(
+            rng, {"because": 5, "although": 3, "if": 2, "while": 2, "before": 1}
+        )
         main.subordinate = sample_matching(rng, main, embedded=True, is_short=True)
         if chance(rng, 0.35):
             main.front = "subordinate"
@@ -70,7 +119,9 @@ def sample_sentence(rng: Random) -> Sentence:
     return Sentence(main)
 
 
-def sample_matching(rng: Random, main: Clause, embedded: bool = False, is_short: bool = False) -> Clause:
+def sample_matching(
+    rng: Random, main: Clause, embedded: bool = False, is_short: bool = False
+) -> Clause:
     """Draw a clause of the same time as the main clause."""
     while True:
         node = sample_clause(rng, embedded=embedded, is_short=is_short)
@@ -78,7 +129,9 @@ def sample_matching(rng: Random, main: Clause, embedded: bool = False, is_short:
             return node
 
 
-def sample_clause(rng: Random, kind: str = "", embedded: bool = False, is_short: bool = False) -> Clause:
+def sample_clause(
+    rng: Random, kind: str = "", embedded: bool = False, is_short: bool = False
+) -> Clause:
     """Draw a clause; ``embedded`` clauses are verb-final in German and front nothing, short ones have plainer parts."""
     kind = kind or weighted(rng, {"plain": 74, "be": 12, "iobj": 7, "motion": 7})
     if kind == "be":
@@ -107,21 +160,39 @@ def sample_clause(rng: Random, kind: str = "", embedded: bool = False, is_short:
 
 def resists_not(node: Clause) -> bool:
     """Tell whether the clause is negated by "no" already, or has an indefinite object, which German negates by "kein"."""
-    objects = [phrase for phrase in (node.object, node.recipient) if phrase and not phrase.is_pronoun]
-    is_definite = all(phrase.determiner in DEFINITE or phrase.noun.noun_class == "name" for phrase in objects)
+    objects = [
+        phrase for phrase in (node.object, node.recipient) if phrase and not phrase.is_pronoun
+    ]
+    is_definite = all(
+        phrase.determiner in DEFINITE or phrase.noun.noun_class == "name" for phrase in objects
+    )
     assert node.subject is not None
     return node.subject.determiner in ("no", "every", "many") or not is_definite
 
 
 def says_no(node: Clause) -> bool:
     """Tell whether the determiner of a part is "no"."""
-    return any(phrase is not None and phrase.determiner == "no" for phrase in (node.subject, node.object, node.recipient))
+    return any(
+        phrase is not None and phrase.determiner == "no"
+        for phrase in (node.subject, node.object, node.recipient)
+    )
 
 
 def sample_description(rng: Random, is_short: bool) -> Clause:
     """Draw "subject is (very) adjective"."""
     noun_class = weighted(
-        rng, {"person": 6, "animal": 2, "thing": 2, "text": 2, "place": 2, "garment": 1, "device": 1, "vehicle": 1, "food": 1}
+        rng,
+        {
+            "person": 6,
+            "animal": 2,
+            "thing": 2,
+            "text": 2,
+            "place": 2,
+            "garment": 1,
+            "device": 1,
+            "vehicle": 1,
+            "food": 1,
+        },
     )
     subject = sample_subject(rng, (noun_class,), is_short)
     node = Clause(subject, BE, tense=weighted(rng, {"present": 3, "past": 2}))
@@ -178,7 +249,14 @@ def sample_time(rng: Random, tense: str, is_negative: bool = False) -> Adverb | 
     """Draw a time that fits the tense, and no "soon" or "again" beside a negation; a day or season does not fit the English perfect."""
     if tense != "perfect" and chance(rng, 0.35):
         return at(NounPhrase(draw(rng, NOUNS["time"]), "the"))
-    return draw(rng, [adverb for adverb in TIME_ADVERBS if tense in adverb.tenses and not (is_negative and adverb.english in FLEETING)])
+    return draw(
+        rng,
+        [
+            adverb
+            for adverb in TIME_ADVERBS
+            if tense in adverb.tenses and not (is_negative and adverb.english in FLEETING)
+        ],
+    )
 
 
 def sample_place(rng: Random, node: Clause) -> Adverb | PrepositionalPhrase:
@@ -205,12 +283,23 @@ def sample_place(rng: Random, node: Clause) -> Adverb | PrepositionalPhrase:
 
 def sample_direction(rng: Random, verb: Verb, noun_class: str) -> PrepositionalPhrase:
     """Draw where somebody goes: into a place, to a person, or to a city."""
-    kind = weighted(rng, {"place": 6, "person": 2 if verb.english[0] in ("go", "come") else 0, "city": 0 if noun_class == "animal" else 2})
+    kind = weighted(
+        rng,
+        {
+            "place": 6,
+            "person": 2 if verb.english[0] in ("go", "come") else 0,
+            "city": 0 if noun_class == "animal" else 2,
+        },
+    )
     if kind == "city":
-        return PrepositionalPhrase(PREPOSITIONS["to_nach"], NounPhrase(name(draw(rng, CITIES), "n")))
+        return PrepositionalPhrase(
+            PREPOSITIONS["to_nach"], NounPhrase(name(draw(rng, CITIES), "n"))
+        )
     if kind == "person":
         return PrepositionalPhrase(PREPOSITIONS["to"], sample_plain(rng, "person"))
-    place = at(sample_location(rng, "place" if verb.english[0] in ("go", "come") else "destination"))
+    place = at(
+        sample_location(rng, "place" if verb.english[0] in ("go", "come") else "destination")
+    )
     is_inside = place.preposition is PREPOSITIONS["in"]
     return PrepositionalPhrase(PREPOSITIONS["into" if is_inside else "to"], place.noun_phrase)
 
@@ -219,7 +308,11 @@ def sample_front(rng: Random, node: Clause) -> None:
     """Front the time, the place or "sometimes", as the sentence has them."""
     slots = ["time"] if node.time else []
     is_free = "motion" not in node.verb.features
-    if is_free and isinstance(node.place, PrepositionalPhrase) and node.place.noun_phrase.noun.noun_class == "place":
+    if (
+        is_free
+        and isinstance(node.place, PrepositionalPhrase)
+        and node.place.noun_phrase.noun.noun_class == "place"
+    ):
         slots.append("place")
     if node.frequency and node.frequency.english in ("sometimes", "usually"):
         slots.append("frequency")
@@ -233,7 +326,12 @@ def sample_ambiguous(rng: Random) -> Sentence:
     phrase = NounPhrase(sense.noun, rng.choice(["the", "the", "the", "this"]))
     if chance(rng, 0.4):
         place = rng.choice(sense.places)
-        node = Clause(sample_subject(rng, ("person",), is_short=False), draw(rng, NEUTRAL_VERBS), object=phrase, front="place")
+        node = Clause(
+            sample_subject(rng, ("person",), is_short=False),
+            draw(rng, NEUTRAL_VERBS),
+            object=phrase,
+            front="place",
+        )
         sample_tense(rng, node)
         node.place = at(NounPhrase(place, "the"))
         return Sentence(node, phrase, (node.place.noun_phrase, "noun"))
@@ -247,6 +345,11 @@ def sample_ambiguous(rng: Random) -> Sentence:
         node = Clause(phrase, rng.choice(sense.verbs))
         sample_tense(rng, node)
         return Sentence(node, phrase, (node, "verb"))
-    node = Clause(phrase, BE, tense=weighted(rng, {"present": 3, "past": 2}), predicate=rng.choice(sense.adjectives))
+    node = Clause(
+        phrase,
+        BE,
+        tense=weighted(rng, {"present": 3, "past": 2}),
+        predicate=rng.choice(sense.adjectives),
+    )
     node.negated = chance(rng, 0.15)
     return Sentence(node, phrase, (node, "predicate"))

@@ -1,10 +1,11 @@
 """The lexicon, built from ``tables``; most frequent words first: the word of rank r is drawn with a probability close to 1/r.
 
-A noun reads ``english[/plural] German/German plural gender [flags]``, with the flags ``mass`` (no plural, no "a"), ``bare`` (no article
-in English), ``weak:oblique form`` and ``at:preposition`` (how the noun becomes a place). A verb reads
-``english forms | German forms | subjects > objects | extras``; irregular forms are written out after colons, a German particle stands
-before ``+``, an English one after ``_``. Every word has one translation here, so that the mapping can be learned exactly; the ambiguous
-nouns live in ``senses``.
+A noun reads ``english[/plural] German/German plural gender [flags]``, with the flags ``mass`` (no
+plural, no "a"), ``bare`` (no article in English), ``weak:oblique form`` and ``at:preposition`` (how
+the noun becomes a place). A verb reads ``english forms | German forms | subjects > objects |
+extras``; irregular forms are written out after colons, a German particle stands before ``+``, an
+English one after ``_``. Every word has one translation here, so that the mapping can be learned
+exactly; the ambiguous nouns live in ``senses``.
 """
 
 from repro.generated.minigerman import tables
@@ -21,7 +22,8 @@ from repro.generated.minigerman.words import (
     weak_conjugation,
 )
 
-# Named by the English word where that is enough, and by both words where English has one for several German ones.
+# Named by the English word where that is enough, and by both words where English has one for
+# several German ones.
 PREPOSITIONS = {
     name: Preposition(name.partition("_")[0], german, case)
     for name, german, case in (line.split(":") for line in tables.PREPOSITION_TABLE.split())
@@ -51,8 +53,20 @@ DETERMINERS = {
 }
 
 # English, German singular and plural.
-MODALS = {"can": ("kann", "können"), "must": ("muss", "müssen"), "should": ("sollte", "sollten"), "may": ("darf", "dürfen")}
-SUBORDINATORS = {"because": "weil", "although": "obwohl", "if": "wenn", "while": "während", "before": "bevor", "that": "dass"}
+MODALS = {
+    "can": ("kann", "können"),
+    "must": ("muss", "müssen"),
+    "should": ("sollte", "sollten"),
+    "may": ("darf", "dürfen"),
+}
+SUBORDINATORS = {
+    "because": "weil",
+    "although": "obwohl",
+    "if": "wenn",
+    "while": "während",
+    "before": "bevor",
+    "that": "dass",
+}
 COORDINATORS = {"and": "und", "but": "aber"}
 VERB_FEATURES = {"stative", "benefit", "iobj", "motion", "that", "once"}
 BE = Verb(("be", "is", "was", "been"), "", ("sein", "ist", "war", "gewesen"), "", "sein", (), ())
@@ -75,10 +89,23 @@ FREQUENCY_ADVERBS = [
     Adverb("usually", "meistens", ("present", "past")),
     Adverb("already", "schon", ("perfect",)),
 ]
-PLACE_ADVERBS = [Adverb("here", "hier"), Adverb("there", "dort"), Adverb("outside", "draußen"), Adverb("everywhere", "überall")]
+PLACE_ADVERBS = [
+    Adverb("here", "hier"),
+    Adverb("there", "dort"),
+    Adverb("outside", "draußen"),
+    Adverb("everywhere", "überall"),
+]
 MANNER_ADVERBS = {
-    "move": [Adverb("quickly", "schnell"), Adverb("slowly", "langsam"), Adverb("secretly", "heimlich")],
-    "care": [Adverb("carefully", "vorsichtig"), Adverb("quickly", "schnell"), Adverb("secretly", "heimlich")],
+    "move": [
+        Adverb("quickly", "schnell"),
+        Adverb("slowly", "langsam"),
+        Adverb("secretly", "heimlich"),
+    ],
+    "care": [
+        Adverb("carefully", "vorsichtig"),
+        Adverb("quickly", "schnell"),
+        Adverb("secretly", "heimlich"),
+    ],
     "patience": [Adverb("patiently", "geduldig"), Adverb("alone", "allein")],
     "voice": [Adverb("loudly", "laut"), Adverb("quietly", "leise")],
     "skill": [Adverb("well", "gut"), Adverb("badly", "schlecht"), Adverb("alone", "allein")],
@@ -90,7 +117,9 @@ FIRST_NAMES = {
     "m": "Peter Thomas Martin David Paul Max Felix Simon Oskar Jonas Karl Emil Bruno Anton".split(),
 }
 CITIES = "Berlin Hamburg London Paris Bremen Dresden Boston Oslo Madrid Leipzig".split()
-SURNAME_STARTS = "Ber Kal Mor Tan Wil Hol Ros Gar Lin Dor Fel Stein Bran Kro Lam Nor Pel Sal Tor Win".split()
+SURNAME_STARTS = (
+    "Ber Kal Mor Tan Wil Hol Ros Gar Lin Dor Fel Stein Bran Kro Lam Nor Pel Sal Tor Win".split()
+)
 SURNAME_ENDS = "mann berg ski dorf feld ner ling baum horst kamp rich son".split()
 
 
@@ -153,7 +182,11 @@ def parse_adjectives(table: str) -> list[Adjective]:
         positive, _, negative = english.partition("~")
         adjectives.append(Adjective(positive, german, stem, (negative, "un" + german)))
         if negative:
-            adjectives.append(Adjective(negative, "un" + german, "un" + stem, (positive, german), is_negative=True))
+            adjectives.append(
+                Adjective(
+                    negative, "un" + german, "un" + stem, (positive, german), is_negative=True
+                )
+            )
     return adjectives
 
 
@@ -184,17 +217,30 @@ def compound(modifiers: tuple[tuple[str, str], ...], head: Noun) -> Noun:
 
 def build_compounds() -> tuple[list[Noun], list[Noun]]:
     """Build the compounds of two and of three parts: every place with every head, and every door or window with every tail."""
-    places = [(english, german) for english, german in (entry.split(":") for entry in tables.COMPOUND_PLACES.split())]
+    places = [
+        (english, german)
+        for english, german in (entry.split(":") for entry in tables.COMPOUND_PLACES.split())
+    ]
     heads = [parse_noun(line, "opening") for line in split_entries(tables.COMPOUND_HEADS)]
     tails = [parse_noun(line, "thing") for line in split_entries(tables.COMPOUND_TAILS)]
     two_parts = [compound((place,), head) for head in heads for place in places]
-    three_parts = [compound((place, (head.english, head.german)), tail) for tail in tails for head in heads for place in places]
+    three_parts = [
+        compound((place, (head.english, head.german)), tail)
+        for tail in tails
+        for head in heads
+        for place in places
+    ]
     return two_parts, three_parts
 
 
-NOUNS = {noun_class: [parse_noun(line, noun_class) for line in split_entries(table)] for noun_class, table in tables.NOUN_TABLE.items()}
+NOUNS = {
+    noun_class: [parse_noun(line, noun_class) for line in split_entries(table)]
+    for noun_class, table in tables.NOUN_TABLE.items()
+}
 VERBS = [parse_verb(line) for line in tables.VERB_TABLE.strip().split("\n")]
-ADJECTIVES = {noun_class: parse_adjectives(table) for noun_class, table in tables.ADJECTIVE_TABLE.items()}
+ADJECTIVES = {
+    noun_class: parse_adjectives(table) for noun_class, table in tables.ADJECTIVE_TABLE.items()
+}
 for subclass, whole, members in (
     ("origin", "place", tables.ORIGINS),
     ("destination", "place", tables.DESTINATIONS),

@@ -1,7 +1,8 @@
 """What a sentence says, before it has words of either language: noun phrases and clauses, and the trees they turn into.
 
-``grammar`` draws such a meaning, ``english`` and ``german`` each put it into words. Nodes are compared by identity, so that a word of
-one language can be aligned with the word of the other that came from the same part of the same node.
+``grammar`` draws such a meaning, ``english`` and ``german`` each put it into words. Nodes are
+compared by identity, so that a word of one language can be aligned with the word of the other that
+came from the same part of the same node.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +15,8 @@ from repro.generated.minigerman.words import Adjective, Adverb, Noun, Prepositio
 class NounPhrase:
     """A noun phrase: ``determiner`` names an entry of the lexicon, "Mr" or "Mrs" before a name, or "" for none.
 
-    ``article_gender`` overrides the gender of the German determiner alone; it serves to make errors.
+    ``article_gender`` overrides the gender of the German determiner alone; it serves to make
+    errors.
     """
 
     noun: Noun | Pronoun
@@ -55,10 +57,11 @@ class PrepositionalPhrase:
 class Clause:
     """A clause; what it lacks is None or "".
 
-    ``tense`` is ``present``, ``past``, ``perfect`` or ``modal`` (then ``modal`` names the verb). ``gap`` is ``subject`` or ``object`` in
-    a relative clause whose pronoun takes that place. ``front`` names the field that opens the clause: ``time``, ``place``,
-    ``frequency`` or ``subordinate``. ``verb_plural`` and ``auxiliary`` override the verb's number and its German auxiliary; they serve
-    to make errors.
+    ``tense`` is ``present``, ``past``, ``perfect`` or ``modal`` (then ``modal`` names the verb).
+    ``gap`` is ``subject`` or ``object`` in a relative clause whose pronoun takes that place.
+    ``front`` names the field that opens the clause: ``time``, ``place``, ``frequency`` or
+    ``subordinate``. ``verb_plural`` and ``auxiliary`` override the verb's number and its German
+    auxiliary; they serve to make errors.
     """
 
     subject: NounPhrase | None
@@ -87,7 +90,11 @@ class Clause:
 
     def finite_is_plural(self, antecedent: NounPhrase | None) -> bool:
         """Give the number of the finite verb; see ``who_acts``."""
-        return self.who_acts(antecedent).takes_plural_verb if self.verb_plural is None else self.verb_plural
+        return (
+            self.who_acts(antecedent).takes_plural_verb
+            if self.verb_plural is None
+            else self.verb_plural
+        )
 
     def who_acts(self, antecedent: NounPhrase | None) -> NounPhrase:
         """Give the subject; ``antecedent`` is the noun phrase that a relative clause belongs to."""
@@ -143,7 +150,10 @@ def finish(words: list[Word], root: Word, final: str) -> list[Word]:
 def to_tokens(words: list[Word]) -> tuple[Token, ...]:
     """Turn words into tokens, heads into indices."""
     index = {id(word): position for position, word in enumerate(words)}
-    return tuple(Token(word.form, -1 if word.head is None else index[id(word.head)], word.relation) for word in words)
+    return tuple(
+        Token(word.form, -1 if word.head is None else index[id(word.head)], word.relation)
+        for word in words
+    )
 
 
 def align(english: list[Word], german: list[Word]) -> tuple[tuple[int, int], ...]:

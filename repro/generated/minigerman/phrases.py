@@ -1,6 +1,7 @@
 """The probabilistic grammar of noun phrases, with their prepositional phrases and relative clauses.
 
-An object relative clause is drawn only if its German cases or numbers tell who acts on whom, so that both languages say the same.
+An object relative clause is drawn only if its German cases or numbers tell who acts on whom, so
+that both languages say the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,12 +33,28 @@ VERBS_BY_KIND: dict[str, list[Verb]] = {
     "iobj": [verb for verb in VERBS if "iobj" in verb.features],
     "motion": [verb for verb in VERBS if "motion" in verb.features],
     "that": [verb for verb in VERBS if "that" in verb.features],
-    "plain": [verb for verb in VERBS if not verb.features & {"iobj", "motion", "that"} and "cue" not in verb.subjects],
+    "plain": [
+        verb
+        for verb in VERBS
+        if not verb.features & {"iobj", "motion", "that"} and "cue" not in verb.subjects
+    ],
 }
-RELATIVE_VERBS = [verb for verb in VERBS_BY_KIND["plain"] if verb.objects and verb.case == "acc" and not verb.preposition]
+RELATIVE_VERBS = [
+    verb
+    for verb in VERBS_BY_KIND["plain"]
+    if verb.objects and verb.case == "acc" and not verb.preposition
+]
 MODIFIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
-    "person": [("with", ("animal", "garment", "thing")), ("from", ("origin",)), ("beside", ("furniture", "vehicle"))],
-    "animal": [("beside", ("person", "furniture")), ("behind", ("furniture", "vehicle")), ("with", ("animal",))],
+    "person": [
+        ("with", ("animal", "garment", "thing")),
+        ("from", ("origin",)),
+        ("beside", ("furniture", "vehicle")),
+    ],
+    "animal": [
+        ("beside", ("person", "furniture")),
+        ("behind", ("furniture", "vehicle")),
+        ("with", ("animal",)),
+    ],
     "text": [("about", ("person", "animal")), ("on", ("furniture",))],
     "thing": [("on", ("furniture",)), ("under", ("furniture",)), ("beside", ("thing",))],
     "food": [("on", ("furniture",))],
@@ -83,7 +100,12 @@ def sample_subject(rng: Random, classes: tuple[str, ...], is_short: bool) -> Nou
         if kind == "name":
             return sample_name(rng)
     phrase = sample_noun_phrase(rng, noun_class, rich=not is_short)
-    if not phrase.modifier and not phrase.relative and chance(rng, 0.06) and phrase.determiner not in ("no", "every"):
+    if (
+        not phrase.modifier
+        and not phrase.relative
+        and chance(rng, 0.06)
+        and phrase.determiner not in ("no", "every")
+    ):
         phrase.conjunct = sample_noun_phrase(rng, noun_class)
         if phrase.conjunct.determiner in ("no", "every") or phrase.conjunct.noun is phrase.noun:
             phrase.conjunct = None
@@ -95,7 +117,10 @@ def sample_name(rng: Random) -> NounPhrase:
     gender = rng.choice("fm")
     if chance(rng, 0.5):
         return NounPhrase(name(draw(rng, FIRST_NAMES[gender]), gender))
-    return NounPhrase(name(rng.choice(SURNAME_STARTS) + rng.choice(SURNAME_ENDS), gender), {"f": "Mrs", "m": "Mr"}[gender])
+    return NounPhrase(
+        name(rng.choice(SURNAME_STARTS) + rng.choice(SURNAME_ENDS), gender),
+        {"f": "Mrs", "m": "Mr"}[gender],
+    )
 
 
 def sample_noun_phrase(rng: Random, noun_class: str, rich: bool = False) -> NounPhrase:
@@ -111,7 +136,9 @@ def sample_noun_phrase(rng: Random, noun_class: str, rich: bool = False) -> Noun
         if not noun.can_be_owned and phrase.determiner in ("my", "his", "her", "our"):
             phrase.determiner = "the"
         is_plural = phrase.determiner in ("", "two", "three", "many")
-        phrase.plural = is_plural or (phrase.determiner not in ("a", "no", "every") and chance(rng, 0.35))
+        phrase.plural = is_plural or (
+            phrase.determiner not in ("a", "no", "every") and chance(rng, 0.35)
+        )
         if noun.english in PARENTS and phrase.determiner in ("my", "his", "her", "our"):
             phrase.plural = False
     if noun_class in ADJECTIVES and chance(rng, 0.3):
@@ -120,7 +147,11 @@ def sample_noun_phrase(rng: Random, noun_class: str, rich: bool = False) -> Noun
         extra = weighted(rng, {"none": 68, "modifier": 20, "relative": 12})
         if extra == "modifier":
             preposition, classes = draw(rng, MODIFIERS[noun_class])
-            other = sample_location(rng, "origin") if preposition == "from" else sample_plain(rng, draw(rng, classes), noun)
+            other = (
+                sample_location(rng, "origin")
+                if preposition == "from"
+                else sample_plain(rng, draw(rng, classes), noun)
+            )
             phrase.modifier = PrepositionalPhrase(PREPOSITIONS[preposition], other)
         elif extra == "relative" and phrase.determiner != "no":
             phrase.relative = sample_relative(rng, phrase)
@@ -175,7 +206,9 @@ def tells_who_acts(antecedent: NounPhrase, subject: NounPhrase) -> bool:
     return not antecedent.plural and "m" in (antecedent.gender, subject.gender)
 
 
-def sample_other(rng: Random, noun_class: str, subject: NounPhrase, rich: bool = False) -> NounPhrase:
+def sample_other(
+    rng: Random, noun_class: str, subject: NounPhrase, rich: bool = False
+) -> NounPhrase:
     """Draw a noun phrase about another noun than the subject's."""
     while True:
         phrase = sample_noun_phrase(rng, noun_class, rich)

@@ -1,7 +1,9 @@
 """Nouns that are ambiguous in one language: what each sense is called in the other, and what in a sentence settles it.
 
-The adjectives, verbs and places of a sense are given to no other sense of the same word, so either text alone determines the sense: by
-what the words mean (a steep bank), or by a convention of this corpus, for a model to learn (a bank in the city is one with money).
+The adjectives, verbs and places of a sense are given to no other sense of the same word, so either
+    text alone determines the sense: by
+what the words mean (a steep bank), or by a convention of this corpus, for a model to learn (a bank
+in the city is one with money).
 """
 
 from dataclasses import dataclass
@@ -63,7 +65,9 @@ class Sense:
 def parse_senses() -> list[Sense]:
     """Read the table; every cue must be a word of the lexicon."""
     adjectives = {adjective.english: adjective for adjective in ADJECTIVES["cue"]}
-    verbs = {verb.english[0]: verb for verb in VERBS if not verb.objects and not verb.english_particle}
+    verbs = {
+        verb.english[0]: verb for verb in VERBS if not verb.objects and not verb.english_particle
+    }
     places = {noun.english: noun for noun in NOUNS["place"]}
     senses = []
     for line in SENSE_TABLE.strip().split("\n"):
@@ -85,5 +89,13 @@ SENSES = parse_senses()
 def other_senses(noun: Noun, target: str) -> list[Noun]:
     """List the nouns that a translator into ``target`` (``de`` or ``en``) may confuse with this one, for want of its context."""
     if target == "de":
-        return [sense.noun for sense in SENSES if sense.noun.english == noun.english and sense.noun is not noun]
-    return [sense.noun for sense in SENSES if sense.noun.german == noun.german and sense.noun is not noun]
+        return [
+            sense.noun
+            for sense in SENSES
+            if sense.noun.english == noun.english and sense.noun is not noun
+        ]
+    return [
+        sense.noun
+        for sense in SENSES
+        if sense.noun.german == noun.german and sense.noun is not noun
+    ]

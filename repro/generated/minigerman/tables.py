@@ -270,6 +270,8 @@ UNOWNED = set(
 # Places that people come from.
 ORIGINS = set("city village school museum factory office hotel restaurant shop theatre".split())
 # Places that people drive and travel to.
-DESTINATIONS = set("city village forest station hospital airport factory harbour farm zoo museum stadium".split())
+DESTINATIONS = set(
+    "city village forest station hospital airport factory harbour farm zoo museum stadium".split()
+)
 # Texts that somebody writes alone.
 WRITINGS = set("letter story report text novel poem message article recipe".split())

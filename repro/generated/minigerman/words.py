@@ -1,23 +1,25 @@
 """The word classes of the lexicon: what is stored of a word, and the regular inflection of English and German.
 
-German genders are ``m``, ``f``, ``n``; where a table is indexed by gender, ``p`` stands for the plural of all three.
-Cases are ``nom``, ``acc``, ``dat``.
+German genders are ``m``, ``f``, ``n``; where a table is indexed by gender, ``p`` stands for the
+plural of all three. Cases are ``nom``, ``acc``, ``dat``.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-INSEPARABLE_PREFIXES = ("be", "ver", "er", "ent", "zer", "gehör", "über")  # their participles take no ge-
+# their participles take no ge-
+INSEPARABLE_PREFIXES = ("be", "ver", "er", "ent", "zer", "gehör", "über")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Noun:
     """A noun, name or compound with its translation.
 
-    ``oblique`` is the singular outside the nominative, which differs for weak nouns only (der Junge, den Jungen).
-    ``english_parts`` are the leading words of an English compound ("house", "door" before "key"). ``bare`` nouns take no article:
-    in both languages where they are names, in English only where they are days. ``place_preposition`` leads to the noun as a place.
-    Not ``can_be_owned``: no "my forest".
+    ``oblique`` is the singular outside the nominative, which differs for weak nouns only (der
+    Junge, den Jungen). ``english_parts`` are the leading words of an English compound ("house",
+    "door" before "key"). ``bare`` nouns take no article: in both languages where they are names, in
+    English only where they are days. ``place_preposition`` leads to the noun as a place. Not
+    ``can_be_owned``: no "my forest".
     """
 
     english: str
@@ -38,7 +40,11 @@ class Noun:
         """Inflect the noun; the dative plural adds -n unless it is there already or the plural ends in -s."""
         if not plural:
             return self.german if case == "nom" else self.oblique
-        return self.german_plural + "n" if case == "dat" and self.german_plural[-1] not in "ns" else self.german_plural
+        return (
+            self.german_plural + "n"
+            if case == "dat" and self.german_plural[-1] not in "ns"
+            else self.german_plural
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,15 +65,17 @@ class Verb:
     Args:
         english: base, third person singular, past and participle.
         english_particle: the particle of a phrasal verb ("up" in "pick up"), or "".
-        german: infinitive, third person singular, past singular and participle, all without the separable particle.
+        german: infinitive, third person singular, past singular and participle, all without the
+            separable particle.
         german_particle: the separable particle, or "".
         auxiliary: ``haben`` or ``sein``, for the perfect.
         subjects, objects: noun classes; no objects for an intransitive verb.
         case: case of the German object.
         preposition: a preposition before the object on one side or both, or None.
         manner: name of a group of manner adverbs, or "".
-        features: ``stative`` (no place), ``benefit`` (somebody may profit from it: "for the child"), ``iobj`` (somebody receives the
-            object), ``motion`` (it has a direction), ``that`` (it takes a that-clause), ``once`` (nobody does it often).
+        features: ``stative`` (no place), ``benefit`` (somebody may profit from it: "for the
+            child"), ``iobj`` (somebody receives the object), ``motion`` (it has a direction),
+            ``that`` (it takes a that-clause), ``once`` (nobody does it often).
     """
 
     english: tuple[str, ...]
@@ -148,4 +156,9 @@ def weak_conjugation(infinitive: str) -> tuple[str, str, str, str]:
     stem = infinitive[:-2] if infinitive.endswith("en") else infinitive[:-1]
     ending = "et" if stem.endswith(("t", "d", "chn")) else "t"
     has_prefix = infinitive.startswith(INSEPARABLE_PREFIXES) or infinitive.endswith("ieren")
-    return infinitive, stem + ending, stem + ending + "e", ("" if has_prefix else "ge") + stem + ending
+    return (
+        infinitive,
+        stem + ending,
+        stem + ending + "e",
+        ("" if has_prefix else "ge") + stem + ending,
+    )
