@@ -383,10 +383,9 @@ def claims(name, scale, results, discard, splits) -> None:
                 f"{name} rests on more than scores, and that was measured on {TEST} alone",
                 "leave --split out",
             )
-    click.echo(
-        f"judging {len(judged)} claim{'' if len(judged) == 1 else 's'} by the records in {results}",
-        err=True,
-    )
+    if sys.stderr and sys.stderr.isatty():
+        many = "claim" if len(judged) == 1 else "claims"
+        click.echo(f"judging {len(judged)} {many} by the records in {results}", err=True)
     with damage_named(results):
         records = load_records(
             results, None, _corpora(scale, [arm for claim in judged for arm in claim.arms()])
