@@ -307,10 +307,10 @@ def test_the_bootstrap_leaves_out_what_is_no_sum():
 @pytest.fixture
 def small_corpora(monkeypatch):
     monkeypatch.setattr(generated, "DEFAULT_SIZES", {"train": 300, "dev": 20, "test": 30})
-    for read_once in (catalogue._generated_pairs, corpora._load_once):
+    for read_once in (catalogue._generated_pairs, corpora._load_published_once):
         read_once.cache_clear()
     yield
-    for read_once in (catalogue._generated_pairs, corpora._load_once):
+    for read_once in (catalogue._generated_pairs, corpora._load_published_once):
         read_once.cache_clear()
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.data.catalogue import minigerman_splits
-from repro.data.characters import normalise, readable
+from repro.data.characters import clean_line, normalise
 from repro.errors import InputError
 
 WORD_SENSE = "word_sense"
@@ -187,7 +187,7 @@ def scored_text(value: Any, where: str, what: str) -> str:
     """
     if not isinstance(value, str):
         raise InputError(where, f"has no text as {what}", "give a sentence, or delete the entry")
-    return "" if value.isspace() else readable(value)
+    return "" if value.isspace() else clean_line(value)
 
 
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
