@@ -112,7 +112,7 @@ class HeadStatistics:
 
     @property
     def positional(self) -> np.ndarray:
-        """Share of the queries with a token at the main offset that point to it; NaN without one."""
+        """Share of queries that point to the main offset, of those with a token there; or NaN."""
         place = self._main_place()
         hits = np.take_along_axis(self.offsets, place[..., None], axis=-1)[..., 0]
         return np.where(hits > 0, _mean_or_nan(hits, self.available[place]), np.nan)
