@@ -197,7 +197,7 @@ def test_replies_are_of_many_kinds_and_from_any_fact(pairs):
 
 @pytest.mark.parametrize("noun_class, article", [("animal", "an old"), ("thing", "an expensive")])
 def test_a_becomes_an(noun_class, article):
-    values = {minidialogue._one(Random(seed), noun_class) for seed in range(300)}
+    values = {minidialogue._draw_singular(Random(seed), noun_class) for seed in range(300)}
     assert any(value.startswith(article) for value in values)
     assert not any(re.match("a [aeiou]", value) for value in values)
 
