@@ -35,8 +35,8 @@ Choices where the papers are silent:
    layers of the site.
 8. The start mark counts as a query of the decoder, also in self-attention, where it can only look
    at itself. So every system has a distance and an entropy of 0 and a weight of 1 per sentence.
-9. A head is a rare-word head if it points to one of the two rarest tokens in more than half of the
-   queries, as theirs does (section 5.3).
+9. A head is a rare-word head if more than half of the queries point to one of the two rarest
+   tokens, as in the paper (section 5.3).
 """
 
 from collections.abc import Iterable, Sequence

@@ -15,8 +15,8 @@ Choices where the paper is silent:
 
 1. "At least 10 % higher" means points here: 45 % against 35 %.
 2. Subwords are merged into words (`merge="words"`). The weights of all pieces of the attended word
-   are added, those of the pieces of the attending word are averaged, and then the largest is
-   taken. `merge="first piece"` takes only a word's first piece.
+   are added, and those of the pieces of the attending word are averaged. Then the largest is taken.
+   `merge="first piece"` takes only a word's first piece.
 3. Words are separated by spaces, as for the subwords: the full stop belongs to the word before it.
    A parser's token is part of the word in which it begins, so a pair of tokens is a pair of words.
    Two tokens of one word ("does" and "n't") are not a pair.

@@ -6,9 +6,9 @@
 The persona before the bar has four facts in any order. The question after it is about one topic,
 which need not be one of the four. It is open ("Where do you live?"), closed ("Do you live in
 Berlin?"), or a statement that asks back ("I live in Berlin. And you?"). So the reply depends on the
-fact of that topic, on whether there is one, on whether its value is the same, and on the name in
-the greeting. No persona occurs twice with the same question, but short replies recur, as they do
-among people.
+fact of that topic, if there is one, and on whether its value is the same. It also depends on the
+name in the greeting. No persona occurs twice with the same question, but short replies recur, as
+they do among people.
 """
 
 from collections.abc import Callable

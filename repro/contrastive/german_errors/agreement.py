@@ -65,9 +65,9 @@ def _is_sure_of_gender(article: str, noun: str, has_preposition: bool) -> bool:
 def subj_verb_agreement(sentence: Sentence) -> Iterator[Error]:
     """Give the finite verb of a main clause, after its subject, the other number.
 
-    Skipped are subjects with "und" or a noun of quantity, which take both numbers, and nouns of
-    time or measure, which may not be the subject. So are nouns before a verb that is followed by a
-    pronoun in the nominative ("das Buch hat er").
+    Subjects with "und" or a noun of quantity are skipped, because they take both numbers. Nouns of
+    time or measure are skipped, because they may not be the subject. So are nouns before a verb
+    that is followed by a pronoun in the nominative ("das Buch hat er").
     """
     opening = sentence.opening
     if (

@@ -1,7 +1,7 @@
 """Draw noun phrases by a probabilistic grammar, with prepositional phrases and relative clauses.
 
-An object relative clause is drawn only if its German cases or numbers show who acts on whom, so
-that both languages have the same meaning.
+An object relative clause is drawn only if its German cases or numbers show who acts on whom. So
+both languages have the same meaning.
 """
 
 from collections.abc import Mapping, Sequence
