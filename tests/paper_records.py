@@ -10,7 +10,7 @@ from repro.claims.conditions import Claim, Verdict
 from repro.claims.evidence import Evidence
 from repro.core.decoding import SearchConfig
 from repro.data.corpora import load_once, load_pairs
-from repro.data.parallel import digest
+from repro.data.parallel import column_digest
 from repro.measures.registry import masks_table
 from repro.papers.pruned import PRUNED
 from repro.papers.verdicts import claims_of
@@ -76,7 +76,7 @@ def score_record(
 def translations(hyps: list[str], split: str = "test") -> dict:
     """Return what a score record says of translations of the first sentences of a test set of the generated corpus."""
     sources, refs = (side[: len(hyps)] for side in load_pairs("minigerman", "en", "de", split))
-    found = {"split": split, "sentences": len(hyps), "references_sha256": digest(refs)}
+    found = {"split": split, "sentences": len(hyps), "references_sha256": column_digest(refs)}
     return found | {
         "tables": score_tables(hyps, sources, refs, "de", "translation") if hyps else {}
     }

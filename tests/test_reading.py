@@ -10,7 +10,7 @@ from repro.analysis.reading import (
     END_MARK,
     START_MARK,
     Word,
-    _words,
+    _join_subwords,
     changed_words,
     read,
     weights_of,
@@ -85,11 +85,11 @@ def test_a_word_has_the_product_of_its_subwords(translator):
     first = len(translator.subwords.encode(["sleeps"])[0])
     chances = [0.5] * first + [0.9] * (len(ids) - first)
     expected = [Word("sleeps", 0.5**first), Word("xyz", pytest.approx(0.9 ** (len(ids) - first)))]
-    assert _words(translator.subwords, ids, chances) == expected
+    assert _join_subwords(translator.subwords, ids, chances) == expected
 
 
 def test_a_translation_may_be_empty(translator):
-    assert _words(translator.subwords, [], []) == []
+    assert _join_subwords(translator.subwords, [], []) == []
     model = translator.model
     empty = gallery.load("sh-x")
     reading = read(load_translator(empty, "cpu"), "a")

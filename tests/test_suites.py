@@ -8,7 +8,7 @@ from paper_records import described
 from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.contrastive.mucow import load_mucow
-from repro.contrastive.scoring import METRIC, _stored
+from repro.contrastive.scoring import METRIC, _accuracies_as_json
 from repro.errors import InputError, MachineError
 from repro.measures.contrastive import packed, results_of, suite_of
 from repro.papers import find_experiments
@@ -135,7 +135,7 @@ def contrastive_record(
             "seconds": 1.0,
             "items": items,
         }
-        return found | {"accuracy": _stored(found)}
+        return found | {"accuracy": _accuracies_as_json(found)}
 
     results = {"kind": "contrastive"} | packed([result(None, right), result("8", masked_right)])
     if scale == "smoke":

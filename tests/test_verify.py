@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from paper_records import translations
 
-from repro.contrastive.scoring import _stored
+from repro.contrastive.scoring import _accuracies_as_json
 from repro.errors import InputError
 from repro.measures.contrastive import results_of
 from repro.papers.pruned import shape_of
@@ -149,7 +149,7 @@ def swap_types(record: Record) -> None:
         lambda types: types.__setitem__(slice(None), [other.get(of, of) for of in types]),
     )
     for result, whole in zip(record["results"], results_of(record), strict=True):
-        result["accuracy"] = _stored(whole)
+        result["accuracy"] = _accuracies_as_json(whole)
 
 
 def drop_a_head(record: Record) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from repro.core.config import RunConfig
-from repro.data.sizes import statistics_of
+from repro.data.sizes import corpus_statistics
 from repro.presets import SCALES, resolve
 from repro.runs.naming import conditions_of
 
@@ -78,6 +78,6 @@ def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
         overrides += [SMOKE_REVERSE] if arm.reverse and scale == "smoke" else []
         if arm.part < 1:
             overrides.append(
-                f"data.train_pairs={int(arm.part * statistics_of(data.corpus, data.source, data.target).train_pairs)}"
+                f"data.train_pairs={int(arm.part * corpus_statistics(data.corpus, data.source, data.target).train_pairs)}"
             )
     return resolve(scale, arm.system, direction, seed, tuple(overrides))

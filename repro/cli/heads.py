@@ -124,10 +124,10 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
 
     found = Run.find(run)
 
-    from repro.data.corpora import check_at_hand, load_once
+    from repro.data.corpora import check_text_is_found, load_once
 
     data = found.config.data
-    check_at_hand(data.corpus, found.path)
+    check_text_is_found(data.corpus, found.path)
     # a wrong name is refused before all work
     load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
 

@@ -9,8 +9,8 @@ from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_lay
 from repro.contrastive.german_errors import generate_suite
 from repro.contrastive.german_errors.sentence import Sentence
 from repro.contrastive.mucow import load_mucow
-from repro.contrastive.scoring import check_record, coded, score_suite
-from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, without_overlap
+from repro.contrastive.scoring import check_contrastive_record, encode_names, score_suite
+from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, suite_without_overlap
 from repro.core.config import DataConfig, from_dict
 from repro.data.corpora import load_once
 from repro.errors import InputError
@@ -43,7 +43,7 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if data.target == "en":
-        return without_overlap(load_mucow(), *train)
+        return suite_without_overlap(load_mucow(), *train)
     known = {token for sentence in train[1] for token in Sentence(sentence).tokens}
     sources, refs = corpus.pairs("test", data.source, data.target)
     return generate_suite(f"{data.corpus} test", sources, refs, known)
@@ -121,7 +121,7 @@ def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
         for name, what in of_item.items():
             items[name].append(what)
     return {
-        number: items | {by: coded(items[by]) for by in ("type", "origin")}
+        number: items | {by: encode_names(items[by]) for by in ("type", "origin")}
         for number, items in found.items()
     }
 
@@ -133,7 +133,7 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
         DamagedFileError: accuracies are not what the stored cross entropies give.
     """
     for result in results_of(record):
-        check_record(result)
+        check_contrastive_record(result)
         yield from [None] * len(result["accuracy"])
 
 

@@ -37,7 +37,7 @@ from repro.core.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.core.config import DataConfig
 from repro.core.decoding import Translator
 from repro.core.subwords import Subwords
-from repro.data.corpora import check_at_hand, load_once
+from repro.data.corpora import check_text_is_found, load_once
 from repro.data.parallel import ParallelCorpus
 from repro.errors import InputError, check_kind
 from repro.generated import minigerman
@@ -144,7 +144,7 @@ def describe_heads(
 def _corpus_of(run: Run) -> ParallelCorpus:
     """Return the corpus of a run, in the version that it was trained on."""
     data = run.config.data
-    check_at_hand(data.corpus, run.path)
+    check_text_is_found(data.corpus, run.path)
     corpus = load_once(data.corpus, data.source, data.target)
     if corpus.fingerprint != run.provenance()["data_fingerprint"]:
         what = f"was trained on another version of {data.corpus} than there is here"

@@ -18,12 +18,12 @@ from repro.errors import InputError, ReproError
 from repro.measures.scores import evaluate_run, train_and_evaluate
 from repro.pruning.cutting import from_scratch_config, save_pruned
 from repro.pruning.gates import (
-    almost_binary,
+    almost_binary_share,
     continued_config,
+    count_undecided_gates,
     gate_table,
     kept_heads,
     pruning_config,
-    undecided,
 )
 from repro.records.stored import score_of
 from repro.runs.jobs import describe_outcome, run_all
@@ -194,12 +194,12 @@ def point_of(run: Run, split: str = "test") -> PruningPoint:
     """
     model = load_model(run)
     rows = gate_table(model)
-    share = almost_binary(rows)
+    share = almost_binary_share(rows)
     kept = {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}
     heads = sum(row.gate != 0 for row in rows)
     bleu = score_of(evaluate_run(run, split), "BLEU")["value"]
     return PruningPoint(
-        run, run.config.train.gate_penalty, heads, kept, undecided(rows), share, bleu
+        run, run.config.train.gate_penalty, heads, kept, count_undecided_gates(rows), share, bleu
     )
 
 

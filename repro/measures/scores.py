@@ -13,16 +13,16 @@ from repro.core.config import RunConfig
 from repro.core.decoding import SearchConfig
 from repro.core.training import evaluate_nll
 from repro.data.corpora import (
-    MOVED,
-    check_at_hand,
-    is_moved,
+    MOVED_TEXT,
+    check_text_is_found,
+    is_text_moved,
     load_once,
     load_pairs,
-    may_change,
     own_folder,
     task_of,
+    text_may_change,
 )
-from repro.data.parallel import digest
+from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.measures.rereading import check_search
 from repro.records.schema import kind_of
@@ -127,8 +127,10 @@ def dev_loss(run: Run) -> float:
 def _check_version(run: Run) -> None:
     """Refuse a run of another version of a corpus. Your own text may be another one by now, but where it is said to have moved only."""
     data = run.config.data
-    check_at_hand(data.corpus, run.path)
-    if (own_folder(data.corpus) and not is_moved(data.corpus)) or not may_change(data.corpus):
+    check_text_is_found(data.corpus, run.path)
+    if (own_folder(data.corpus) and not is_text_moved(data.corpus)) or not text_may_change(
+        data.corpus
+    ):
         return
     if (
         load_once(data.corpus, data.source, data.target).fingerprint
@@ -136,8 +138,8 @@ def _check_version(run: Run) -> None:
     ):
         what = f"was trained on another version of {data.corpus}, whose training text may hold what is test text in this one"
         elsewhere = (
-            f"set {MOVED} to the folder that holds its text now"
-            if is_moved(data.corpus)
+            f"set {MOVED_TEXT} to the folder that holds its text now"
+            if is_text_moved(data.corpus)
             else "restore the corpus"
         )
         raise InputError(
@@ -197,7 +199,7 @@ def _describe(
         "search": asdict(search),
         "decoding": decoding,
         "scores": as_records(score_all(hyps, refs, data.target, task)),
-        "references_sha256": digest(refs),
+        "references_sha256": column_digest(refs),
         "sentences": len(hyps),
         "tables": score_tables(hyps, sources, refs, data.target, task),
         **overlap_of(data.corpus, data.source, data.target, split),

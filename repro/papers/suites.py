@@ -7,7 +7,7 @@ from typing import Any
 
 from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
-from repro.contrastive.scoring import Accuracy, Group, accuracies, chances, decisions
+from repro.contrastive.scoring import Accuracy, Group, accuracies, chance_accuracies, decisions
 from repro.markdown import table
 from repro.measures.contrastive import results_of
 from repro.papers.printed import printed
@@ -50,7 +50,11 @@ def accuracy_difference(
         shares.append(sum(right) / len(right))
     found = over_seeds(differences)
     return replace(
-        found, shares=(("right", 100 * mean(shares)), ("by chance", 100 * chances(first)[error]))
+        found,
+        shares=(
+            ("right", 100 * mean(shares)),
+            ("by chance", 100 * chance_accuracies(first)[error]),
+        ),
     )
 
 
@@ -97,7 +101,7 @@ def accuracy_by_type_table(
             for arm in arms
             if _has(evidence, arm, masked)
         }
-    by_chance = chances(_result(evidence, arms[0], None))
+    by_chance = chance_accuracies(_result(evidence, arms[0], None))
     cells = {
         (cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)
     }

@@ -10,7 +10,7 @@ import numpy as np
 from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts
 from repro.claims.evidence import Evidence, NotMeasured
-from repro.data.sizes import statistics_of
+from repro.data.sizes import corpus_statistics
 from repro.errors import MachineError
 from repro.markdown import table
 from repro.papers.printed import Printed, printed, remarks
@@ -241,7 +241,7 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
     ]
     data = arm.config(evidence.scale).data
     try:
-        found = statistics_of(data.corpus, data.source, data.target)
+        found = corpus_statistics(data.corpus, data.source, data.target)
         ours = [
             f"{found.train_pairs:,}",
             f"{found.test_pairs:,}",

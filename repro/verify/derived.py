@@ -14,7 +14,7 @@ from repro.claims.evidence import NotMeasured, Record
 from repro.core.config import ModelConfig, RunConfig, from_dict
 from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
-from repro.data.corpora import is_at_hand, load_once, load_pairs, task_of
+from repro.data.corpora import is_text_found, load_once, load_pairs, task_of
 from repro.errors import MachineError
 from repro.measures.contrastive import check_contrastive, check_pairs
 from repro.measures.heads import DIGITS
@@ -106,7 +106,7 @@ def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
 def _check_at_hand(record: Record) -> None:
     """Refuse a record of own files that are on another machine: it is not damaged."""
     for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
-        if not is_at_hand(name):
+        if not is_text_found(name):
             raise MachineError(
                 name, "is not on this machine", "verify where the folder is, or put it back"
             )

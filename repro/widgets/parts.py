@@ -15,7 +15,7 @@ from IPython.display import display
 
 from repro.analysis.reading import Reading, changed_words
 from repro.core.decoding import Translator
-from repro.data.characters import in_words
+from repro.data.characters import describe_characters
 from repro.errors import ReproError, check_kind
 from repro.plots.maps import DIM
 from repro.widgets.stills import NOT_LIVE, PALETTE
@@ -144,7 +144,7 @@ def apart(translator: Translator) -> Translator:
 def told_of(*readings: Reading) -> str:
     """Return a line about the characters of a sentence that a model has never seen; nothing where it knows all."""
     unknown: Counter[str] = max((reading.unknown for reading in readings), key=len)
-    return f"never seen by the model: {in_words(unknown)}" if unknown else ""
+    return f"never seen by the model: {describe_characters(unknown)}" if unknown else ""
 
 
 def sentence_field(sentence: str) -> ipywidgets.Text:
