@@ -1,4 +1,4 @@
-"""What has been measured at a scale: result records, found by the arm that they belong to."""
+"""Find the result records of a scale by the setting that they belong to."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,18 +24,15 @@ Record = dict[str, Any]
 
 
 class NotMeasured(ReproError):
-    """A number was asked for that no record holds: what is missing, and the command that measures it."""
+    """No record holds the requested number: what is missing, and the command that measures it."""
 
 
 class Evidence:
     """Records of one scale.
 
-    Args:
-        scale: its name.
-        records: of any kind and scale. Those of no arm that is asked for tell at most how much
-            seeds matter: see `is_of_the_size`.
-        split: the test set that scores are taken from; several, joined by `AND`, are taken as one
-            (see `pooled`).
+    Args: scale: its name. records: of any kind and scale. Records of other settings only serve to
+    estimate seed-to-seed variation: see `is_of_the_size`. split: the test set of the scores;
+    several, joined by `AND`, are taken as one (see `pooled`).
     """
 
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
@@ -49,14 +46,14 @@ class Evidence:
         sets = split.split(AND)
         for record in records if len(sets) == 1 else pooled(records, sets):
             kind = kind_of(record)
-            # the papers' systems are compared under one search
+            # All settings are compared under one search.
             if kind != "scores" or not search_of(record):
                 self._kinds[kind].append(record)
                 of_group = self._groups.setdefault((kind, group_key(record)), {})
                 of_group.setdefault(record["config"]["train"]["seed"], []).append(record)
 
     def find(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> list[Record]:
-        """Return the records of a kind about an arm, those only whose keys have the given values."""
+        """Return the records of a kind and setting whose keys have the given values."""
         found = self._by_seed(kind, arm).get(seed, [])
         return [record for record in found if _has(record, values)]
 
@@ -64,7 +61,7 @@ class Evidence:
         return self._groups.get((kind, arm.config(self.scale).group_key()), {})
 
     def all(self, kind: str) -> list[Record]:
-        """Return all records of a kind that were made of this scale's corpus, of this test set where they have one."""
+        """Return all records of a kind from this scale's corpus and this test set, if any."""
         corpus = SCALES[self.scale].data.corpus
         return [
             record
@@ -74,11 +71,10 @@ class Evidence:
         ]
 
     def check_measured(self, kind: str, arm: Arm) -> None:
-        """Refuse what was measured of an arm on other text than other records, or on a part of it: no verdict may rest on it.
+        """Refuse records of a setting that were measured on other text, or on part of it.
 
-        Raises:
-            DamagedFileError: of another version of the corpus, or of fewer sentences than `repro
-                run` measures on.
+        Raises: DamagedFileError: of another version of the corpus, or of fewer sentences than
+        `repro run` measures on.
         """
         for record in (
             record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)
@@ -87,7 +83,7 @@ class Evidence:
             self._check_whole(record)
 
     def _check_text(self, record: Record) -> None:
-        """Refuse a record of another version of its corpus, or of other references, than most records."""
+        """Refuse a record whose corpus version or references differ from those of most records."""
         if not self._texts:
             for about, text in (
                 found
@@ -98,13 +94,17 @@ class Evidence:
                 self._texts[about][text] += 1
         for about, text in _texts_of(record):
             if text != self._texts[about].most_common(1)[0][0]:
-                what = f"is of another version of {record['config']['data']['corpus']} than other records"
+                corpus = record["config"]["data"]["corpus"]
+                what = f"is of another version of {corpus} than other records"
                 raise DamagedFileError(
                     record["run"], what, "keep records of one version in a folder, or run it again"
                 )
 
     def _check_whole(self, record: Record) -> None:
-        """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
+        """Refuse a record that was measured, from Python, on part of a split.
+
+        Kinds without a split have other text.
+        """
         kind = kind_of(record)
         if kind == "heads":
             measured = record["measured"]
@@ -115,7 +115,10 @@ class Evidence:
                 measured["sentences"],
                 measured["relevance_sentences"],
             ) == ("dev", total, for_relevance)
-            what = f"was not measured on all {total:,} sentences of dev, {for_relevance} of them for relevance"
+            what = (
+                f"was not measured on all {total:,} sentences of dev, "
+                f"{for_relevance} of them for relevance"
+            )
         elif kind in ("masks", "off_diagonal"):
             of_sentences = [hypotheses_of(record)] if kind == "masks" else record["shares"].values()
             total = self._size_of(record)
@@ -131,10 +134,9 @@ class Evidence:
             )
 
     def _size_of(self, record: Record) -> int:
-        """Return how many sentences the test set of a record has.
+        """Return the number of sentences in the test set of a record.
 
-        Raises:
-            NotMeasured: no run was scored on it.
+        Raises: NotMeasured: no run was scored on it.
         """
         data = record["config"]["data"]
         for scored in self.all("scores"):
@@ -150,7 +152,7 @@ class Evidence:
         )
 
     def inexact(self) -> dict[str, list[str]]:
-        """Return what is not as the configuration says of runs that were scored, by run: another device, other code, other text."""
+        """Return how scored runs deviate from their configuration, by run: device, code or text."""
         return {
             record["run"]: notes
             for record in self.all("scores")
@@ -162,10 +164,9 @@ class Evidence:
         return ((record, config) for record, config in found if is_of_the_size(config))
 
     def one(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> Record:
-        """Return the only such record.
+        """Return the first such record.
 
-        Raises:
-            NotMeasured: there is none.
+        Raises: NotMeasured: there is none.
         """
         found = self.find(kind, arm, seed, **values)
         if not found:
@@ -177,10 +178,9 @@ class Evidence:
         return found[0]
 
     def having(self, kind: str, arms: Sequence[Arm]) -> list[Arm]:
-        """Return those of the arms that have a record of a kind.
+        """Return the settings that have a record of a kind.
 
-        Raises:
-            NotMeasured: none has.
+        Raises: NotMeasured: none has.
         """
         found = [arm for arm in arms if self.find(kind, arm)]
         if not found:
@@ -192,10 +192,9 @@ class Evidence:
         return found
 
     def scored(self, arms: Sequence[Arm]) -> list[Arm]:
-        """Return those of the arms that have scores of some seed on this test set.
+        """Return the settings that have scores of any seed on this test set.
 
-        Raises:
-            NotMeasured: none has.
+        Raises: NotMeasured: none has.
         """
         found = [arm for arm in arms if self._seeds("scores", arm, split=self.split)]
         if not found:
@@ -205,18 +204,16 @@ class Evidence:
         return found
 
     def seeds(self, arm: Arm) -> list[int]:
-        """Return the seeds that an arm has scores for.
+        """Return the seeds for which a setting has scores.
 
-        Raises:
-            NotMeasured: none.
+        Raises: NotMeasured: it has none.
         """
         return self._seeds("scores", self.scored([arm])[0], split=self.split)
 
     def shared_seeds(self, kinds: Sequence[str], arms: Sequence[Arm], **values: Any) -> list[int]:
-        """Return the seeds for which each of the arms has such records, of one training.
+        """Return the seeds for which every setting has such records, all made after one training.
 
-        Where there is none it is the first seed: who asks for its records then says what is
-            missing.
+        Without such a seed it is the first: asking for its records then names what is missing.
         """
         several = set.intersection(
             *(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms)
@@ -228,10 +225,10 @@ class Evidence:
         ] or [1]
 
     def are_of_one_training(self, kinds: Sequence[str], arm: Arm, seed: int, **values: Any) -> bool:
-        """Whether the records of some kinds were made of the same training of a run, by when it began.
+        """Whether records of several kinds belong to the same training of a run, by its start time.
 
-        A run that is not on the machine is trained again for a further measure. On another
-        processor its heads become others.
+        A run that is not on this machine is trained again for a further measure, and another
+        processor gives other heads.
         """
         return (
             len(kinds) == 1
@@ -246,24 +243,22 @@ class Evidence:
         )
 
     def scores(self, arm: Arm, seed: int = 1) -> Record:
-        """Return the score record of an arm on this test set."""
+        """Return the score record of a setting on this test set."""
         return self.one("scores", arm, seed, split=self.split)
 
     def lengths(self, arm: Arm, column: str) -> list[int]:
-        """Return the lengths of the sentences of the test set; see `sentences.LENGTHS` for the columns."""
+        """Return the lengths of the test sentences; `sentences.LENGTHS` lists the columns."""
         return self.scores(arm, self.seeds(arm)[0])["tables"]["references"][column].tolist()
 
     def contrast(
         self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None
     ) -> Estimate:
-        """Return the weighted sum of the BLEU of arms, each the mean over its seeds.
+        """Return a weighted sum of the BLEU of settings, each the mean over its seeds.
 
-        Args:
-            terms: weight and arm; all arms translate the same test set.
-            sentences: only these sentences of it.
+        Args: terms: weight and setting; all settings translate the same test set. sentences: only
+        these sentences of it.
 
-        Raises:
-            NotMeasured: an arm has no scores.
+        Raises: NotMeasured: a setting has no scores.
         """
         return self._combined(terms, [(1.0, sentences)])
 
@@ -272,7 +267,7 @@ class Evidence:
         terms: Sequence[tuple[float, Arm]],
         parts: Sequence[tuple[float, Sequence[int] | None]],
     ) -> Estimate:
-        """Return the weighted sum over parts of the test set of a weighted sum over arms."""
+        """Return a weighted sum, over parts of the test set, of a weighted sum over settings."""
         missing = [str(arm) for _, arm in terms if not self._seeds("scores", arm, split=self.split)]
         if missing:
             raise NotMeasured(
@@ -296,22 +291,23 @@ class Evidence:
         return estimate(value, resampled, counts, noise and noise.times(scale))
 
     def _seed_noise(self, like: Arm, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
-        """Return how far another seed moves a number of the BLEU statistics of a system, on the test set of an arm."""
+        """Estimate the seed-to-seed variation of a number on a setting's test set."""
         return SeedNoise.pooled(
             [number(sums) for sums in system] for _, system in self._with_several_seeds(like)
         )
 
     def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
-        """Return the systems that tell how much seeds matter on the test set of an arm.
+        """Return the systems that show seed-to-seed variation on the test set of a setting.
 
-        Returns:
-            By the name that tables give a system, the BLEU statistics of its sentences for each
-            seed.
+        Returns: By the system's name in tables, the BLEU statistics of its sentences for each seed.
         """
         return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
 
     def _with_several_seeds(self, like: Arm) -> list[tuple[Record, list[np.ndarray]]]:
-        """Return the same, each system by a record of it; seeds are of one if all else in their configurations is the same."""
+        """Return (a record, BLEU statistics by seed) of every system with several seeds.
+
+        Runs are seeds of one system if all else in their configurations is equal.
+        """
         data = like.config(self.scale).data
         direction = (data.source, data.target)
         if direction not in self._several:
@@ -330,11 +326,10 @@ class Evidence:
         return self._sums_of(self.scores(arm, seed))
 
     def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
-        """Return the BLEU statistics of the translations of a record, of masks with one of them.
+        """Return the BLEU statistics of the translations in a record; `mask` chooses a masked head.
 
-        Raises:
-            DamagedFileError: they are of another version of the corpus, whose sentences may be as
-                many.
+        Raises: DamagedFileError: they belong to another version of the corpus, perhaps of the same
+        size.
         """
         self._check_text(record)
         return statistics_of(record, "BLEU", mask)
@@ -342,15 +337,12 @@ class Evidence:
     def gap_by(
         self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float]
     ) -> list[tuple[str, int, Estimate]]:
-        """Return a contrast on parts of the test set.
+        """Return a contrast on bins of the test set.
 
-        Args:
-            terms: see `contrast`.
-            column: which length puts a sentence into a bin; see `lengths`.
-            edges: see `into_bins`.
+        Args: terms: see `contrast`. column: the length that sorts sentences into bins; see
+        `lengths`. edges: see `into_bins`.
 
-        Returns:
-            For every bin its name, its number of sentences, and the contrast.
+        Returns: For every bin its name, its number of sentences, and the contrast.
         """
         found = self.bins(terms[0][1], column, edges)
         return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
@@ -362,15 +354,12 @@ class Evidence:
         edges: Sequence[float],
         weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> Estimate:
-        """Return a weighted sum over the bins of `gap_by`, resampled within bins: a slope, or last minus first.
+        """Return a weighted sum over the bins of `gap_by`, resampled within bins.
 
-        Args:
-            terms, column, edges: see `gap_by`.
-            weigh: the mean number of each bin and how many sentences it has, `(num_bins,)` each ->
-                the weight of each, `(num_bins,)`.
+        Args: terms, column, edges: see `gap_by`. weigh: (mean number, number of sentences) of the
+        bins, `(num_bins,)` each -> their weights, `(num_bins,)`: a slope, or last minus first.
 
-        Raises:
-            NotMeasured: an arm has no scores, or the test set is too small for two bins.
+        Raises: NotMeasured: a setting has no scores, or the test set is too small for two bins.
         """
         bins = self.bins(terms[0][1], column, edges)
         if len(bins) < 2:
@@ -389,10 +378,9 @@ class Evidence:
         )
 
     def scores_by(self, digest: str) -> Record:
-        """Return the scores of a run that is no arm by the digest of its configuration.
+        """Look up scores by configuration digest, for runs that belong to no setting.
 
-        Raises:
-            NotMeasured: it has none.
+        Raises: NotMeasured: there are none.
         """
         found = [
             record
@@ -408,14 +396,13 @@ class Evidence:
         return found[0]
 
     def difference(self, pairs: Sequence[tuple[str, str]], like: Arm) -> Estimate:
-        """Return by how much the first of two runs is better in BLEU than the second, the mean over pairs of runs.
+        """Return the mean difference in BLEU, first minus second, over pairs of runs.
 
-        Their seeds count like those of any two systems, though two runs that went on from one
-        differ less. Raises as `scores_by`.
+        Seeds count as for any two systems, though two runs that continue the same run differ less.
+        Raises as `scores_by`.
 
-        Args:
-            pairs: a pair a seed, each run by the digest of its configuration.
-            like: the arm on whose test set they all are.
+        Args: pairs: one pair per seed, each run by the digest of its configuration. like: a setting
+        on the same test set.
         """
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for pair in pairs:
@@ -427,29 +414,26 @@ class Evidence:
         return estimate(value, resampled, [len(pairs)], noise and noise.times(2 / len(pairs)))
 
     def masked(self, arm: Arm, head: str, sentences: Sequence[int] | None = None) -> Estimate:
-        """Return what an arm loses, in BLEU, when a head is masked in all encoder layers, over the seeds that were measured so.
+        """Return the BLEU that a setting loses when one head is masked in all encoder layers.
 
-        Args:
-            arm: trained without the mask.
-            head: its number from 1.
-            sentences: only these sentences of the test set.
+        It is the mean over the seeds with such records.
 
-        Raises:
-            NotMeasured: there is no such record.
+        Args: arm: trained without the mask. head: its number, from 1. sentences: only these
+        sentences of the test set.
+
+        Raises: NotMeasured: there is no such record.
         """
         return self._masked([(1.0, arm, head)], sentences)
 
     def masked_difference(
         self, first: tuple[Arm, str], second: tuple[Arm, str], comparisons: int = 1
     ) -> Estimate:
-        """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
+        """Return how much more BLEU one masked head costs than another, over the same sentences.
 
-        Args:
-            first, second: arm and number of the head, see `masked`.
-            comparisons: among how many such differences it is looked at; see `estimate`.
+        Args: first, second: setting and number of the head, see `masked`. comparisons: the number
+        of such differences that are looked at together; see `estimate`.
 
-        Raises:
-            NotMeasured: there is no record of one of them.
+        Raises: NotMeasured: there is no record of one of them.
         """
         return self._masked([(1.0, *first), (-1.0, *second)], None, comparisons)
 
@@ -459,7 +443,7 @@ class Evidence:
         sentences: Sequence[int] | None,
         comparisons: int = 1,
     ) -> Estimate:
-        """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
+        """Return a weighted sum of the costs of masks, over seeds with records of all settings."""
         seeds = self.shared_seeds(["masks"], [arm for _, arm, _ in terms], split=self.split)
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for weight, arm, head in terms:
@@ -476,7 +460,7 @@ class Evidence:
     def _mask_noise(
         self, like: Arm, head: str, sentences: Sequence[int] | None
     ) -> SeedNoise | None:
-        """Return how far another seed moves what masking a head costs, pooled from all models of this direction with several seeds."""
+        """Estimate the seed-to-seed variation of a mask's cost on a setting's test set."""
         data, costs = like.config(self.scale).data, defaultdict(list)
         for record, config in self._of_the_size("masks"):
             if (config.data.source, config.data.target) == (
@@ -494,12 +478,12 @@ class Evidence:
         return self._sums_of(record), self._sums_of(record, int(head))
 
     def bins(self, arm: Arm, column: str, edges: Sequence[float]) -> list[Bin]:
-        """Return the parts of the test set that an arm translates; see `into_bins`."""
+        """Return the bins of the test set of a setting; see `into_bins`."""
         return into_bins(self.lengths(arm, column), edges)
 
 
 def _texts_of(record: Record) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the corpus and the test set that a record is about, each with what names its text."""
+    """Yield the corpus and the test set of a record, each with the digest of its text."""
     data = record["config"]["data"]
     corpus = (data["corpus"], data["source"], data["target"])
     yield corpus, record["provenance"]["data_fingerprint"]
