@@ -1,4 +1,4 @@
-"""Measure a run by contrastive pairs: which suite belongs to it, the scores, and the table they are stored in."""
+"""Score a run on contrastive pairs: its suite, the accuracies, and the stored table."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,16 +24,15 @@ COLUMNS = ("result", "item", "type", "origin", "distance", "candidate", "cross_e
 ITEMS_PER_TYPE, SUITE_SEED = 200, 1
 
 
-@lru_cache(maxsize=4)  # verification asks for it for every record
+# Verification asks for the same suite for every record.
+@lru_cache(maxsize=4)
 def suite_of(data: DataConfig) -> ContrastiveSuite:
-    """Return the pairs that fit what a run was trained on.
+    """Return the contrastive pairs that fit the training data of a run.
 
-    The generated corpus has exact ones. For other text there are generated errors in German
-    references, and MuCoW from German into English, without the items that the corpus is trained on.
+    The generated corpus has exact ones. Other corpora have generated errors in German references
+    and, from German into English, MuCoW without the items that the corpus is trained on.
 
-    Raises:
-        InputError: there are none for its languages.
-        MachineError: MuCoW is not at hand.
+    Raises: InputError: there are none for its languages. MachineError: MuCoW is not at hand.
     """
     if data.corpus == "minigerman":
         return minigerman_suite(ITEMS_PER_TYPE, SUITE_SEED, data.target)
@@ -50,7 +49,10 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
 
 
 def measure_contrastive(run: Run) -> dict[str, Any]:
-    """Score the pairs with the whole model, and with its last encoder head masked in all layers (Raganato et al. 2020, Table 6)."""
+    """Score the pairs with the whole model and with its last encoder head masked in all layers.
+
+    Source: Raganato et al. 2020, Table 6.
+    """
     translator, suite = load_translator(run), suite_of(run.config.data)
     results = [{"masked": None, **score_suite(translator, suite)}]
     places = heads_of(translator.model, "encoder_self")
@@ -62,7 +64,10 @@ def measure_contrastive(run: Run) -> dict[str, Any]:
 
 
 def packed(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return results without their items, and the table of these: a row a sentence that was scored, the references as candidate 0."""
+    """Move the items of contrastive results into a table.
+
+    It has a row per scored sentence; candidate 0 is the reference.
+    """
     rows = []
     for number, result in enumerate(results):
         items = result["items"]
@@ -127,10 +132,9 @@ def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
 
 
 def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
-    """Derive all accuracies of a record again; yield a line for each that is otherwise, None for each other.
+    """Derive all accuracies of a record again; yield a message or None for each.
 
-    Raises:
-        DamagedFileError: accuracies are not what the stored cross entropies give.
+    Raises: DamagedFileError: accuracies do not follow from the stored cross entropies.
     """
     for result in results_of(record):
         check_record(result)
@@ -138,10 +142,9 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
-    """Make the pairs of a record again; yield a line for what of them is otherwise, None for each result that is of them.
+    """Make the pairs of a record again; yield a message per result that differs, else None.
 
-    Raises:
-        MachineError: the text that the pairs are made from is not at hand.
+    Raises: MachineError: the text of the pairs is not at hand.
     """
     suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
     for result in results_of(record):

@@ -1,4 +1,7 @@
-"""What of a record of each kind is not what its evidence gives; `verify.py` lists from what each number is derived."""
+"""Re-derive each kind of record from its evidence and report every mismatch.
+
+`verify.py` lists the evidence for each number.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -41,11 +44,11 @@ Scores = dict[tuple[str, str], Record]
 
 
 Findings = Iterator[str | None]
-"""What was derived again: a line for each number that is stored otherwise, None for each other."""
+"""A message for each derived number that is stored differently, None for each match."""
 
 
 def unequal(what: str, stored: Any, derived: Any) -> Findings:
-    """Yield a line if what is stored is not what was derived, else None."""
+    """Yield a message if a stored value differs from the derived one, else None."""
     yield f"{what}: stored {stored}, derived {derived}" if stored != derived else None
 
 
@@ -63,14 +66,17 @@ def _check_scores(record: Record, _: Scores) -> Findings:
         training["target_tokens_per_second"],
         round(training["tokens"] / training["seconds"]),
     )
-    # stored with two decimals: a sentence of one's own may have taken 0.00
+    # Seconds are stored with two decimals: a single sentence of one's own may have taken 0.00.
     seconds = decoding["seconds"]
     slowest, fastest = (
         number / (seconds + 0.005),
         number / (seconds - 0.005) if seconds > 0.005 else np.inf,
     )
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
-        yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
+        yield (
+            f"sentences per second: stored {decoding['sentences_per_second']}, derived "
+            f"{slowest:.1f} to {fastest:.1f}"
+        )
     yield from unequal("parameters", training["parameters"], count_parameters(_model(record)))
 
 
@@ -99,7 +105,7 @@ def _model(record: Record) -> Transformer:
 
 @lru_cache(maxsize=200)
 def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
-    # the ratio of the data is no parameter
+    # The length ratio of the data is not a parameter.
     return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)
 
 
@@ -204,13 +210,16 @@ def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) 
     for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
         for layer, row in enumerate(found[name]):
             whole = np.nansum(_numbers(row) ** power)
-            # 0: nothing depends on the layer
+            # A sum of 0 means that nothing depends on the layer.
             if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:
                 yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
 
 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
-    """Return accuracies minus baselines, `(num_relations, num_directions, num_layers, num_heads)`, and what is stored otherwise."""
+    """Return accuracies minus baselines, and a message for every stored value that differs.
+
+    Accuracies have the shape `(num_relations, num_directions, num_layers, num_heads)`.
+    """
     margins, differences = [], []
     for relation in RELATIONS:
         positions = syntax["positions"][relation]
@@ -228,7 +237,8 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
         )
         if not _agree(_numbers(syntax["baseline"][relation]), baseline):
             differences.append(
-                f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived {baseline:.5f}"
+                f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived "
+                f"{baseline:.5f}"
             )
         if not all(_agree(a, b) for a, b in zip(stored, margins[-1], strict=True)):
             differences.append(f"margins of {relation}: are not those of its accuracies")
@@ -292,7 +302,7 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
 
 
 def _check_control(record: Record, name: str, scores: Scores) -> Findings:
-    """Compare what a series of pruned models is compared with to how it must have been trained."""
+    """Check how the control of a series of pruned models was trained."""
     if "continued" not in record["series"][name]:
         yield f"series {name} has no control: {NO_CONTROL}"
         return
@@ -321,7 +331,7 @@ def _scores_of(digest: str, split: str, scores: Scores) -> Record:
 
 
 def _numbers(values: Any) -> np.ndarray:
-    """Return stored numbers as an array; what is missing is NaN."""
+    """Return stored numbers as an array; missing ones are NaN."""
     return np.array(values, dtype=float)
 
 
@@ -339,7 +349,7 @@ CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "off_diagonal": lambda record, _: check_off_diagonal(record),
     "speed": lambda record, _: check_speed(record),
 }
-"""Kind of record -> what is derived again from records alone."""
+"""Kind of record -> the checks that need records alone."""
 
 CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scored_text,
@@ -347,4 +357,4 @@ CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "masks": _check_masked_text,
     "heads": _check_measured_text,
 }
-"""Kind of record -> what is derived again with the corpus, if it is at hand."""
+"""Kind of record -> the checks that need the corpus."""
