@@ -1,8 +1,7 @@
-"""The five papers: what they printed, every experiment behind it, and every claim with its test.
+"""The five papers: printed numbers, every experiment behind them, and every claim with its test.
 
-An experiment is what stands behind one numbered table or figure; it names what must be trained and
-measured, and renders what was found beside what was printed. A paper is a file here and a line in
-`PAPERS`.
+An experiment belongs to one numbered table or figure. It names what must be trained and measured,
+and renders the results beside the printed numbers. A paper is a file here and a line in `PAPERS`.
 
     papers      PAPERS, load_paper, find_experiments, Paper, Experiment, Deviation, zeng2021,
                 printed_numbers
@@ -67,20 +66,14 @@ PAPERS = ("raganato2020", "you2020", "voita2019", "zeng2021", "cui2019")
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure.
+    """One table or figure of a paper.
 
-    Args:
-        name: such as `table2`, unique in its paper.
-        place: such as `Table 2`.
-        title: what is compared, in a line.
-        arms: what is trained and scored.
-        render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while
-            something is missing.
-        measures: kind of record -> the arms that are measured so.
-        figures: evidence -> figures by title.
-        said: places in the paper's text whose numbers belong here, such as `text §5`.
-        scales: where it can run; None = everywhere.
-        elsewhere: why not at the other scales.
+    Args: name: such as `table2`, unique in its paper. place: such as `Table 2`. title: the
+    comparison, in one line. arms: the settings that are trained and scored. render: evidence ->
+    Markdown, printed numbers beside ours; raises `NotMeasured` while something is missing.
+    measures: kind of record -> the settings that need one. figures: evidence -> figures by title.
+    said: places in the paper's text whose numbers belong here, such as `text §5`. scales: where it
+    can run; None = everywhere. elsewhere: why it cannot run at other scales.
     """
 
     name: str
@@ -101,7 +94,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Deviation:
-    """Something that we do not do as the paper did."""
+    """A point in which we deviate from the paper."""
 
     topic: str
     paper: str
@@ -109,22 +102,26 @@ class Deviation:
 
 
 def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[Deviation, ...]:
-    """Return how the models of all papers are built, trained, searched and scored alike here, beside what one says or its code does.
+    """Return the deviations that all papers share: shape, training, search and score.
 
-    Each of these moves BLEU as much as some of the effects that are claimed, but all systems of a
-    comparison at once.
+    Each of these moves BLEU as much as some of the claimed effects, but for all compared systems at
+    once.
+
+    Args: shape, training, search, score: what one paper says, or its code does.
     """
     return (
         Deviation(
             "shape",
             shape,
-            "layers, heads and widths of the scale; no biases in the projections of attention; embeddings of source, target and output are "
+            "layers, heads and widths of the scale; no biases in the projections of attention; "
+            "embeddings of source, target and output are "
             "one matrix",
         ),
         Deviation(
             "training",
             training,
-            "learning rate, schedule, label smoothing and number of checkpoints to average of the scale; dropout of embeddings and of "
+            "learning rate, schedule, label smoothing and number of checkpoints to average of the "
+            "scale; dropout of embeddings and of "
             "what sublayers return, nowhere else",
         ),
         Deviation("beam and length penalty", search, "5, divided by the length"),
@@ -140,11 +137,8 @@ def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[
 class Paper:
     """A paper.
 
-    Args:
-        name: such as `you2020`.
-        title: authors, title, venue, year.
-        url: where to read it.
-        experiments, claims, deviations: in the order of the paper.
+    Args: name: such as `you2020`. title: authors, title, venue, year. url: where to read it.
+    experiments, claims, deviations: in the order of the paper.
     """
 
     name: str
@@ -158,8 +152,7 @@ class Paper:
 def load_paper(name: str) -> Paper:
     """Return a paper by name.
 
-    Raises:
-        InputError: an unknown name.
+    Raises: InputError: an unknown name.
     """
     if name not in PAPERS:
         raise InputError("paper", f"unknown paper '{name}'", did_you_mean(name, PAPERS))
@@ -167,10 +160,9 @@ def load_paper(name: str) -> Paper:
 
 
 def find_experiments(name: str) -> list[tuple[Paper, Experiment]]:
-    """Return the experiments that `all`, a paper, or `paper.experiment` names.
+    """Return the experiments named by `all`, a paper, or `paper.experiment`.
 
-    Raises:
-        InputError: an unknown name.
+    Raises: InputError: an unknown name.
     """
     if name == "all":
         return [

@@ -1,10 +1,10 @@
-"""Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation, WNGT 2019.
+"""Cui et al. 2019: Mixed Multi-Head Self-Attention for Neural Machine Translation.
 
 https://aclanthology.org/D19-5622. The variant is `attention/mixed.py`.
 
-The text slips twice: section 3.3 has the method increase the parameters, where section 4.2 and
-    Table 1 say that it does not, and section
-4.3 gives both gains to En-Ja, where Table 1 has +0.92 for Ja-En. The tables are followed here.
+The text contradicts its tables twice; the tables are followed here. Section 3.3 says that the
+method adds parameters; section 4.2 and Table 1 say that it does not. Section 4.3 attributes both
+gains to En-Ja, but in Table 1 +0.92 belongs to Ja-En.
 """
 
 import math
@@ -46,14 +46,14 @@ def _rows(cells: dict[Arm, str]) -> list[Row]:
 
 
 def _types_of_maps(evidence: Evidence) -> str:
-    """Say which head is of which type, and of which sentence the maps are."""
+    """Return the type of each head, and a description of the maps' sentence."""
     types = head_types(evidence.one("maps", MMA)["config"]["model"]["num_heads"])
     listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in enumerate(types))
     return f"{maps_text(evidence, MMA)} Types in every layer: {listed}."
 
 
 def _extra_parameters(evidence: Evidence) -> int:
-    """Return how many parameters MMA has more than base."""
+    """Return the number of parameters of MMA minus that of base."""
     counts = [evidence.scores(arm)["training"]["parameters"] for arm in (MMA, BASE)]
     return counts[0] - counts[1]
 
@@ -113,7 +113,8 @@ EXPERIMENTS = (
                     }
                 ),
             )
-            + "\n\nΔ, as printed: MMA minus the Transformer, both with or both without the embedding. Other differences: to the first row."
+            + "\n\nΔ, as printed: MMA minus the Transformer, both with or both without the "
+            "embedding. Other differences: to the first row."
         ),
         said=("text §5.1",),
     ),
@@ -213,7 +214,8 @@ CLAIMS = (
 
 PAPER = Paper(
     NAME,
-    "Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation, WNGT 2019",
+    "Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine "
+    "Translation, WNGT 2019",
     "https://aclanthology.org/D19-5622",
     EXPERIMENTS,
     CLAIMS,
@@ -245,10 +247,13 @@ PAPER = Paper(
             "that of most papers, 6,750 pairs: dev2010, dev2012, tst2010 to tst2012",
         ),
         *what_all_share(
-            "6+6 layers, 512 wide; 8 heads, for De-En 4 and half the feed-forward width; biases and embeddings not said",
-            "a warm-up of 4,000 updates, then the inverse square root; choice of checkpoint not said",
+            "6+6 layers, 512 wide; 8 heads, for De-En 4 and half the feed-forward width; biases "
+            "and embeddings not said",
+            "a warm-up of 4,000 updates, then the inverse square root; choice of checkpoint not "
+            "said",
             "5; penalty not said",
-            "BLEU; by which tool and of which tokens is not said; the text of De-En is in lower case",
+            "BLEU; by which tool and of which tokens is not said; the text of De-En is in lower "
+            "case",
         ),
     ),
 )

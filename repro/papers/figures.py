@@ -1,4 +1,4 @@
-"""Figures of experiments, drawn from evidence with `repro.plots`; each function returns figures by title."""
+"""Draw the figures of experiments from evidence; each function returns figures by title."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -22,10 +22,11 @@ from repro.statistics.intervals import Estimate
 Figures = dict[str, Figure]
 
 SCALING = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "scaling.json"
-# of the drawn patterns: which word each token is a piece of
+# The word that each token of the drawn patterns belongs to.
 EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)
 PATTERNS_EXPLAINED = (
-    f"The weights that need no training, in a sentence of {len(EXAMPLE_WORDS)} tokens and {EXAMPLE_WORDS[-1] + 1} words: a row a query, a "
+    f"The weights that need no training, in a sentence of {len(EXAMPLE_WORDS)} tokens and "
+    f"{EXAMPLE_WORDS[-1] + 1} words: a row a query, a "
     "column a key."
 )
 
@@ -33,13 +34,16 @@ PATTERNS_EXPLAINED = (
 def gap_figure(
     evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str
 ) -> Figures:
-    """Draw the difference of each arm to the first by bins of the test set, with 95 % intervals."""
+    """Draw differences to the first setting by bins of the test set, with 95 % intervals."""
     first, others = arms[0], evidence.scored(arms[1:])
     found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others}
     gaps = {name: [gap for _, _, gap in bins] for name, bins in found.items()}
     systems = {name: _measured(of) for name, of in gaps.items()}
     labels, counts, _ = zip(*next(iter(found.values())), strict=True)
-    title = f"BLEU against {first} by {what}{_what_intervals_know(gap for of in gaps.values() for gap in of)}"
+    title = (
+        f"BLEU against {first} by "
+        f"{what}{_what_intervals_know(gap for of in gaps.values() for gap in of)}"
+    )
     return {
         title: plots.differences_by_length(
             labels, systems, counts, what, f"BLEU minus that of {first}"
@@ -50,7 +54,7 @@ def gap_figure(
 def masked_length_figure(
     evidence: Evidence, arm: Arm, head: str, column: str, edges: Sequence[float], what: str
 ) -> Figures:
-    """Draw what masking a head changes in BLEU, by bins of the test set."""
+    """Draw the change in BLEU from masking a head, by bins of the test set."""
     bins = evidence.bins(arm, column, edges)
     losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
     measured = _measured(losses, sign=-1)
@@ -71,7 +75,7 @@ def _measured(estimates: Sequence[Estimate], sign: int = 1) -> Measured:
 
 
 def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
-    """Return what a title must add where an interval does not know how much seeds matter."""
+    """Return the addition to a title whose intervals exclude seed-to-seed variation."""
     return (
         ""
         if all(estimate.counts_seeds for estimate in estimates)
@@ -80,7 +84,7 @@ def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
 
 
 def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:
-    """Draw all heads of a site on the sentence of the record."""
+    """Draw the attention maps of all heads of a site, on the sentence of the record."""
     record = evidence.one("maps", arm)
     queries = record["source"] if site == "encoder_self" else record["target"]
     keys = record["target"] if site == "decoder_self" else record["source"]
@@ -89,7 +93,7 @@ def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:
 
 
 def offset_gallery(_evidence: Evidence) -> Figures:
-    """Draw the hard-coded heads of You et al. 2020 in encoder and decoder (their Figure 1)."""
+    """Draw the hard-coded heads of encoder and decoder (You et al. 2020, Figure 1)."""
     return {
         f"Hard-coded heads, {site}": plots.pattern_gallery(
             _patterns("gaussian", site, 2, ("first head", "second head"))
@@ -99,7 +103,7 @@ def offset_gallery(_evidence: Evidence) -> Figures:
 
 
 def pattern_figure(_evidence: Evidence) -> Figures:
-    """Draw the seven fixed patterns of Raganato et al. 2020, over tokens and over words (their Figure 1)."""
+    """Draw the seven fixed patterns by token and by word (Raganato et al. 2020, Figure 1)."""
     names = [f"{number} {name}" for number, name in enumerate(PATTERNS, start=1)]
     return {
         f"The seven patterns, by {unit}": plots.pattern_gallery(
@@ -129,19 +133,19 @@ def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
 
 
 def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
-    """Draw how many weights are how large (Zeng et al. 2021, Figure 5)."""
+    """Draw histograms of the attention weights (Zeng et al. 2021, Figure 5)."""
     arms, figures = evidence.having("heads", arms), {}
     for site in SELF_SITES:
         counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
         num_layers = min(map(len, counts.values()))
-        # of six the first, third and sixth, as in the paper
+        # The paper shows the first, third and sixth of six layers.
         layers = sorted({0, (num_layers - 1) // 2, num_layers - 1})
         figures[f"Histogram of the weights, {site}"] = plots.weight_histograms(counts, layers)
     return figures
 
 
 def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
-    """Draw how far layers are from each other (Zeng et al. 2021, Figure 7)."""
+    """Draw the divergence of each pair of layers (Zeng et al. 2021, Figure 7)."""
     arms = evidence.having("heads", arms)
     return {
         f"Divergence of layers, {site}": plots.divergence_matrix(
@@ -152,13 +156,16 @@ def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
 
 
 def relevance_figures(evidence: Evidence, arm: Arm) -> Figures:
-    """Draw confidence against relevance, both for every encoder head, and roles by layer (Voita et al. 2019, Figures 1 and 2)."""
+    """Draw confidence, relevance and roles of the encoder's heads.
+
+    Source: Voita et al. 2019, Figures 1 and 2.
+    """
     record = evidence.one("heads", arm)
     return {name: figure for name, figure in head_figures(record).items() if name != "Distance"}
 
 
 def rare_words_figure(evidence: Evidence, arm: Arm) -> Figures:
-    """Draw for every encoder head how often it looks at rare words (Voita et al. 2019, section 5.3)."""
+    """Draw how often each encoder head points to rare words (Voita et al. 2019, section 5.3)."""
     share = {"encoder_self": numbers(evidence, arm, "encoder_self", "two_rarest")}
     return {
         f"Queries that point to one of the two rarest tokens, {arm}": plots.head_values(
@@ -168,7 +175,7 @@ def rare_words_figure(evidence: Evidence, arm: Arm) -> Figures:
 
 
 def head_figures(record: Record) -> Figures:
-    """Draw what the heads of one record do: relevance, confidence, roles, and how far they look."""
+    """Draw relevance, confidence, roles and distances of the heads in one record."""
     sites = record["sites"]
     confidence, relevance = (
         np.array(sites["encoder_self"][name], dtype=float) for name in ("confidence", "relevance")
@@ -191,8 +198,9 @@ def head_figures(record: Record) -> Figures:
 
 
 def length_cost_figure(_evidence: Evidence) -> Figures:
-    """Draw what one attention layer costs by length, as the benchmarks measured it, where their records are at hand."""
-    if not SCALING.exists():  # the package without the repository around it
+    """Draw the measured cost of one attention layer by length, if benchmarks are at hand."""
+    # An installed package has no repository around it.
+    if not SCALING.exists():
         return {}
     return {
         "Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(
@@ -202,7 +210,7 @@ def length_cost_figure(_evidence: Evidence) -> Figures:
 
 
 def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
-    """Draw the milliseconds `ms` of a layer against the `length` of the sentence, a line for each `name`."""
+    """Draw the time `ms` of a layer against sentence `length`, one line per `name`."""
     lines: dict[str, tuple[list[float], list[float]]] = {}
     for row in rows:
         lengths, costs = lines.setdefault(row["name"], ([], []))
@@ -214,11 +222,9 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
 def accuracy_figure(
     evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None, where: str = ""
 ) -> Figures:
-    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked in all encoder layers.
+    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked.
 
-    Args:
-        evidence, error, arms, masked: see `distances_by_system`.
-        where: added to the title.
+    Args: evidence, error, arms, masked: see `distances_by_system`. where: added to the title.
     """
     by_system = distances_by_system(evidence, error, arms, masked)
     labels = list(next(iter(by_system.values())))
@@ -235,6 +241,6 @@ def accuracy_figure(
 
 
 def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the weights that a variant without queries gives in a sentence of `EXAMPLE_WORDS`, by head."""
+    """Return the weights of each head of a variant without queries, on `EXAMPLE_WORDS`."""
     matrices = weights(spec, site=site, num_heads=num_heads, words=EXAMPLE_WORDS)
     return dict(zip(names, matrices.numpy(), strict=True))

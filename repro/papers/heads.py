@@ -1,4 +1,4 @@
-"""Tables on what heads do, from records of the kind `heads`; several models side by side."""
+"""Render what heads do, from records of the kind `heads`; several models side by side."""
 
 import math
 from collections import Counter
@@ -20,7 +20,7 @@ from repro.records.head_tables import (
 )
 from repro.statistics.intervals import Estimate, Undefined, over_seeds
 
-# 0 would relate a word to itself
+# Offset 0 would relate a word to itself.
 OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")
 
 
@@ -37,16 +37,12 @@ def over_models(
     most: float = math.inf,
     kinds: Sequence[str] = ("heads",),
 ) -> Estimate:
-    """Return a number of the heads of some arms, over the seeds that all of them were measured for.
+    """Average a number of heads over the seeds for which all of the settings were measured.
 
-    Args:
-        evidence, arms: whose.
-        number: seed -> the number of that seed's models.
-        least, most: see `over_seeds`.
-        kinds: of the records that the number is taken from.
+    Args: evidence, arms: the models. number: seed -> the number of that seed's models. least, most:
+    see `over_seeds`. kinds: of the records that the number is taken from.
 
-    Raises:
-        Undefined: no seed has such a number; those that have none are left out otherwise.
+    Raises: Undefined: no seed has such a number. A seed without one is left out otherwise.
     """
     found, reasons = [], []
     for seed in evidence.shared_seeds(kinds, arms):
@@ -60,7 +56,7 @@ def over_models(
 
 
 def local_share(evidence: Evidence, arm: Arm) -> Estimate:
-    """Return the share of the self-attention heads of an arm whose largest weight lies within three tokens on average."""
+    """Return the share of self-attention heads with a mean distance of at most three tokens."""
 
     def of_seed(seed: int) -> Estimate:
         distances = np.concatenate(
@@ -73,13 +69,16 @@ def local_share(evidence: Evidence, arm: Arm) -> Estimate:
 
 
 def all_heads_table(evidence: Evidence, arm: Arm) -> str:
-    """Return what every encoder head of an arm does, and what the columns are (Voita et al. 2019, Figures 1 and 2)."""
+    """Return the table of all encoder heads, with its columns explained.
+
+    Source: Voita et al. 2019, Figures 1 and 2.
+    """
     record = evidence.one("heads", arm)
     return "\n\n".join([sentences_measured(record), heads_table(record), columns_explained(record)])
 
 
 def maps_text(evidence: Evidence, arm: Arm) -> str:
-    """Say of which sentence the maps of an arm are, and how its model translated it."""
+    """Describe the sentence of a setting's attention maps, and its translation."""
     record = evidence.one("maps", arm)
     source, target = (
         " ".join(f"`{token}`" for token in record[side]) for side in ("source", "target")
@@ -88,7 +87,10 @@ def maps_text(evidence: Evidence, arm: Arm) -> str:
 
 
 def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
-    """Return the mean entropy of the heads by site and layer, in nats (Zeng et al. 2021, equation 5 and Figure 4)."""
+    """Return the mean entropy of the heads by site and layer, in nats.
+
+    Source: Zeng et al. 2021, equation 5 and Figure 4.
+    """
     arms, rows = evidence.having("heads", arms), []
     for site in SELF_SITES:
         entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
@@ -117,12 +119,15 @@ def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
 
 
 def _of_sentences(evidence: Evidence, arm: Arm, text: str) -> str:
-    """Return a text below what says on which sentences an arm was measured, and so the others beside it."""
+    """Put the sentences of a head record above a text."""
     return f"{sentences_measured(evidence.one('heads', arm))}\n\n{text}"
 
 
 def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
-    """Return the best encoder head for each relation, how far the related words are apart, and the printed numbers (their Table 1)."""
+    """Return the best encoder head for each relation, its offsets, and the printed numbers.
+
+    Source: Voita et al. 2019, Table 1.
+    """
     cells = printed(paper, place)
     columns = list(dict.fromkeys(cell.column for cell in cells))
     found = {(cell.row, cell.dataset, cell.column): f"{cell.value:g}" for cell in cells}
@@ -164,7 +169,10 @@ def _our_relations(evidence: Evidence, arm: Arm) -> str:
 
 
 def rare_table(evidence: Evidence, arm: Arm) -> str:
-    """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer (Voita et al. 2019, 5.3)."""
+    """Return how often the heads of the first encoder layer point to the rarest tokens.
+
+    Source: Voita et al. 2019, section 5.3.
+    """
     columns = {"relevance": ".3f", "rarest": ".0%", "two_rarest": ".0%"}
     by_head = np.stack(
         [numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1

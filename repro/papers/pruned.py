@@ -1,4 +1,4 @@
-"""Pruning as an experiment (Voita et al. 2019, section 6): what is measured on a trained model, and the numbers that claims ask for."""
+"""Compute the numbers that claims on pruning need (Voita et al. 2019, section 6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,17 +13,16 @@ from repro.measures.pruning import SERIES
 from repro.papers.heads import over_models
 from repro.statistics.intervals import Estimate, Undefined
 
-# eight heads a layer, as in the paper, so that there is something to prune
+# Eight heads per layer, as in the paper: at fewer there is little to prune.
 PRUNED = Arm("base", ("model.num_heads=8",))
 NOT_OF_ONE = "delete both records and run it again"
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
 
 def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
-    """Return the series of pruned models by the seed of the model that they were pruned from.
+    """Return the pruning series by the seed of the model that they started from.
 
-    Raises:
-        NotMeasured: there is none.
+    Raises: NotMeasured: there is none.
     """
     return {
         seed: sweep_of(evidence, seed) for seed in evidence.shared_seeds(["pruning"], (PRUNED,))
@@ -31,18 +30,18 @@ def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
 
 
 def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
-    """Return the series of models that were pruned from the model of a seed.
+    """Return the pruning series of the model of a seed.
 
-    Raises:
-        NotMeasured: there is none.
+    Raises: NotMeasured: there is none.
     """
     return evidence.one("pruning", PRUNED, seed)["series"]
 
 
 def change_at(evidence: Evidence, share: float) -> Estimate:
-    """Return the change in BLEU by pruning to the most encoder heads that are at most this share of all, and not none.
+    """Return the change in BLEU from pruning to at most this share of the encoder's heads.
 
-    It is the mean over seeds; one for which no penalty left so few heads is left out.
+    Of the models with at least one head and at most this share, the one with most heads counts. It
+    is the mean over seeds; a seed for which no penalty left so few heads is left out.
     """
     pairs = []
     for series in (found["encoder"] for found in sweeps(evidence).values()):
@@ -66,13 +65,19 @@ def change_at(evidence: Evidence, share: float) -> Estimate:
 
 
 def pruned_minus_scratch(evidence: Evidence) -> Estimate:
-    """Return by how much the model pruned at all sites to nearest a quarter of its heads is better than its shape from scratch."""
+    """Return the BLEU of pruned models minus that of their shapes trained from scratch.
+
+    The models are those pruned at all sites to nearest a quarter of their heads.
+    """
     pairs = [series["scratch"] for series in sweeps(evidence).values()]
     return evidence.difference([(pair["pruned"], pair["scratch"]) for pair in pairs], PRUNED)
 
 
 def encoder_goes_first(evidence: Evidence) -> Estimate:
-    """Return, near half of all heads, the smaller of the heads kept in decoder self-attention and cross attention minus the encoder's."""
+    """Return the smaller of kept decoder and cross heads, minus kept encoder heads.
+
+    The model is the one with nearest to half of all heads.
+    """
 
     def number(point: dict[str, Any]) -> int:
         kept = kept_by_site(point)
@@ -82,7 +87,7 @@ def encoder_goes_first(evidence: Evidence) -> Estimate:
 
 
 def cross_goes_last(evidence: Evidence) -> Estimate:
-    """Return, near a quarter of all heads, the heads kept in cross attention minus those in decoder self-attention."""
+    """Return kept cross heads minus kept decoder heads, near a quarter of all heads."""
     return _near(
         evidence,
         0.25,
@@ -91,7 +96,10 @@ def cross_goes_last(evidence: Evidence) -> Estimate:
 
 
 def low_minus_high(evidence: Evidence, site: str) -> Estimate:
-    """Return, near half of all heads, the heads kept in the lower half of a site's layers minus those in the upper half."""
+    """Return heads kept in the lower half of a site's layers minus those in the upper half.
+
+    The model is the one with nearest to half of all heads.
+    """
 
     def number(point: dict[str, Any]) -> int:
         layers = [len(layer) for layer in point["kept_heads"][site]]
@@ -104,7 +112,7 @@ def low_minus_high(evidence: Evidence, site: str) -> Estimate:
 
 
 def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]) -> Estimate:
-    """Return a number of the models pruned at all sites to nearest a share of their heads, over seeds."""
+    """Return a number of models pruned at all sites to nearest a share of heads, over seeds."""
 
     def of_seed(seed: int) -> Estimate:
         series = sweep_of(evidence, seed)["all"]
@@ -115,13 +123,12 @@ def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], i
 
 
 def binary_share(evidence: Evidence) -> Estimate:
-    """Return the mean share of nearly binary gates over the models with a head left that were pruned from one, over seeds.
+    """Return the mean share of nearly binary gates in pruned models with a head left, over seeds.
 
-    Where every head is gone, every gate is shut, which tells nothing; the paper's sparsest model
-    has one.
+    A model without heads has every gate shut, which says nothing; the paper's sparsest model has
+    one.
 
-    Raises:
-        Undefined: no pruned model has a head left, for any seed.
+    Raises: Undefined: no pruned model has a head left, for any seed.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -138,10 +145,11 @@ def binary_share(evidence: Evidence) -> Estimate:
 
 
 def survival_difference(evidence: Evidence) -> Estimate:
-    """Return, near three tenths of the encoder's heads, the share of positional heads that are kept minus that of the other heads.
+    """Return the share of kept positional heads minus that of kept others.
 
-    Raises:
-        Undefined: one of the two has no heads, for any seed.
+    The model is the one with nearest to 30 % of the encoder's heads.
+
+    Raises: Undefined: one of the two has no heads, for any seed.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -153,7 +161,8 @@ def survival_difference(evidence: Evidence) -> Estimate:
             raise Undefined(
                 "every head is positional" if positional.any() else "no head is positional"
             )
-        step = 1 / positional.sum() + 1 / (~positional).sum()  # one of each changes places
+        # One head of each kind changes places.
+        step = 1 / positional.sum() + 1 / (~positional).sum()
         return Estimate(
             float(kept[positional].mean() - kept[~positional].mean()),
             over=_size(point, series),
@@ -164,7 +173,7 @@ def survival_difference(evidence: Evidence) -> Estimate:
 
 
 def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
-    """Return the pruned model whose number of heads is nearest to a share of all, chosen as `nearest` does."""
+    """Return the pruned model with heads nearest to a share of all, as `nearest` does."""
     return min(
         series["points"],
         key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]),
@@ -176,10 +185,9 @@ def _size(point: dict[str, Any], series: dict[str, Any]) -> str:
 
 
 def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
-    """Return the digest of the control of a series, the model that was trained on as long with all heads.
+    """Return the digest of the control of a series: the model trained as long with all heads.
 
-    Raises:
-        NotMeasured: the sweep was made before controls were trained.
+    Raises: NotMeasured: the sweep was made before controls were trained.
     """
     if "continued" not in series:
         raise NotMeasured(
@@ -189,15 +197,15 @@ def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
 
 
 def kept_by_site(point: dict[str, Any]) -> dict[str, int]:
-    """Return how many heads a pruned model kept at each site."""
+    """Return the number of heads that a pruned model kept at each site."""
     return {
         site: sum(len(layer) for layer in layers) for site, layers in point["kept_heads"].items()
     }
 
 
 def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
-    """Return the number of heads of every layer of a model's configuration by site."""
-    # Built, since a variant has its own number of heads.
+    """Return the number of heads of every layer by site, for a model's configuration."""
+    # The model is built, since a variant has its own number of heads.
     return Transformer(
         from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0
     ).num_heads()
@@ -206,9 +214,8 @@ def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
 def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
     """Return the roles that each encoder head had before pruning, by layer.
 
-    Raises:
-        NotMeasured: there is no such record, or it is of another training than the one that was
-            pruned.
+    Raises: NotMeasured: there is no such record, or it belongs to another training than the pruned
+    one.
     """
     roles = evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
     if not evidence.are_of_one_training(("heads", "pruning"), PRUNED, seed):

@@ -1,4 +1,7 @@
-"""The tables and figures of pruning (Voita et al. 2019, section 6), from the records of a sweep."""
+"""Render the tables and figures of pruning from the records of a sweep.
+
+Source: Voita et al. 2019, section 6.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -24,7 +27,7 @@ CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")
 
 
 def encoder_table(evidence: Evidence) -> str:
-    """Return BLEU by encoder heads kept (their Figure 7), the printed numbers below."""
+    """Return BLEU by encoder heads kept (Figure 7), with the printed numbers below."""
     rows = []
     for seed, series in _series(evidence, "encoder"):
         control = control_of(evidence, series)
@@ -57,7 +60,7 @@ def encoder_table(evidence: Evidence) -> str:
 
 
 def all_sites_table(evidence: Evidence) -> str:
-    """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
+    """Return BLEU by heads kept at all sites, and the shape from scratch (Table 2)."""
     rows = []
     for seed, series in sweeps(evidence).items():
         points, control, pair = (
@@ -93,7 +96,7 @@ def all_sites_table(evidence: Evidence) -> str:
 
 
 def roles_table(evidence: Evidence) -> str:
-    """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
+    """Return the roles that the kept encoder heads had before pruning (Figure 8)."""
     found = {
         seed: _role_counts(evidence, seed)
         for seed in evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
@@ -114,7 +117,7 @@ def roles_table(evidence: Evidence) -> str:
 
 
 def sites_table(evidence: Evidence) -> str:
-    """Return heads kept by site (their Figure 9)."""
+    """Return heads kept by site (Figure 9)."""
     rows = [
         [
             str(seed),
@@ -129,7 +132,7 @@ def sites_table(evidence: Evidence) -> str:
 
 
 def layers_table(evidence: Evidence) -> str:
-    """Return heads kept by decoder layer (their Figure 10)."""
+    """Return heads kept by decoder layer (Figure 10)."""
     rows = [
         [
             str(seed),
@@ -141,7 +144,7 @@ def layers_table(evidence: Evidence) -> str:
         for site in ("decoder_self", "cross")
     ]
     header = ["seed", "model", *(f"layer {layer}" for layer in range(len(rows[0]) - 2))]
-    # six a model; two models have as many heads of a type
+    # The figure has six numbers per model; two models keep as many heads of a type.
     cells = printed("voita2019", "Figure 10")
     theirs = [
         replace(cell, row=f"model {place // 6 + 1}, {cell.row}") for place, cell in enumerate(cells)
@@ -150,15 +153,16 @@ def layers_table(evidence: Evidence) -> str:
 
 
 def gate_note(_evidence: Evidence) -> str:
-    """Say what the figure of the gates shows."""
+    """Explain the figure of the gates."""
     return (
-        f"How often a gate takes which value in training, of {DRAWN_GATES:,} draws for each log alpha. The ends 0 and 1, shut and open, "
+        f"How often a gate takes which value in training, of {DRAWN_GATES:,} draws for each log "
+        "alpha. The ends 0 and 1, shut and open, "
         "have a chance of their own: that is what lets the penalty count heads."
     )
 
 
 def gate_figure(_evidence: Evidence) -> dict[str, Any]:
-    """Draw the distribution of a gate for several log alpha (their Figure 6)."""
+    """Draw the distribution of a gate for several log alpha (Figure 6)."""
     generator_state = torch.random.get_rng_state()
     torch.manual_seed(1)
     lines = {}
@@ -174,7 +178,7 @@ def gate_figure(_evidence: Evidence) -> dict[str, Any]:
 
 
 def curve_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw what pruning costs against the share of encoder heads kept, a line a seed, beside the printed curves."""
+    """Draw the cost of pruning against the share of encoder heads kept, ours and printed."""
     ours = {}
     for seed, series in _series(evidence, "encoder"):
         digests = [
@@ -195,7 +199,7 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def roles_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw the roles of the kept heads, a figure a seed."""
+    """Draw the roles of the kept heads, one figure per seed."""
     seeds = evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
     return {
         f"Roles of the encoder heads that are kept, seed {seed}": plots.role_counts(
@@ -206,7 +210,7 @@ def roles_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def sites_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by site, a panel a seed."""
+    """Draw heads kept by site, one panel per seed."""
     models = {
         _of_seed(seed): {
             site: [kept_by_site(point)[site] for point in series["points"]] for site in SITES
@@ -217,7 +221,7 @@ def sites_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def layers_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by decoder layer, a figure a seed."""
+    """Draw heads kept by decoder layer, one figure per seed."""
     figures = {}
     for seed, series in _series(evidence, "all"):
         points = series["points"]
@@ -231,7 +235,7 @@ def layers_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def _series(evidence: Evidence, name: str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the seeds and their series of that name."""
+    """Return the seeds and their pruning series of a name."""
     return [(seed, series[name]) for seed, series in sweeps(evidence).items()]
 
 
@@ -240,7 +244,7 @@ def _of_seed(seed: int) -> str:
 
 
 def _gain(evidence: Evidence, digest: str, seed: int) -> Estimate:
-    """Return the difference to the run before."""
+    """Return the difference in BLEU to the run before pruning."""
     return evidence.difference([(digest, PRUNED.config(evidence.scale, seed).digest())], PRUNED)
 
 
@@ -254,7 +258,10 @@ def _sites(point: dict[str, Any]) -> str:
 
 
 def _role_counts(evidence: Evidence, seed: int) -> dict[str, dict[str, int]]:
-    """Return for each model how many of the encoder heads that it kept had each role; penalties tell apart two that kept as many."""
+    """Count the kept encoder heads by role, for each model.
+
+    Models with equally many heads are labelled with their penalties.
+    """
     roles, found = roles_before(evidence, seed), {}
     series = sweeps(evidence)[seed]["encoder"]
     sizes = Counter(point["heads"] for point in series["points"])

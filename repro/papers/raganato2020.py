@@ -1,8 +1,8 @@
-"""Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based Machine Translation, Findings of EMNLP 2020.
+"""Raganato, Scherrer, Tiedemann 2020: Fixed Encoder Self-Attention Patterns.
 
 https://arxiv.org/abs/2002.10260. The variant is `attention/fixed.py`. Heads are numbered from 1
-here, as in the paper; the values of its tables are not at hand, so tables stand without printed
-numbers and claims take what the prose says.
+here, as in the paper. The values of its tables are not at hand: tables have no printed numbers, and
+claims use what the text says.
 """
 
 import math
@@ -50,7 +50,8 @@ QUARTER = 0.25
 WORD_SENSE, AGREEMENT = "word_sense", "subj_verb_agreement"
 LENGTHS = [0, 10, 20, 30, 40, 50, math.inf]  # bins of reference words
 MASKED = (TOKEN, WORD, Arm(TOKEN.system, SHALLOW), Arm(WORD.system, SHALLOW))
-CHOICES = {  # what section 3 leaves open, read otherwise -> as it is read in all other experiments
+# Open points of section 3, read otherwise -> the reading of all other experiments.
+CHOICES = {
     Arm(
         TOKEN.system,
         ("model.encoder_self=fixed(right_context='absolute')",),
@@ -86,12 +87,12 @@ def _arms(overrides: tuple[str, ...] = (), part: float = 1.0, reverse: bool = Fa
 
 
 def _local_minus_far(evidence: Evidence) -> Estimate:
-    """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from masking 5, 6 or 7.
+    """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from 5, 6 or 7.
 
-    Which two these are is read off the same sentences. So its interval is put together from those
-    of all nine differences, which are wider (Bonferroni): the least of nine lies between the lowest
-    of their low ends and the lowest of their high ends. `detectable` is that of the pair with the
-    least difference alone: for all nine to lie above 0 as often, the true ones must be larger.
+    The pair is chosen on the same sentences. So the interval combines those of all nine
+    differences, which are wider (Bonferroni): the smallest of nine is between the lowest of their
+    low ends and the lowest of their high ends. `detectable` belongs to the pair with the smallest
+    difference alone. For all nine to be above 0 as often, the true differences must be larger.
     """
     pairs = [(near, far) for near in "234" for far in "567"]
     found = [
@@ -109,18 +110,21 @@ def _depth_difference(evidence: Evidence) -> Estimate:
 
 
 def _two_with(evidence: Evidence, error: str) -> list[Arm]:
-    """Return 8L and 7F+1L in the direction that has such pairs: on real text word sense into English, agreement into German."""
+    """Return 8L and 7F+1L in the direction that has pairs with this error.
+
+    On real text these are word sense into English and agreement into German.
+    """
     return [arm_with(evidence, error, arm) for arm in (LEARNED, TOKEN)]
 
 
 def _both_depths_with(evidence: Evidence, error: str) -> list[Arm]:
-    """Return the two with all decoder layers and with one; what was not measured is left out of a table."""
+    """Return both systems with all decoder layers and with one."""
     two = _two_with(evidence, error)
     return [*two, *(replace(arm, overrides=SHALLOW) for arm in two)]
 
 
 def _agreement_figures(evidence: Evidence) -> Figures:
-    """Draw a figure for each depth of the decoder that was measured: one with the curves of both cannot be read."""
+    """Draw one figure per measured depth of the decoder: curves of both would be unreadable."""
     both = _both_depths_with(evidence, AGREEMENT)
     figures: Figures = {}
     for where, arms in ((", all decoder layers", both[:2]), (", one decoder layer", both[2:])):
@@ -140,13 +144,13 @@ def _agreement_difference(evidence: Evidence) -> Estimate:
 
 
 def _bins_lower_without(evidence: Evidence) -> Estimate:
-    """Return the share of fifths by reference length, equal lengths together, in which masking head 8 lowers BLEU.
+    """Return the share of length bins in which masking head 8 lowers BLEU.
 
-    The interval is from the share of bins whose loss is surely above 0 to the share of those where
-    it may be.
+    Bins are fifths of the sentences by reference length; equal lengths stay together. The interval
+    goes from the share of bins with a loss surely above 0 to the share where it may be.
     """
     (first, *_) = evidence.shared_seeds(["masks"], [TOKEN], split=evidence.split)
-    # if it is missing, this is said, and not what bins lack
+    # If this record is missing, the error must name it.
     evidence.one("masks", TOKEN, first, split=evidence.split)
     edges = equal_parts(evidence.lengths(TOKEN, REFERENCE_WORDS), 5)
     losses = [
@@ -206,7 +210,8 @@ EXPERIMENTS = (
         "All eight heads fixed",
         (*EIGHT, *(replace(arm, part=QUARTER) for arm in EIGHT)),
         lambda e: "\n\n".join(
-            f"{title}:\n\n{score_table(e, NAME, 'Table 5', _rows(*(replace(arm, part=part) for arm in EIGHT)))}"
+            f"{title}:\n\n"
+            + score_table(e, NAME, "Table 5", _rows(*(replace(arm, part=part) for arm in EIGHT)))
             for title, part in (("All of the data", 1.0), ("A quarter of it", QUARTER))
         ),
     ),
@@ -260,7 +265,8 @@ EXPERIMENTS = (
             accuracy_by_type_table(
                 e, NAME, "Table 6", _both_depths_with(e, WORD_SENSE), masked=HEAD_8, only=WORD_SENSE
             )
-            + f"\n\nHead {HEAD_8} of {TOKEN} is its learned one; that of {LEARNED} is one of eight learned ones."
+            + f"\n\nHead {HEAD_8} of {TOKEN} is its learned one; that of {LEARNED} is one of eight "
+            "learned ones."
         ),
         measures={"contrastive": BOTH_DEPTHS},
         scales=SCALES_WITH_SUITES,
@@ -306,7 +312,8 @@ CLAIMS = (
     ),
     Claim(
         "R-05",
-        "the heads for previous token, next token and left context matter more than those for right context, end and start",
+        "the heads for previous token, next token and left context matter more than those for "
+        "right context, end and start",
         "heads 2, 3, 4",
         (
             Check(
@@ -344,7 +351,8 @@ CLAIMS = (
         "a consistent drop",
         (
             Check(
-                "accuracy on word sense (of MuCoW the parts that the paper reports) minus that with head 8 masked, same pairs, points",
+                "accuracy on word sense (of MuCoW the parts that the paper reports) minus that "
+                "with head 8 masked, same pairs, points",
                 _sense_drop,
                 (TOKEN, TOKEN_BACK),
                 ("contrastive",),
@@ -377,7 +385,8 @@ CLAIMS = (
         "lower in almost all bins",
         (
             Check(
-                "share of five bins in which masking head 8 lowers BLEU, each judged by its interval",
+                "share of five bins in which masking head 8 lowers BLEU, each judged by its "
+                "interval",
                 _bins_lower_without,
                 (TOKEN,),
                 ("masks",),
@@ -389,7 +398,8 @@ CLAIMS = (
 
 PAPER = Paper(
     NAME,
-    "Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based Machine Translation, Findings of EMNLP 2020",
+    "Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based "
+    "Machine Translation, Findings of EMNLP 2020",
     "https://arxiv.org/abs/2002.10260",
     EXPERIMENTS,
     CLAIMS,
@@ -446,8 +456,10 @@ PAPER = Paper(
             "corpus and subwords of the scale",
         ),
         *what_all_share(
-            "8 heads, 512 wide; their toolkit has biases in attention; embeddings are tied with little data only",
-            "updates and choice of checkpoint not said; their toolkit also drops attention weights, at 0.1",
+            "8 heads, 512 wide; their toolkit has biases in attention; embeddings are tied with "
+            "little data only",
+            "updates and choice of checkpoint not said; their toolkit also drops attention "
+            "weights, at 0.1",
             "not said; 5 and none in their toolkit",
             "SacreBLEU, its signature is not at hand",
         ),
@@ -459,7 +471,8 @@ PAPER = Paper(
         Deviation(
             "word sense",
             "ContraWSD; mean of MuCoW's TED and Tatoeba parts",
-            "pairs of those two parts together, without what is in the training data; wrong senses put into the reference; generated "
+            "pairs of those two parts together, without what is in the training data; wrong senses "
+            "put into the reference; generated "
             "pairs at smoke",
         ),
         Deviation(

@@ -1,4 +1,4 @@
-"""Specialised heads (Voita et al. 2019, section 5): the numbers that claims ask for, from records of the kind `heads`."""
+"""Compute the numbers that claims on specialised heads need (Voita et al. 2019, section 5)."""
 
 from typing import Any
 
@@ -12,7 +12,10 @@ from repro.statistics.intervals import Estimate, Undefined, paired_difference, r
 
 
 def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:
-    """Return which encoder heads point to the previous or next token nine times out of ten, `(num_layers, num_heads)`."""
+    """Return which encoder heads point to a neighbouring token in 90 % of queries.
+
+    Shape: `(num_layers, num_heads)`.
+    """
     offset = numbers(evidence, PRUNED, "encoder_self", "main_offset", seed)
     return (numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= POSITIONAL_SHARE) & (
         np.abs(offset) == 1
@@ -20,7 +23,7 @@ def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:
 
 
 def count_of_positional(evidence: Evidence) -> Estimate:
-    """Return how many encoder heads are positional."""
+    """Return the number of positional encoder heads."""
 
     def of_seed(seed: int) -> Estimate:
         found = positional(evidence, seed)
@@ -30,10 +33,9 @@ def count_of_positional(evidence: Evidence) -> Estimate:
 
 
 def confidence_of_positional(evidence: Evidence) -> Estimate:
-    """Return the lowest confidence, that is the mean largest weight, of the positional heads of the encoder.
+    """Return the lowest confidence, i.e. mean largest weight, of the positional encoder heads.
 
-    Raises:
-        Undefined: no head is positional.
+    Raises: Undefined: no head is positional.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -48,10 +50,10 @@ def confidence_of_positional(evidence: Evidence) -> Estimate:
 
 
 def relevance_with_confidence(evidence: Evidence) -> Estimate:
-    """Return Spearman's correlation of relevance and confidence over all encoder heads but those of the first layer.
+    """Return Spearman's correlation of relevance and confidence over encoder heads.
 
-    The interval of a single model is over its heads. Those of several models are not the same
-    heads, so that their seeds tell of both.
+    The first layer is left out. The interval of a single model is over its heads. Several models
+    have different heads, so an interval over seeds covers both.
     """
     several = len(evidence.shared_seeds(["heads"], (PRUNED,))) > 1
 
@@ -67,13 +69,13 @@ def relevance_with_confidence(evidence: Evidence) -> Estimate:
 
 
 def rare_head(evidence: Evidence) -> Estimate:
-    """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
+    """Return the rare-word margin of the most relevant head of the first encoder layer, in points.
 
-    In points. At least 0 means: this head points to them in 40 % of the cases or more, and more
-        often than every other head of the layer.
+    It is that head's share of queries to the two rarest tokens minus 40 % or the next head's share,
+    whichever is larger. At least 0 means: the head points to them in 40 % of the cases or more, and
+    most often in its layer.
 
-    Raises:
-        Undefined: the layer has fewer than two heads, or no sentence had a rare token.
+    Raises: Undefined: the layer has fewer than two heads, or no sentence had a rare token.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -93,16 +95,14 @@ def rare_head(evidence: Evidence) -> Estimate:
 
 
 def best_margin(evidence: Evidence, relation: str) -> Estimate:
-    """Return by how many points the best head beats the positional baseline for a relation, in its better direction.
+    """Return the margin of the best head over the positional baseline for a relation, in points.
 
-    Of each pair of words it is known how often the head found it and how often the baseline did,
-        not how often both: the interval is for
-    as seldom as it can be, the widest. It does not know either that the head is the best of many on
-    these very sentences.
+    The better direction counts. Records say how often the head and the baseline found each pair of
+    words, not how often both did. The interval assumes the smallest possible overlap, so it is the
+    widest. It ignores that the head was chosen on these sentences.
 
-    Raises:
-        NotMeasured: there are no parses in the language of the source.
-        Undefined: the relation does not occur in the sentences.
+    Raises: NotMeasured: there are no parses in the source language. Undefined: the relation does
+    not occur in the sentences.
     """
 
     def of_seed(seed: int) -> Estimate:

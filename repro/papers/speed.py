@@ -1,4 +1,4 @@
-"""Decoding speed as the papers compare it."""
+"""Compare decoding speed as the papers do."""
 
 import statistics
 from collections.abc import Sequence
@@ -12,10 +12,11 @@ TOGETHER = "`repro run` measures them together"
 
 
 def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Estimate:
-    """Return how many times as fast as another an arm decodes: the median over the rounds of their sitting.
+    """Return how many times as fast as a base a setting decodes: the median over rounds.
 
-    Raises:
-        NotMeasured: one of them was not measured, or they were not measured in one sitting.
+    Both must have been measured in one session.
+
+    Raises: NotMeasured: one of them was not measured, or not in the same session.
     """
     second, _ = evidence.one("speed", base), evidence.one("speed", arm)
     if not (together := evidence.find("speed", arm, sitting=second["sitting"])):
@@ -30,9 +31,9 @@ def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Estimate:
 
 
 def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
-    """Return sentences per second of the arms that were measured, and the ratio to the first of them.
+    """Return sentences per second of the measured settings, and the ratio to the first.
 
-    Those of another sitting than the first are left out, and named.
+    Settings from another session than the first are left out and named.
     """
     arms = evidence.having("speed", arms)
     base, first, body = arms[0], evidence.one("speed", arms[0]), []
@@ -49,10 +50,19 @@ def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
             else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
         )
         body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", times])
-    note = f"{first['sentences']} sentences, batches of {first['batch_size']}, {first['steps']} steps each, greedy, "
+    note = (
+        f"{first['sentences']} sentences, batches of {first['batch_size']}, {first['steps']} steps "
+        "each, greedy, "
+    )
     machine = f" of {first['processor']}" if "processor" in first else ""
-    note += f"{first['threads']} threads{machine}; speeds are medians of {len(first['sentences_per_second'])} rounds in one "
+    note += (
+        f"{first['threads']} threads{machine}; speeds are medians of "
+        f"{len(first['sentences_per_second'])} rounds in one "
+    )
     note += "sitting, ratios medians of the ratios within each round."
     if apart := [str(arm) for arm in arms if arm not in together]:
-        note += f" Measured in another sitting than {base}, and so not compared: {', '.join(apart)}; {TOGETHER}."
+        note += (
+            f" Measured in another sitting than {base}, and so not compared: {', '.join(apart)}; "
+            f"{TOGETHER}."
+        )
     return f"{table(['system', 'sentences/s', f'times {base}'], body)}\n\n{note}"

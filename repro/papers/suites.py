@@ -1,4 +1,4 @@
-"""Contrastive suites as an experiment: which suite belongs to a run, what is measured, and the tables of it."""
+"""Render accuracies on contrastive suites, and compute the numbers that claims need from them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from repro.measures.contrastive import results_of
 from repro.papers.printed import printed
 from repro.statistics.intervals import Estimate, over_seeds, paired_difference
 
-# the parts that Raganato et al. 2020 report (Table 6), the corpus trained on left out
+# Raganato et al. 2020 report these parts (Table 6), except the training corpus.
 REPORTED = {"mucow": ("ted", "tatoeba")}
 SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
 ELSEWHERE = "contrastive pairs are of cased English and German text"
@@ -22,15 +22,14 @@ ELSEWHERE = "contrastive pairs are of cased English and German text"
 def accuracy_difference(
     evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None
 ) -> Estimate:
-    """Return by how many points more pairs of a type of error one arm decides right than another, over the same pairs.
+    """Return the difference in accuracy on an error type between two settings, over the same pairs.
 
-    Args:
-        evidence, error: which type.
-        arm, minus: the two.
-        masked: number of the head of the second that is masked in all encoder layers.
+    It is in percentage points.
 
-    Raises:
-        NotMeasured: there are no such pairs, or the two were not scored on the same.
+    Args: evidence, error: the records and the type of error. arm, minus: the two settings. masked:
+    number of the head of the second that is masked in all encoder layers.
+
+    Raises: NotMeasured: there are no such pairs, or the two were scored on different ones.
     """
     data, differences, shares = arm.config(evidence.scale).data, [], []
     for seed in evidence.shared_seeds(["contrastive"], (arm, minus)):
@@ -55,10 +54,9 @@ def accuracy_difference(
 
 
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
-    """Return an arm in its own direction of translation, or in the other one where only that has pairs of a type of error.
+    """Return a setting in a direction that has pairs of an error type, its own first.
 
-    Raises:
-        NotMeasured: neither has, or they were not measured.
+    Raises: NotMeasured: neither direction has any, or they were not measured.
     """
     for found in (arm, replace(arm, reverse=not arm.reverse)):
         if error in _accuracies(evidence, found):
@@ -69,10 +67,9 @@ def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
 def accuracies_by_distance(
     evidence: Evidence, error: str, arm: Arm, masked: str | None = None
 ) -> dict[str, Accuracy]:
-    """Return the accuracy on a type of error by the distance in words that it spans.
+    """Return the accuracy on an error type by the distance in words that it spans.
 
-    Raises:
-        NotMeasured: the suite has no such errors, or does not know their distance.
+    Raises: NotMeasured: the suite has no such errors, or does not know their distance.
     """
     found = _accuracies(evidence, arm, masked, "distance", error)
     if not found:
@@ -88,7 +85,11 @@ def accuracy_by_type_table(
     masked: str | None = None,
     only: str | None = None,
 ) -> str:
-    """Return accuracies by type of error, or on one type only: printed ones, by chance, ours with 95 % intervals, with a head masked."""
+    """Return accuracies by error type: printed, by chance, and ours with 95 % intervals.
+
+    Args: evidence, paper, place, arms: the records, the printed table and the settings. masked:
+    also with this head masked. only: a single error type.
+    """
     arms = evidence.having("contrastive", arms)
     columns = {seeds_said(evidence, arm): _accuracies(evidence, arm) for arm in arms}
     if masked:
@@ -125,7 +126,7 @@ def accuracy_by_type_table(
 def accuracy_by_distance_table(
     evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None
 ) -> str:
-    """Return the accuracy on a type of error by distance, with 95 % intervals."""
+    """Return the accuracy on an error type by distance, with 95 % intervals."""
     columns = distances_by_system(evidence, error, arms, masked)
     bins = list(next(iter(columns.values())))
     rows = []
@@ -138,10 +139,11 @@ def accuracy_by_distance_table(
 def distances_by_system(
     evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None
 ) -> dict[str, dict[str, Accuracy]]:
-    """Return the accuracies of `accuracies_by_distance` of the arms that were measured, by `seeds_said`; then those with a head masked.
+    """Return `accuracies_by_distance` of the measured settings, then those with a head masked.
 
-    Raises:
-        NotMeasured: no arm was, or the suite has no such errors, or does not know their distance.
+    Keys are from `seeds_said`.
+
+    Raises: NotMeasured: no setting was measured, or the suite has no such errors or distances.
     """
     arms = evidence.having("contrastive", arms)
     found = {
@@ -155,7 +157,7 @@ def distances_by_system(
 
 
 def seeds_said(evidence: Evidence, arm: Arm, masked: str | None = None) -> str:
-    """Return the name of an arm, with the head that is masked, and how many seeds its accuracies are means over where these are several."""
+    """Return the name of a setting, with its masked head, and its number of seeds if several."""
     name, count = (
         f"{arm}, head {masked} masked" if masked else str(arm),
         len(_results(evidence, arm, masked)),
@@ -190,7 +192,7 @@ def _result(evidence: Evidence, arm: Arm, masked: str | None, seed: int = 1) -> 
 
 
 def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
-    """Return a result with the items alone that come from some parts of its suite."""
+    """Return a result with the items from some parts of its suite alone."""
     items = result["items"]
     kept = [
         place
@@ -231,13 +233,13 @@ def _accuracies(
     by: Group = "type",
     only: str | None = None,
 ) -> dict[str, Accuracy]:
-    """Return the accuracies of an arm by group, means over its seeds."""
+    """Return the accuracies of a setting by group, means over its seeds."""
     of_seeds = [accuracies(result, by, only) for result in _results(evidence, arm, masked)]
     return {found[0].group: _mean(found) for found in zip(*of_seeds, strict=True)}
 
 
 def _mean(found: Sequence[Accuracy]) -> Accuracy:
-    """Return the mean accuracy of several seeds on the same pairs, with its interval over pairs and seeds."""
+    """Return the mean accuracy of several seeds on the same pairs; its interval is over both."""
     if len(found) == 1:
         return found[0]
     over_all = over_seeds([Estimate(one.value, one.low, one.high) for one in found], 0.0, 1.0)

@@ -1,11 +1,11 @@
-"""You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020.
+"""You, Sun, Iyyer 2020: Hard-Coded Gaussian Attention for Neural Machine Translation.
 
 https://arxiv.org/abs/2005.00742. The variant is `attention/gaussian.py`.
 
 Scores on IWSLT16 are of its dev set (their footnote), which is tst2013 in their code and `test` of
-the scale `iwslt16`. Some differ from table to table: sh-x has 28.2 and 30.4 in Table 2, but 28.1
-(IWSLT16 En-De) and 30.3 (WMT16 En-Ro) in Tables 7 and 3; hc-sa has 32.9 on WMT16 En-Ro, but 32.4 in
-Table 5. Each stands here where it is printed.
+the scale `iwslt16`. Some printed numbers differ from table to table, and each is kept where it is
+printed. sh-x has 28.2 and 30.4 in Table 2, but 28.1 (IWSLT16 En-De) and 30.3 (WMT16 En-Ro) in
+Tables 7 and 3. hc-sa has 32.9 on WMT16 En-Ro, but 32.4 in Table 5.
 """
 
 import math
@@ -70,11 +70,17 @@ LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
 INTO_GERMAN = ("smoke", "multi30k", "iwslt16")
 WITH_MIDDLE = tuple(name for name, scale in SCALES.items() if scale.model.encoder_layers > 2)
-NO_MIDDLE = "there is no layer between the lowest and the highest, which would keep its neighbours on both sides"
+NO_MIDDLE = (
+    "there is no layer between the lowest and the highest, which would keep its neighbours on both "
+    "sides"
+)
 NOT_INTO_GERMAN = "contrastive pairs of every type are translations into cased German text"
-# a head that points anywhere is more than four tokens off there
+# At the other scales, even a head that points at random averages few tokens of distance.
 LONG_ENOUGH = ("smoke", "multi30k", "multi30k-lc", "iwslt16")
-TOO_SHORT = "its sentences are so short that a head of the encoder or the decoder that points anywhere is near the bound, or within it"
+TOO_SHORT = (
+    "its sentences are so short that a head of the encoder or the decoder that points anywhere is "
+    "near the bound, or within it"
+)
 MAIN = (BASE, HC_SA, HC_ALL, SH_X)
 MAIN_BACK = tuple(Arm(arm.system, reverse=True) for arm in MAIN)
 
@@ -88,7 +94,7 @@ def _rows(arms: tuple[Arm, ...]) -> list[Row]:
 
 
 def _density_table() -> str:
-    """Return the weights that a head gives around its mean; a window of three keeps the middle three."""
+    """Return the weights around the mean of a head; a window of three has the middle three."""
     weights = gaussian_density(torch.arange(-2, 3, dtype=torch.float64), std=1.0).tolist()
     return table(
         ["tokens from the mean", "-2", "-1", "0", "1", "2"],
@@ -97,7 +103,10 @@ def _density_table() -> str:
 
 
 def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
-    """Return how much more BLEU `of` loses to another a word of the reference, over fifths of the sentences, equal lengths together."""
+    """Return the slope of a loss in BLEU per reference word, over fifths of the sentences.
+
+    The loss is that of `of` against `against`; equal lengths stay together.
+    """
     edges = equal_parts(evidence.lengths(BASE, REFERENCE_WORDS), 5)
     return evidence.trend([(1, against), (-1, of)], REFERENCE_WORDS, edges, slope_weights)
 
@@ -111,7 +120,7 @@ def _least_growth(evidence: Evidence, of: Arm, against: Arm) -> float:
 
 
 def _off_diagonal_tables(evidence: Evidence) -> str:
-    """Return the four panels of Figures 6 and 8, or those that have been measured."""
+    """Return the measured panels of Figures 6 and 8."""
     measured = evidence.having("off_diagonal", (BASE, MAIN_BACK[0]))
     parts = []
     for arms in (arms for arms in (MAIN, MAIN_BACK) if arms[0] in measured):
@@ -146,7 +155,8 @@ EXPERIMENTS = (
         "How far from the query the learned heads look",
         (BASE,),
         lambda e: (
-            "Mean distance of the largest weight, a bar a head; in cross attention from the target's place to the source's. "
+            "Mean distance of the largest weight, a bar a head; in cross attention from the "
+            "target's place to the source's. "
             f"{sentences_measured(e.one('heads', BASE))}"
         ),
         measures={"heads": (BASE,)},
@@ -230,7 +240,8 @@ EXPERIMENTS = (
     Experiment(
         "figure6",
         "Figures 6 and 8",
-        "BLEU on sentences by how often learned self-attention is off the diagonal, both directions",
+        "BLEU on sentences by how often learned self-attention is off the diagonal, "
+        "both directions",
         (*MAIN, *MAIN_BACK),
         _off_diagonal_tables,
         measures={"off_diagonal": (BASE, MAIN_BACK[0])},
@@ -325,7 +336,8 @@ CLAIMS = (
     ),
     Claim(
         "Y-10",
-        "the loss of hc-all grows faster with length than that of hc-sa, which is not shown to grow",
+        "the loss of hc-all grows faster with length than that of hc-sa, "
+        "which is not shown to grow",
         "said in section 6.2, on Figure 4",
         (
             Check(
@@ -422,8 +434,10 @@ PAPER = Paper(
         ),
         Deviation("subword count, updates", "32,000; not said", "those of the scale"),
         *what_all_share(
-            "5+5 layers, 4 heads, 288 wide for IWSLT; 6+6, 8 and 512 for WMT; biases and embeddings in their code as here",
-            "IWSLT: a rate of 3e-4 that falls in a line, in the code without warm-up and label smoothing; WMT: a warm-up of 4,000 updates, "
+            "5+5 layers, 4 heads, 288 wide for IWSLT; 6+6, 8 and 512 for WMT; biases and "
+            "embeddings in their code as here",
+            "IWSLT: a rate of 3e-4 that falls in a line, in the code without warm-up and label "
+            "smoothing; WMT: a warm-up of 4,000 updates, "
             "in the code with label smoothing",
             "not said; their code: 4, (5+len)/6 to the 0.6",
             "cased BLEU of SacreBLEU, tokeniser `intl`",
@@ -431,7 +445,8 @@ PAPER = Paper(
         Deviation(
             "contrastive pairs",
             "LingEval97",
-            "generated from our corpora, with the same kinds of error; some need other words or texts than these corpora have",
+            "generated from our corpora, with the same kinds of error; some need other words or "
+            "texts than these corpora have",
         ),
         Deviation(
             "off the diagonal (Figures 6 and 8)",
@@ -440,13 +455,16 @@ PAPER = Paper(
         ),
         Deviation(
             "depth (Figure 3)",
-            "several depths (how many, only the figure says), with and without feed-forward sublayers",
+            "several depths (how many, only the figure says), with and without feed-forward "
+            "sublayers",
             "the depth of the scale",
         ),
         Deviation(
             "speed (claim Y-12, Tables 3 and 7)",
-            "on one GPU, sentences as long as they are, 256 in a batch, mean of five runs; CPUs may gain more, says the paper",
-            f"on the CPU, greedy, {STEPS} steps for every sentence, {BATCH} in a batch, median of {ROUNDS} rounds",
+            "on one GPU, sentences as long as they are, 256 in a batch, mean of five runs; CPUs "
+            "may gain more, says the paper",
+            f"on the CPU, greedy, {STEPS} steps for every sentence, {BATCH} in a batch, median of "
+            f"{ROUNDS} rounds",
         ),
         Deviation(
             "nearby (claim Y-13)", "shown", "up to 3 tokens away, where chance points farther"
@@ -459,7 +477,8 @@ PAPER = Paper(
         Deviation(
             "memory (Tables 3 and 7)",
             "the largest batch that fits on a GPU, in tokens",
-            "bytes that an update keeps for each token, so that what does not grow with the batch is left out; peaks of whole processes: "
+            "bytes that an update keeps for each token, so that what does not grow with the batch "
+            "is left out; peaks of whole processes: "
             "`benchmarks/RESULTS.md`",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021.
+"""Zeng et al. 2021: Recurrent Attention for Neural Machine Translation.
 
 https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurrent.py` and
 `attention/synthesizer.py`.
@@ -65,7 +65,7 @@ def _task_arms(task: str) -> list[Arm]:
 
 
 def _long(system: str, variant: str) -> str:
-    """Return the command that trains a system on articles, with a table of positions that is long enough and ends in no refusal."""
+    """Return the command that trains a system on articles, with enough positions."""
     sites = " ".join(
         f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES
     )
@@ -73,7 +73,7 @@ def _long(system: str, variant: str) -> str:
 
 
 def _extra_parameters(evidence: Evidence) -> int:
-    """Return how many parameters RAN-ALL has more than base."""
+    """Return the number of parameters of RAN-ALL minus that of base."""
     counts = [evidence.scores(arm)["training"]["parameters"] for arm in (RAN_ALL, BASE)]
     return counts[0] - counts[1]
 
@@ -86,7 +86,7 @@ def adjacent_divergence(evidence: Evidence, arm: Arm, seed: int = 1) -> float:
 
 
 def _divergence_difference(evidence: Evidence, arm: Arm, other: Arm) -> Estimate:
-    """Return the mean divergence of neighbouring decoder layers of an arm minus that of another."""
+    """Return the divergence of neighbouring decoder layers of a setting minus another's."""
 
     def of_seed(seed: int) -> Estimate:
         first, second = (adjacent_divergence(evidence, one, seed) for one in (arm, other))
@@ -96,7 +96,7 @@ def _divergence_difference(evidence: Evidence, arm: Arm, other: Arm) -> Estimate
 
 
 def _more_alike_than(other: Arm, name: str) -> Check:
-    """Return the condition that neighbouring decoder layers of RAN-ALL attend more alike than those of another arm."""
+    """Check that neighbouring decoder layers of RAN-ALL attend more alike than another's."""
     what = f"divergence of neighbouring decoder layers, RAN-ALL minus {name}, nats"
     return Check(
         what,
@@ -111,7 +111,8 @@ EXPERIMENTS = (
     Experiment(
         "table1",
         "Table 1",
-        "RAN in encoder, decoder or both, beside the Transformer, hard-coded attention and the Random Synthesizer",
+        "RAN in encoder, decoder or both, beside the Transformer, hard-coded attention and the "
+        "Random Synthesizer",
         (*COLUMNS, *CONTROLS, *SMALL),
         lambda e: "\n\n".join(
             [
@@ -232,9 +233,11 @@ EXPERIMENTS = (
         tuple(arm for task in TASKS for arm in _task_arms(task)),
         lambda e: "\n\n".join(f"{task.capitalize()}:\n\n{_task_tables(e, task)}" for task in TASKS),
         scales=("smoke",),
-        elsewhere="it has its own corpora: `repro run base hc-sa syn-r ran-all --scale personachat`; `repro run base hc-sa --scale cnndm` "
+        elsewhere="it has its own corpora: `repro run base hc-sa syn-r ran-all --scale "
+        "personachat`; `repro run base hc-sa --scale cnndm` "
         "and, as articles are longer than the usual tables of positions, "
-        f"{_long('syn-r', 'synthesizer')} and {_long('ran-all', 'recurrent')}; `repro report` puts runs side by side",
+        f"{_long('syn-r', 'synthesizer')} and {_long('ran-all', 'recurrent')}; `repro report` puts "
+        "runs side by side",
     ),
 )
 
@@ -275,7 +278,8 @@ CLAIMS = (
     Claim(
         "Z-05",
         "the gain of RAN is larger with little data",
-        "+0.97 on Tr-En (210,000 pairs), -0.02 on De-En (4.5 million), +0.93 on En-Fi (2.6 million)",
+        "+0.97 on Tr-En (210,000 pairs), -0.02 on De-En (4.5 million), "
+        "+0.93 on En-Fi (2.6 million)",
         (
             Contrast(
                 ((1, SMALL[1]), (-1, SMALL[0]), (-1, RAN_D), (1, BASE)),
@@ -349,7 +353,8 @@ PAPER = Paper(
         Deviation(
             "attention dropout",
             "0.2 for RAN except on En-Fr; not said for the baseline",
-            "none for any system, so no gain of RAN here is that of dropout; what 0.2 does to the baseline is a control (claim Z-10)",
+            "none for any system, so no gain of RAN here is that of dropout; what 0.2 does to the "
+            "baseline is a control (claim Z-10)",
         ),
         Deviation(
             "speed (Figure 3, claim Z-08)",
@@ -358,18 +363,21 @@ PAPER = Paper(
         ),
         Deviation(
             "little data (claim Z-05)",
-            "small pairs gain much, +0.97 and +0.77 on Tr-En and En-Tr (210,000), but so does En-Fi (2.63 million), +0.93",
+            "small pairs gain much, +0.97 and +0.77 on Tr-En and En-Tr (210,000), but so does "
+            "En-Fi (2.63 million), +0.93",
             "a quarter of the scale's corpus, trained as all of it",
         ),
         Deviation(
             "divergence of layers (Figure 7, claim Z-09)",
             "of all pairs of layers; of which weights is not said",
-            "of neighbouring layers, of the mean over heads, by which layers of unrelated heads look alike, too: so Z-09 asks for less "
+            "of neighbouring layers, of the mean over heads, by which layers of unrelated heads "
+            "look alike, too: so Z-09 asks for less "
             "than in Syn-R as well",
         ),
         Deviation(
             "parts taken away (Table 3)",
-            "on En-De and En-Fr; from which RAN, and whether norm and residual go together, is not known: the table is not at hand",
+            "on En-De and En-Fr; from which RAN, and whether norm and residual go together, is not "
+            "known: the table is not at hand",
             "from RAN-ALL, norm and residual each by itself",
         ),
         Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
@@ -384,7 +392,8 @@ PAPER = Paper(
             "counted from 0",
         ),
         *what_all_share(
-            "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings tied",
+            "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings "
+            "tied",
             "inverse square root in the code; the best checkpoint on dev",
             "4; 0.6, for Zh-En 1.0",
             "multi-bleu, cased, and SacreBLEU",
@@ -392,7 +401,8 @@ PAPER = Paper(
         Deviation(
             "parameters (claim Z-08)",
             "fewer with RAN, at a width of 512",
-            "more at widths of 128 and below, where its matrices over positions are larger than the queries and keys that they replace",
+            "more at widths of 128 and below, where its matrices over positions are larger than "
+            "the queries and keys that they replace",
         ),
         Deviation(
             "summarisation, dialogue",
