@@ -16,11 +16,14 @@ SMOKE_REVERSE = "train.max_updates=350"
 class Arm:
     """Describe what is trained once per seed.
 
-    Args: system: one of `presets.SYSTEMS`. overrides: `key=value` on top of it. `{layers}` becomes
-    the scale's number of decoder layers; `{narrow}` a rounded width of heads where that number does
-    not divide the model's width. part: share of the training pairs, the first ones. reverse:
-    translate in the other direction. label: the overrides in words, for tables; settings that
-    differ only in it are equal.
+    Args:
+        system: one of `presets.SYSTEMS`.
+        overrides: `key=value` on top of it. `{layers}` becomes the scale's number of decoder
+            layers; `{narrow}` a rounded width of heads where that number does not divide the
+            model's width.
+        part: share of the training pairs, the first ones.
+        reverse: translate in the other direction.
+        label: the overrides in words, for tables; settings that differ only in it are equal.
     """
 
     system: str
@@ -32,7 +35,8 @@ class Arm:
     def config(self, scale: str, seed: int = 1) -> RunConfig:
         """Return the configuration of this setting at a scale.
 
-        Raises: InputError: an unknown scale or system.
+        Raises:
+            InputError: an unknown scale or system.
         """
         return _config(self, scale, seed)
 

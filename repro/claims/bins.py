@@ -21,8 +21,10 @@ class Bin(NamedTuple):
 def into_bins(numbers: Sequence[float], edges: Sequence[float]) -> list[Bin]:
     """Sort sentences into bins by their numbers.
 
-    Args: numbers: one per sentence. edges: a bin includes its lower edge and excludes its upper
-    one. A bin of fewer than `MIN_SENTENCES` sentences is joined with a neighbour.
+    Args:
+        numbers: one per sentence.
+        edges: a bin includes its lower edge and excludes its upper one. A bin of fewer than
+            `MIN_SENTENCES` sentences is joined with a neighbour.
     """
     numbers = np.asarray(numbers)
     bins = []
@@ -50,7 +52,9 @@ def slope_weights(means: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     Every sentence counts the same, so a small bin has little weight. Bins that keep equal numbers
     together differ in size.
 
-    Args: means: the mean number of each bin, `(num_bins,)`. sizes: its sentences, `(num_bins,)`.
+    Args:
+        means: the mean number of each bin, `(num_bins,)`.
+        sizes: its sentences, `(num_bins,)`.
     """
     centred = means - np.average(means, weights=sizes)
     return sizes * centred / (sizes * centred**2).sum()

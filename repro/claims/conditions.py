@@ -87,8 +87,11 @@ class Condition(Protocol):
 class Judged:
     """The outcome of a condition.
 
-    Args: condition: in words. outcome: see the module. found: the number that it is about; None
-    where there is none. reason: why there is none.
+    Args:
+        condition: in words.
+        outcome: see the module.
+        found: the number that it is about; None where there is none.
+        reason: why there is none.
     """
 
     condition: str
@@ -115,7 +118,9 @@ class Judged:
 class Contrast:
     """A weighted sum of BLEU scores with bounds.
 
-    Args: terms: weight and setting. at_least, at_most: the bounds; None = none.
+    Args:
+        terms: weight and setting.
+        at_least, at_most: the bounds; None = none.
     """
 
     terms: tuple[tuple[float, Arm], ...]
@@ -149,10 +154,14 @@ class Contrast:
 class Check:
     """A number from other kinds of records, with bounds.
 
-    Args: what: the number in words. number: computes it, with an interval if it has one; raises
-    `Undefined` if it does not exist. It is a named function, or a `functools.partial` of one with
-    named arguments: the names identify the test. arms: the settings that it compares. measures:
-    kinds of records that it reads. at_least, at_most: the bounds; None = none.
+    Args:
+        what: the number in words.
+        number: computes it, with an interval if it has one; raises `Undefined` if it does not
+            exist. It is a named function, or a `functools.partial` of one with named arguments: the
+            names identify the test.
+        arms: the settings that it compares.
+        measures: kinds of records that it reads.
+        at_least, at_most: the bounds; None = none.
     """
 
     what: str
@@ -190,8 +199,11 @@ class Check:
 class Verdict:
     """The verdict on a claim.
 
-    Args: claim: its name. status: see `STATUSES`. conditions: the outcome of each; none if the
-    claim was not run. missing: why it was not run.
+    Args:
+        claim: its name.
+        status: see `STATUSES`.
+        conditions: the outcome of each; none if the claim was not run.
+        missing: why it was not run.
     """
 
     claim: str
@@ -225,9 +237,13 @@ class Verdict:
 class Claim:
     """A statement of a paper and its test.
 
-    Args: name: such as `Y-01`. statement: in our words. reported: the paper's own result.
-    conditions: all must hold. scales: where it can be tested; None = everywhere. elsewhere: why it
-    cannot be tested at other scales.
+    Args:
+        name: such as `Y-01`.
+        statement: in our words.
+        reported: the paper's own result.
+        conditions: all must hold.
+        scales: where it can be tested; None = everywhere.
+        elsewhere: why it cannot be tested at other scales.
     """
 
     name: str
@@ -266,8 +282,8 @@ class Claim:
     def judge(self, evidence: Evidence) -> Verdict:
         """Compute the verdict from the records.
 
-        Raises: DamagedFileError: a record belongs to another version of its corpus, or to a part of
-        it.
+        Raises:
+            DamagedFileError: a record belongs to another version of its corpus, or to a part of it.
         """
         if self.scales is not None and evidence.scale not in self.scales:
             return Verdict(

@@ -30,9 +30,12 @@ class NotMeasured(ReproError):
 class Evidence:
     """Records of one scale.
 
-    Args: scale: its name. records: of any kind and scale. Records of other settings only serve to
-    estimate seed-to-seed variation: see `is_of_the_size`. split: the test set of the scores;
-    several, joined by `AND`, are taken as one (see `pooled`).
+    Args:
+        scale: its name.
+        records: of any kind and scale. Records of other settings only serve to estimate
+            seed-to-seed variation: see `is_of_the_size`.
+        split: the test set of the scores; several, joined by `AND`, are taken as one (see
+            `pooled`).
     """
 
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
@@ -73,8 +76,9 @@ class Evidence:
     def check_measured(self, kind: str, arm: Arm) -> None:
         """Refuse records of a setting that were measured on other text, or on part of it.
 
-        Raises: DamagedFileError: of another version of the corpus, or of fewer sentences than
-        `repro run` measures on.
+        Raises:
+            DamagedFileError: of another version of the corpus, or of fewer sentences than `repro
+                run` measures on.
         """
         for record in (
             record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)
@@ -136,7 +140,8 @@ class Evidence:
     def _size_of(self, record: Record) -> int:
         """Return the number of sentences in the test set of a record.
 
-        Raises: NotMeasured: no run was scored on it.
+        Raises:
+            NotMeasured: no run was scored on it.
         """
         data = record["config"]["data"]
         for scored in self.all("scores"):
@@ -166,7 +171,8 @@ class Evidence:
     def one(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> Record:
         """Return the first such record.
 
-        Raises: NotMeasured: there is none.
+        Raises:
+            NotMeasured: there is none.
         """
         found = self.find(kind, arm, seed, **values)
         if not found:
@@ -180,7 +186,8 @@ class Evidence:
     def having(self, kind: str, arms: Sequence[Arm]) -> list[Arm]:
         """Return the settings that have a record of a kind.
 
-        Raises: NotMeasured: none has.
+        Raises:
+            NotMeasured: none has.
         """
         found = [arm for arm in arms if self.find(kind, arm)]
         if not found:
@@ -194,7 +201,8 @@ class Evidence:
     def scored(self, arms: Sequence[Arm]) -> list[Arm]:
         """Return the settings that have scores of any seed on this test set.
 
-        Raises: NotMeasured: none has.
+        Raises:
+            NotMeasured: none has.
         """
         found = [arm for arm in arms if self._seeds("scores", arm, split=self.split)]
         if not found:
@@ -206,7 +214,8 @@ class Evidence:
     def seeds(self, arm: Arm) -> list[int]:
         """Return the seeds for which a setting has scores.
 
-        Raises: NotMeasured: it has none.
+        Raises:
+            NotMeasured: it has none.
         """
         return self._seeds("scores", self.scored([arm])[0], split=self.split)
 
@@ -255,10 +264,12 @@ class Evidence:
     ) -> Estimate:
         """Return a weighted sum of the BLEU of settings, each the mean over its seeds.
 
-        Args: terms: weight and setting; all settings translate the same test set. sentences: only
-        these sentences of it.
+        Args:
+            terms: weight and setting; all settings translate the same test set.
+            sentences: only these sentences of it.
 
-        Raises: NotMeasured: a setting has no scores.
+        Raises:
+            NotMeasured: a setting has no scores.
         """
         return self._combined(terms, [(1.0, sentences)])
 
@@ -299,7 +310,8 @@ class Evidence:
     def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
         """Return the systems that show seed-to-seed variation on the test set of a setting.
 
-        Returns: By the system's name in tables, the BLEU statistics of its sentences for each seed.
+        Returns:
+            By the system's name in tables, the BLEU statistics of its sentences for each seed.
         """
         return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
 
@@ -328,8 +340,9 @@ class Evidence:
     def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
         """Return the BLEU statistics of the translations in a record; `mask` chooses a masked head.
 
-        Raises: DamagedFileError: they belong to another version of the corpus, perhaps of the same
-        size.
+        Raises:
+            DamagedFileError: they belong to another version of the corpus, perhaps of the same
+                size.
         """
         self._check_text(record)
         return statistics_of(record, "BLEU", mask)
@@ -339,10 +352,13 @@ class Evidence:
     ) -> list[tuple[str, int, Estimate]]:
         """Return a contrast on bins of the test set.
 
-        Args: terms: see `contrast`. column: the length that sorts sentences into bins; see
-        `lengths`. edges: see `into_bins`.
+        Args:
+            terms: see `contrast`.
+            column: the length that sorts sentences into bins; see `lengths`.
+            edges: see `into_bins`.
 
-        Returns: For every bin its name, its number of sentences, and the contrast.
+        Returns:
+            For every bin its name, its number of sentences, and the contrast.
         """
         found = self.bins(terms[0][1], column, edges)
         return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
@@ -356,10 +372,13 @@ class Evidence:
     ) -> Estimate:
         """Return a weighted sum over the bins of `gap_by`, resampled within bins.
 
-        Args: terms, column, edges: see `gap_by`. weigh: (mean number, number of sentences) of the
-        bins, `(num_bins,)` each -> their weights, `(num_bins,)`: a slope, or last minus first.
+        Args:
+            terms, column, edges: see `gap_by`.
+            weigh: (mean number, number of sentences) of the bins, `(num_bins,)` each -> their
+                weights, `(num_bins,)`: a slope, or last minus first.
 
-        Raises: NotMeasured: a setting has no scores, or the test set is too small for two bins.
+        Raises:
+            NotMeasured: a setting has no scores, or the test set is too small for two bins.
         """
         bins = self.bins(terms[0][1], column, edges)
         if len(bins) < 2:
@@ -380,7 +399,8 @@ class Evidence:
     def scores_by(self, digest: str) -> Record:
         """Look up scores by configuration digest, for runs that belong to no setting.
 
-        Raises: NotMeasured: there are none.
+        Raises:
+            NotMeasured: there are none.
         """
         found = [
             record
@@ -401,8 +421,9 @@ class Evidence:
         Seeds count as for any two systems, though two runs that continue the same run differ less.
         Raises as `scores_by`.
 
-        Args: pairs: one pair per seed, each run by the digest of its configuration. like: a setting
-        on the same test set.
+        Args:
+            pairs: one pair per seed, each run by the digest of its configuration.
+            like: a setting on the same test set.
         """
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for pair in pairs:
@@ -418,10 +439,13 @@ class Evidence:
 
         It is the mean over the seeds with such records.
 
-        Args: arm: trained without the mask. head: its number, from 1. sentences: only these
-        sentences of the test set.
+        Args:
+            arm: trained without the mask.
+            head: its number, from 1.
+            sentences: only these sentences of the test set.
 
-        Raises: NotMeasured: there is no such record.
+        Raises:
+            NotMeasured: there is no such record.
         """
         return self._masked([(1.0, arm, head)], sentences)
 
@@ -430,10 +454,12 @@ class Evidence:
     ) -> Estimate:
         """Return how much more BLEU one masked head costs than another, over the same sentences.
 
-        Args: first, second: setting and number of the head, see `masked`. comparisons: the number
-        of such differences that are looked at together; see `estimate`.
+        Args:
+            first, second: setting and number of the head, see `masked`.
+            comparisons: the number of such differences that are looked at together; see `estimate`.
 
-        Raises: NotMeasured: there is no record of one of them.
+        Raises:
+            NotMeasured: there is no record of one of them.
         """
         return self._masked([(1.0, *first), (-1.0, *second)], None, comparisons)
 

@@ -17,7 +17,9 @@ def pooled(records: Iterable[dict[str, Any]], splits: Sequence[str]) -> list[dic
     not scored on every set are left out, as are scores on other sets or under another search.
     Records of other kinds are unchanged.
 
-    Args: records: of any kind. splits: the test sets, in the order of their sentences.
+    Args:
+        records: of any kind.
+        splits: the test sets, in the order of their sentences.
     """
     others: list[dict[str, Any]] = []
     scored: dict[str, dict[str, dict[str, Any]]] = {}  # configuration -> test set -> record

@@ -32,7 +32,9 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     The generated corpus has exact ones. Other corpora have generated errors in German references
     and, from German into English, MuCoW without the items that the corpus is trained on.
 
-    Raises: InputError: there are none for its languages. MachineError: MuCoW is not at hand.
+    Raises:
+        InputError: there are none for its languages.
+        MachineError: MuCoW is not at hand.
     """
     if data.corpus == "minigerman":
         return minigerman_suite(ITEMS_PER_TYPE, SUITE_SEED, data.target)
@@ -134,7 +136,8 @@ def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
 def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
     """Derive all accuracies of a record again; yield a message or None for each.
 
-    Raises: DamagedFileError: accuracies do not follow from the stored cross entropies.
+    Raises:
+        DamagedFileError: accuracies do not follow from the stored cross entropies.
     """
     for result in results_of(record):
         check_record(result)
@@ -144,7 +147,8 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
 def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
     """Make the pairs of a record again; yield a message per result that differs, else None.
 
-    Raises: MachineError: the text of the pairs is not at hand.
+    Raises:
+        MachineError: the text of the pairs is not at hand.
     """
     suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
     for result in results_of(record):

@@ -55,7 +55,9 @@ CHUNK = 10_000  # sentences encoded at a time
 class Treebank(NamedTuple):
     """Parses of the source sentences of a split.
 
-    Args: name: the parser or the source of the trees. parses: one per sentence, in order.
+    Args:
+        name: the parser or the source of the trees.
+        parses: one per sentence, in order.
     """
 
     name: str
@@ -72,16 +74,21 @@ def describe_heads(
 ) -> dict[str, Any]:
     """Measure all heads of a run.
 
-    Args: run: a finished run. split: the sentences to measure on. limit: only the first sentences;
-    None = all. treebank: parses of these sentences; `find` = those of `find_treebank`; None = no
-    syntax. relevance_sentences: number of first sentences for relevance and gradient. quiet: no
-    progress bar.
+    Args:
+        run: a finished run.
+        split: the sentences to measure on.
+        limit: only the first sentences; None = all.
+        treebank: parses of these sentences; `find` = those of `find_treebank`; None = no syntax.
+        relevance_sentences: number of first sentences for relevance and gradient.
+        quiet: no progress bar.
 
-    Returns: The record.
+    Returns:
+        The record.
 
-    Raises: InputError: an unfinished run, an unknown split, no sentence, another version of the
-    corpus, or a model without heads. MachineError: parses are wanted, but the parser is not
-    installed.
+    Raises:
+        InputError: an unfinished run, an unknown split, no sentence, another version of the corpus,
+            or a model without heads.
+        MachineError: parses are wanted, but the parser is not installed.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     data = run.config.data
@@ -155,7 +162,8 @@ def _first_pairs(
 ) -> tuple[list[str], list[str]]:
     """Return the first sentences of a split (all without a limit) and their references.
 
-    Raises: InputError: no sentence is left.
+    Raises:
+        InputError: no sentence is left.
     """
     check_kind("limit", limit, "give a number of sentences, or leave it out", int, NoneType)
     check_kind(
@@ -177,7 +185,8 @@ def _first_pairs(
 def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treebank | None:
     """Return the gold trees of the generated corpus, or parses of other English; else None.
 
-    Raises: MachineError: the parser is not installed.
+    Raises:
+        MachineError: the parser is not installed.
     """
     if data.corpus == "minigerman":
         # Skip train unless it is asked for: it takes longest.

@@ -63,15 +63,23 @@ def sweep(
 ) -> list[PruningPoint]:
     """Prune a finished run to several sizes; finished prunings are reused.
 
-    Args: base: a finished run in the folder of runs. wanted: numbers of open gates to approach.
-    sites, options: see `pruning_config`. penalties: tried first. max_runs: the most runs to make,
-    the first penalties included. jobs: runs at a time. split: test set for BLEU. report: called
-    with a line on the work ahead, and with one as each run ends.
+    Args:
+        base: a finished run in the folder of runs.
+        wanted: numbers of open gates to approach.
+        sites, options: see `pruning_config`.
+        penalties: tried first.
+        max_runs: the most runs to make, the first penalties included.
+        jobs: runs at a time.
+        split: test set for BLEU.
+        report: called with a line on the work ahead, and with one as each run ends.
 
-    Returns: A point per run, most heads first; see `nearest`.
+    Returns:
+        A point per run, most heads first; see `nearest`.
 
-    Raises: InputError: no penalty to begin with, or a base outside the folder of runs. ReproError:
-    the error of the first run that failed. Stopped: a stop was asked for.
+    Raises:
+        InputError: no penalty to begin with, or a base outside the folder of runs.
+        ReproError: the error of the first run that failed.
+        Stopped: a stop was asked for.
     """
     if base.path.resolve().parent != runs_root().resolve():
         raise InputError(
@@ -130,8 +138,9 @@ def penalties_to_try(
     The tried penalties follow from the counts found, so `repro verify` notices a point that was
     left out of a record.
 
-    Args: counts: heads left by penalty, of the runs so far. wanted, penalties, max_runs: see
-    `sweep`.
+    Args:
+        counts: heads left by penalty, of the runs so far.
+        wanted, penalties, max_runs: see `sweep`.
     """
     proposed = [next_penalty(counts, number) for number in wanted] if counts else penalties
     return [penalty for penalty in dict.fromkeys(proposed) if penalty is not None][
@@ -144,7 +153,9 @@ def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
 
     It ends when the number is met, or when the remaining penalties differ by chance only.
 
-    Args: counts: heads left by penalty, of the runs so far. wanted: number of heads.
+    Args:
+        counts: heads left by penalty, of the runs so far.
+        wanted: number of heads.
     """
     if wanted in counts.values():
         return None
@@ -169,7 +180,8 @@ def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
     Of several, it is the one with most heads, then with the lowest penalty. Scores do not count:
     they are of a test set.
 
-    Raises: InputError: no point.
+    Raises:
+        InputError: no point.
     """
     points = list(points)
     if not points:
@@ -180,7 +192,8 @@ def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
 def point_of(run: Run, split: str = "test") -> PruningPoint:
     """Return the point of a finished pruning run, with the BLEU of its gated model.
 
-    Raises: InputError: not finished, or a model without gates.
+    Raises:
+        InputError: not finished, or a model without gates.
     """
     model = load_model(run)
     rows = gate_table(model)
@@ -214,8 +227,9 @@ def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
     is trained from scratch: the one nearest to a quarter of all heads, which need not be the
     sparsest.
 
-    Returns: For each run its series of pruned models, each with its control, and under `records`
-    all score records.
+    Returns:
+        For each run its series of pruned models, each with its control, and under `records` all
+        score records.
     """
     return [_measure_one(run) for run in runs]
 
@@ -258,7 +272,10 @@ def wanted_heads(name: str, num_heads: int) -> list[int]:
 def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
     """Return the penalties that the search of a series tried, as far as their results are known.
 
-    Args: name: of the series. num_heads: before pruning. heads: left, by penalty.
+    Args:
+        name: of the series.
+        num_heads: before pruning.
+        heads: left, by penalty.
     """
     tried: dict[float, int] = {}
     missing: list[float] = []

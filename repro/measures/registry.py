@@ -96,8 +96,10 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
 def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: str) -> Table:
     """Return the table of masked translations.
 
-    Args: rows: (number of the mask, index of the sentence, translation). refs: the references of
-    all sentences. target: the language of the references.
+    Args:
+        rows: (number of the mask, index of the sentence, translation).
+        refs: the references of all sentences.
+        target: the language of the references.
     """
     masks, places, hyps = map(list, zip(*rows, strict=True))
     bleu = bleu_for(target, refs)

@@ -33,10 +33,15 @@ def check_search(
 ) -> None:
     """Score some hypotheses of a search again, all tokens at once, and compare the scores.
 
-    Args: translator: the searching model. sentences: the sources. hypotheses: one for each source.
-    search: the search options. where: the run, for the error.
+    Args:
+        translator: the searching model.
+        sentences: the sources.
+        hypotheses: one for each source.
+        search: the search options.
+        where: the run, for the error.
 
-    Raises: InputError: a score differs; the message names the site of the attention at fault.
+    Raises:
+        InputError: a score differs; the message names the site of the attention at fault.
     """
     model, marked = translator.model, translator.model.config.source_end_mark
     found = [

@@ -47,14 +47,20 @@ def evaluate_run(
     The record is kept in the run's folder, if that is writable, and reused. A kept record that is
     damaged, edited, or based on other text is made again.
 
-    Args: run: a finished run. split: `test`, `dev`, a further test set of the corpus, or one of
-    another corpus, `iwslt16:test`. search: the search options. quiet: no progress bar.
+    Args:
+        run: a finished run.
+        split: `test`, `dev`, a further test set of the corpus, or one of another corpus,
+            `iwslt16:test`.
+        search: the search options.
+        quiet: no progress bar.
 
-    Returns: The record.
+    Returns:
+        The record.
 
-    Raises: InputError: an unfinished run or an unknown split. Also a published corpus that has
-    changed since training: test sentences may be in the old training text. Also a model that scores
-    its translations differently when it reads them at once.
+    Raises:
+        InputError: an unfinished run or an unknown split. Also a published corpus that has changed
+            since training: test sentences may be in the old training text. Also a model that scores
+            its translations differently when it reads them at once.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     if search is not None:

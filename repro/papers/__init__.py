@@ -68,12 +68,18 @@ PAPERS = ("raganato2020", "you2020", "voita2019", "zeng2021", "cui2019")
 class Experiment:
     """One table or figure of a paper.
 
-    Args: name: such as `table2`, unique in its paper. place: such as `Table 2`. title: the
-    comparison, in one line. arms: the settings that are trained and scored. render: evidence ->
-    Markdown, printed numbers beside ours; raises `NotMeasured` while something is missing.
-    measures: kind of record -> the settings that need one. figures: evidence -> figures by title.
-    said: places in the paper's text whose numbers belong here, such as `text §5`. scales: where it
-    can run; None = everywhere. elsewhere: why it cannot run at other scales.
+    Args:
+        name: such as `table2`, unique in its paper.
+        place: such as `Table 2`.
+        title: the comparison, in one line.
+        arms: the settings that are trained and scored.
+        render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while
+            something is missing.
+        measures: kind of record -> the settings that need one.
+        figures: evidence -> figures by title.
+        said: places in the paper's text whose numbers belong here, such as `text §5`.
+        scales: where it can run; None = everywhere.
+        elsewhere: why it cannot run at other scales.
     """
 
     name: str
@@ -107,7 +113,8 @@ def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[
     Each of these moves BLEU as much as some of the claimed effects, but for all compared systems at
     once.
 
-    Args: shape, training, search, score: what one paper says, or its code does.
+    Args:
+        shape, training, search, score: what one paper says, or its code does.
     """
     return (
         Deviation(
@@ -137,8 +144,11 @@ def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[
 class Paper:
     """A paper.
 
-    Args: name: such as `you2020`. title: authors, title, venue, year. url: where to read it.
-    experiments, claims, deviations: in the order of the paper.
+    Args:
+        name: such as `you2020`.
+        title: authors, title, venue, year.
+        url: where to read it.
+        experiments, claims, deviations: in the order of the paper.
     """
 
     name: str
@@ -152,7 +162,8 @@ class Paper:
 def load_paper(name: str) -> Paper:
     """Return a paper by name.
 
-    Raises: InputError: an unknown name.
+    Raises:
+        InputError: an unknown name.
     """
     if name not in PAPERS:
         raise InputError("paper", f"unknown paper '{name}'", did_you_mean(name, PAPERS))
@@ -162,7 +173,8 @@ def load_paper(name: str) -> Paper:
 def find_experiments(name: str) -> list[tuple[Paper, Experiment]]:
     """Return the experiments named by `all`, a paper, or `paper.experiment`.
 
-    Raises: InputError: an unknown name.
+    Raises:
+        InputError: an unknown name.
     """
     if name == "all":
         return [

@@ -224,7 +224,9 @@ def accuracy_figure(
 ) -> Figures:
     """Draw the accuracy on one type of contrastive pair by distance, also with a head masked.
 
-    Args: evidence, error, arms, masked: see `distances_by_system`. where: added to the title.
+    Args:
+        evidence, error, arms, masked: see `distances_by_system`.
+        where: added to the title.
     """
     by_system = distances_by_system(evidence, error, arms, masked)
     labels = list(next(iter(by_system.values())))

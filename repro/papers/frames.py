@@ -23,26 +23,31 @@ ABOUT = ("kind", "corpus", "source", "target", "system", "group", "seed", "run",
 def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFrame:
     """Return stored results as a frame, one row each; missing values are None or NaN.
 
-    Args: what: `records`, `scores` or `verdicts`. folder: of results.
+    Args:
+        what: `records`, `scores` or `verdicts`.
+        folder: of results.
 
-    Returns: For `records`, a row per record of any kind: `kind`; `corpus`, `source`, `target`;
-    `system`; `group`, a name that the seeds of one configuration share; `seed`, `run`, `split`;
-    `device`, `commit`, `started`, and whether the run is `exact`.
+    Returns:
+        For `records`, a row per record of any kind: `kind`; `corpus`, `source`, `target`; `system`;
+        `group`, a name that the seeds of one configuration share; `seed`, `run`, `split`; `device`,
+        `commit`, `started`, and whether the run is `exact`.
 
-    For `scores`, a row per test set, search and metric. It has the columns above up to `split`;
-    `search`, the options that differ from the usual ones; `metric`, `value`, `signature`;
-    `sentences`; for BLEU the brevity penalty `bp` and the tokens `hyp_length`, `ref_length`. About
-    training it has `parameters`, `updates`, `tokens`, `train_seconds` and `dev_nll` (nats per
-    token).
+        For `scores`, a row per test set, search and metric. It has the columns above up to `split`;
+        `search`, the options that differ from the usual ones; `metric`, `value`, `signature`;
+        `sentences`; for BLEU the brevity penalty `bp` and the tokens `hyp_length`, `ref_length`.
+        About training it has `parameters`, `updates`, `tokens`, `train_seconds` and `dev_nll` (nats
+        per token).
 
-    For `verdicts`, a row per condition. It has `scale`, `split`, `claim`, its `statement`, `test`
-    (the digest of its structure), `status`, `reason`; `condition` in words, `outcome`; `value`,
-    `low`, `high`, `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`, `detectable`,
-    `unit` (see `statistics.Estimate`), `right`, `by_chance` (percent), and `void`, the reason for a
-    missing number. A claim that was not run has one row without a condition.
+        For `verdicts`, a row per condition. It has `scale`, `split`, `claim`, its `statement`,
+        `test` (the digest of its structure), `status`, `reason`; `condition` in words, `outcome`;
+        `value`, `low`, `high`, `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`,
+        `detectable`, `unit` (see `statistics.Estimate`), `right`, `by_chance` (percent), and
+        `void`, the reason for a missing number. A claim that was not run has one row without a
+        condition.
 
-    Raises: InputError: no such kind of results, or no such folder. DamagedFileError: a file is
-    damaged.
+    Raises:
+        InputError: no such kind of results, or no such folder.
+        DamagedFileError: a file is damaged.
     """
     if what not in ROWS:
         raise InputError("what", f"unknown results '{what}'", did_you_mean(str(what), ROWS))

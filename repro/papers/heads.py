@@ -39,10 +39,14 @@ def over_models(
 ) -> Estimate:
     """Average a number of heads over the seeds for which all of the settings were measured.
 
-    Args: evidence, arms: the models. number: seed -> the number of that seed's models. least, most:
-    see `over_seeds`. kinds: of the records that the number is taken from.
+    Args:
+        evidence, arms: the models.
+        number: seed -> the number of that seed's models.
+        least, most: see `over_seeds`.
+        kinds: of the records that the number is taken from.
 
-    Raises: Undefined: no seed has such a number. A seed without one is left out otherwise.
+    Raises:
+        Undefined: no seed has such a number. A seed without one is left out otherwise.
     """
     found, reasons = [], []
     for seed in evidence.shared_seeds(kinds, arms):

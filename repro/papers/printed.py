@@ -13,10 +13,14 @@ from pathlib import Path
 class Printed:
     """One number as a paper prints it.
 
-    Args: paper: our name of the paper, such as `you2020`. place: table, figure or section. row,
-    column, dataset, metric: the cell, in the paper's words. value: the number, or the numbers where
-    the paper prints a list. as_printed: the characters on the page. source: `the paper`, or another
-    source of the number. approx: whether it was read off a plot.
+    Args:
+        paper: our name of the paper, such as `you2020`.
+        place: table, figure or section.
+        row, column, dataset, metric: the cell, in the paper's words.
+        value: the number, or the numbers where the paper prints a list.
+        as_printed: the characters on the page.
+        source: `the paper`, or another source of the number.
+        approx: whether it was read off a plot.
     """
 
     paper: str
@@ -40,8 +44,9 @@ class Printed:
 def printed(paper: str, place: str, **cell: str) -> list[Printed]:
     """Return the printed numbers of a table or figure, in the order of the page.
 
-    Args: paper, place: as in `Printed`. cell: required values of `row`, `column`, `dataset` or
-    `metric`.
+    Args:
+        paper, place: as in `Printed`.
+        cell: required values of `row`, `column`, `dataset` or `metric`.
     """
     numbers = [number for number in _numbers() if number.paper == paper and number.place == place]
     return [

@@ -22,7 +22,8 @@ NO_CONTROL = "delete its record below pruning/ and run it again"
 def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
     """Return the pruning series by the seed of the model that they started from.
 
-    Raises: NotMeasured: there is none.
+    Raises:
+        NotMeasured: there is none.
     """
     return {
         seed: sweep_of(evidence, seed) for seed in evidence.shared_seeds(["pruning"], (PRUNED,))
@@ -32,7 +33,8 @@ def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
 def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
     """Return the pruning series of the model of a seed.
 
-    Raises: NotMeasured: there is none.
+    Raises:
+        NotMeasured: there is none.
     """
     return evidence.one("pruning", PRUNED, seed)["series"]
 
@@ -128,7 +130,8 @@ def binary_share(evidence: Evidence) -> Estimate:
     A model without heads has every gate shut, which says nothing; the paper's sparsest model has
     one.
 
-    Raises: Undefined: no pruned model has a head left, for any seed.
+    Raises:
+        Undefined: no pruned model has a head left, for any seed.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -149,7 +152,8 @@ def survival_difference(evidence: Evidence) -> Estimate:
 
     The model is the one with nearest to 30 % of the encoder's heads.
 
-    Raises: Undefined: one of the two has no heads, for any seed.
+    Raises:
+        Undefined: one of the two has no heads, for any seed.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -187,7 +191,8 @@ def _size(point: dict[str, Any], series: dict[str, Any]) -> str:
 def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
     """Return the digest of the control of a series: the model trained as long with all heads.
 
-    Raises: NotMeasured: the sweep was made before controls were trained.
+    Raises:
+        NotMeasured: the sweep was made before controls were trained.
     """
     if "continued" not in series:
         raise NotMeasured(
@@ -214,8 +219,8 @@ def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
 def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
     """Return the roles that each encoder head had before pruning, by layer.
 
-    Raises: NotMeasured: there is no such record, or it belongs to another training than the pruned
-    one.
+    Raises:
+        NotMeasured: there is no such record, or it belongs to another training than the pruned one.
     """
     roles = evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
     if not evidence.are_of_one_training(("heads", "pruning"), PRUNED, seed):

@@ -32,9 +32,11 @@ Report = Callable[[str], None]
 class Plan:
     """The missing trainings and measures.
 
-    Args: trainings: runs to train and score. further: runs to score on a further test set, and its
-    name. measures: runs to measure, and the kind of record. sittings: kind of record and the runs
-    that are measured in one session, all of one seed.
+    Args:
+        trainings: runs to train and score.
+        further: runs to score on a further test set, and its name.
+        measures: runs to measure, and the kind of record.
+        sittings: kind of record and the runs that are measured in one session, all of one seed.
     """
 
     trainings: list[RunConfig]
@@ -168,10 +170,15 @@ def carry_out(
 ) -> list[ReproError]:
     """Carry out a plan, keep every record as soon as it exists, and return the errors.
 
-    Args: found: the plan. folder: of the records. jobs: pieces of work at a time on a machine.
-    report: called with a line about each piece as it ends. hand_out: gives the work to workers.
+    Args:
+        found: the plan.
+        folder: of the records.
+        jobs: pieces of work at a time on a machine.
+        report: called with a line about each piece as it ends.
+        hand_out: gives the work to workers.
 
-    Raises: Stopped: a stop was asked for.
+    Raises:
+        Stopped: a stop was asked for.
     """
     errors: list[ReproError] = []
 

@@ -35,7 +35,8 @@ def count_of_positional(evidence: Evidence) -> Estimate:
 def confidence_of_positional(evidence: Evidence) -> Estimate:
     """Return the lowest confidence, i.e. mean largest weight, of the positional encoder heads.
 
-    Raises: Undefined: no head is positional.
+    Raises:
+        Undefined: no head is positional.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -75,7 +76,8 @@ def rare_head(evidence: Evidence) -> Estimate:
     whichever is larger. At least 0 means: the head points to them in 40 % of the cases or more, and
     most often in its layer.
 
-    Raises: Undefined: the layer has fewer than two heads, or no sentence had a rare token.
+    Raises:
+        Undefined: the layer has fewer than two heads, or no sentence had a rare token.
     """
 
     def of_seed(seed: int) -> Estimate:
@@ -101,8 +103,9 @@ def best_margin(evidence: Evidence, relation: str) -> Estimate:
     words, not how often both did. The interval assumes the smallest possible overlap, so it is the
     widest. It ignores that the head was chosen on these sentences.
 
-    Raises: NotMeasured: there are no parses in the source language. Undefined: the relation does
-    not occur in the sentences.
+    Raises:
+        NotMeasured: there are no parses in the source language.
+        Undefined: the relation does not occur in the sentences.
     """
 
     def of_seed(seed: int) -> Estimate:

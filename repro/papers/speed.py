@@ -16,7 +16,8 @@ def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Estimate:
 
     Both must have been measured in one session.
 
-    Raises: NotMeasured: one of them was not measured, or not in the same session.
+    Raises:
+        NotMeasured: one of them was not measured, or not in the same session.
     """
     second, _ = evidence.one("speed", base), evidence.one("speed", arm)
     if not (together := evidence.find("speed", arm, sitting=second["sitting"])):

@@ -26,10 +26,13 @@ def accuracy_difference(
 
     It is in percentage points.
 
-    Args: evidence, error: the records and the type of error. arm, minus: the two settings. masked:
-    number of the head of the second that is masked in all encoder layers.
+    Args:
+        evidence, error: the records and the type of error.
+        arm, minus: the two settings.
+        masked: number of the head of the second that is masked in all encoder layers.
 
-    Raises: NotMeasured: there are no such pairs, or the two were scored on different ones.
+    Raises:
+        NotMeasured: there are no such pairs, or the two were scored on different ones.
     """
     data, differences, shares = arm.config(evidence.scale).data, [], []
     for seed in evidence.shared_seeds(["contrastive"], (arm, minus)):
@@ -56,7 +59,8 @@ def accuracy_difference(
 def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
     """Return a setting in a direction that has pairs of an error type, its own first.
 
-    Raises: NotMeasured: neither direction has any, or they were not measured.
+    Raises:
+        NotMeasured: neither direction has any, or they were not measured.
     """
     for found in (arm, replace(arm, reverse=not arm.reverse)):
         if error in _accuracies(evidence, found):
@@ -69,7 +73,8 @@ def accuracies_by_distance(
 ) -> dict[str, Accuracy]:
     """Return the accuracy on an error type by the distance in words that it spans.
 
-    Raises: NotMeasured: the suite has no such errors, or does not know their distance.
+    Raises:
+        NotMeasured: the suite has no such errors, or does not know their distance.
     """
     found = _accuracies(evidence, arm, masked, "distance", error)
     if not found:
@@ -87,8 +92,10 @@ def accuracy_by_type_table(
 ) -> str:
     """Return accuracies by error type: printed, by chance, and ours with 95 % intervals.
 
-    Args: evidence, paper, place, arms: the records, the printed table and the settings. masked:
-    also with this head masked. only: a single error type.
+    Args:
+        evidence, paper, place, arms: the records, the printed table and the settings.
+        masked: also with this head masked.
+        only: a single error type.
     """
     arms = evidence.having("contrastive", arms)
     columns = {seeds_said(evidence, arm): _accuracies(evidence, arm) for arm in arms}
@@ -143,7 +150,8 @@ def distances_by_system(
 
     Keys are from `seeds_said`.
 
-    Raises: NotMeasured: no setting was measured, or the suite has no such errors or distances.
+    Raises:
+        NotMeasured: no setting was measured, or the suite has no such errors or distances.
     """
     arms = evidence.having("contrastive", arms)
     found = {

@@ -42,7 +42,8 @@ STATUSES_EXPLAINED = (
 def claims_of(name: str | None = None) -> list[Claim]:
     """Return the claims of a paper, the one claim of that name, or all.
 
-    Raises: InputError: an unknown name.
+    Raises:
+        InputError: an unknown name.
     """
     every = [(paper, claim) for paper in PAPERS for claim in load_paper(paper).claims]
     found = [claim for paper, claim in every if name in (None, paper, claim.name)]
@@ -72,12 +73,16 @@ def update(
 ) -> list[Verdict]:
     """Compute verdicts, store them, and return them.
 
-    Args: folder: of results. scale: its name. claims: the claims to judge. evidence: of that scale.
-    Verdicts on another test set than `TEST` have a file of their own. discard: claims whose stored
-    verdict is dropped first: of `claims`, or of no paper any more.
+    Args:
+        folder: of results.
+        scale: its name.
+        claims: the claims to judge.
+        evidence: of that scale. Verdicts on another test set than `TEST` have a file of their own.
+        discard: claims whose stored verdict is dropped first: of `claims`, or of no paper any more.
 
-    Raises: InputError: the test of a claim has changed since its verdict, or its records are gone;
-    no such folder, or no such claim to discard.
+    Raises:
+        InputError: the test of a claim has changed since its verdict, or its records are gone; no
+            such folder, or no such claim to discard.
     """
     if not Path(folder).is_dir():
         raise InputError(
@@ -150,7 +155,8 @@ def _update(
 def load(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
     """Return the stored verdicts of a scale on a test set, by claim; empty without a file.
 
-    Raises: DamagedFileError: the file is damaged.
+    Raises:
+        DamagedFileError: the file is damaged.
     """
     path = _path(folder, scale, split)
     if not path.exists():
@@ -187,7 +193,8 @@ def scales_with_verdicts(folder: Path) -> list[str]:
 def further_test_sets(folder: Path) -> list[tuple[str, str]]:
     """Return the (scale, test set) pairs with stored verdicts besides `TEST`, single sets first.
 
-    Raises: DamagedFileError: a file is damaged.
+    Raises:
+        DamagedFileError: a file is damaged.
     """
     found = [
         (values["scale"], values.get("split", TEST))
@@ -246,8 +253,9 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
 def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
     """Return the verdicts on claims at several scales as text: an overview, then the evidence.
 
-    Args: claims: the claims to show. verdicts: scale -> the result of `judge` or `load`; claims
-    that it lacks were not run there.
+    Args:
+        claims: the claims to show.
+        verdicts: scale -> the result of `judge` or `load`; claims that it lacks were not run there.
     """
     claims = list(claims)
     lines = [_columns("", verdicts)]

@@ -65,10 +65,12 @@ class Row:
 def verify_behaviour(folder: Path) -> tuple[list[str], str]:
     """Compute every row beside the results again.
 
-    Returns: A line for each difference between this code and the code of the results. Then a line
-    on what was compared, empty if no row is stored.
+    Returns:
+        A line for each difference between this code and the code of the results. Then a line on
+        what was compared, empty if no row is stored.
 
-    Raises: DamagedFileError: the file of rows is damaged.
+    Raises:
+        DamagedFileError: the file of rows is damaged.
     """
     rows = _load(folder)
     if not rows:
@@ -95,8 +97,9 @@ def verify_behaviour(folder: Path) -> tuple[list[str], str]:
 def update_behaviour(folder: Path) -> Path:
     """Add rows for models and ways of training that have none; keep the other rows as they are.
 
-    Raises: InputError: this code contradicts a stored row, which a new row would hide.
-    DamagedFileError: the file of rows is damaged.
+    Raises:
+        InputError: this code contradicts a stored row, which a new row would hide.
+        DamagedFileError: the file of rows is damaged.
     """
     path, rows = folder / BEHAVIOUR, _load(folder)
     stored = {row.config: row for row in rows}

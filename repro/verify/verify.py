@@ -82,10 +82,13 @@ DISTINCT = 20
 class Verified:
     """The findings of a verification.
 
-    Args: faults: a line for each file that is not a record, and each number that its evidence
-    contradicts. unreadable: a line for each file or folder that cannot be opened. records: how many
-    were read. numbers: how many numbers were derived again. unchecked: what a check lacks here,
-    such as a corpus -> the records that lack it.
+    Args:
+        faults: a line for each file that is not a record, and each number that its evidence
+            contradicts.
+        unreadable: a line for each file or folder that cannot be opened.
+        records: how many were read.
+        numbers: how many numbers were derived again.
+        unchecked: what a check lacks here, such as a corpus -> the records that lack it.
     """
 
     faults: list[str] = field(default_factory=list)
@@ -98,7 +101,8 @@ class Verified:
 def verify_records(folder: Path) -> Verified:
     """Check a folder of results by its manifest, and derive the numbers of its records again.
 
-    Raises: InputError: there is no such folder, or no record in it to verify.
+    Raises:
+        InputError: there is no such folder, or no record in it to verify.
     """
     records, errors = read_records(folder)
     if not records and not errors:
