@@ -1,4 +1,4 @@
-"""Scores and costs: lines over training, over length and over distance, and published beside reproduced."""
+"""Draw scores and costs: over training, length and distance, and published beside reproduced."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 
 class Measured(NamedTuple):
-    """Values with the ends of their intervals, one each bin; NaN where nothing was measured."""
+    """Values with the ends of their intervals, one per bin; NaN where nothing was measured."""
 
     values: Sequence[float]
     low: Sequence[float]
@@ -33,7 +33,10 @@ class Measured(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A difference of scores as published (NaN if it is not) and as reproduced, with the ends of the interval of the latter."""
+    """A difference of scores as published and as reproduced, with the interval of the latter.
+
+    `published` is NaN if the paper does not give it.
+    """
 
     label: str
     published: float
@@ -47,8 +50,8 @@ def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = 
 
     Args:
         lines: by name.
-        x_title, y_title: what the axes show, with the unit.
-        marks: whether values are marked; lines without marks are told apart by their dashes.
+        x_title, y_title: the meaning of the axes, with the unit.
+        marks: whether values are marked; lines without marks differ in their dashes.
     """
     figure = plain()
     for place, (name, (x, y)) in enumerate(lines.items()):
@@ -61,7 +64,7 @@ def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = 
 
 
 def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figure:
-    """Draw how training went: thin lines on the training data, thick ones with marks on the development set.
+    """Draw training: thin lines for the training data, thick ones with marks for the dev set.
 
     Args:
         runs: by name, the lines of `Run.metrics()`: `update`, `nll` and sometimes `dev_nll`, in
@@ -108,15 +111,15 @@ def differences_by_length(
 ) -> go.Figure:
     """Draw differences by length with their intervals, such as those of BLEU to a baseline.
 
-    You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et al. 2021,
-    Figure 8.
+    Sources: You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et
+    al. 2021, Figure 8.
 
     Args:
         bins: labels of the lengths, in order.
         systems: the difference of each bin by system.
         num_sentences: of each bin, written below its label.
-        x_title: whose length, in which unit.
-        y_title: what differs from what, with its unit.
+        x_title: the length on the axis, with its unit.
+        y_title: the difference, with its unit.
     """
     figure = _by_bin(
         _with_counts(bins, num_sentences), systems, f"{x_title}; number of sentences", y_title
@@ -125,7 +128,9 @@ def differences_by_length(
 
 
 def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measured]) -> go.Figure:
-    """Draw accuracy on contrastive pairs with its interval. You et al. 2020, Figure 5; Raganato et al. 2020, Figure 3.
+    """Draw accuracy on contrastive pairs by distance, with its interval.
+
+    Sources: You et al. 2020, Figure 5; Raganato et al. 2020, Figure 3.
 
     Args:
         distances: labels, in order, in words.
@@ -139,11 +144,11 @@ def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measure
 def speed_by_length(
     systems: Mapping[str, Line], y_title: str = "target tokens per second"
 ) -> go.Figure:
-    """Draw speed, or time, or memory, against length on logarithmic scales: a power of the length is a straight line.
+    """Draw speed, time or memory against length on logarithmic scales: a power law is a line.
 
     Args:
-        systems: lengths in tokens and what was measured, by system.
-        y_title: what was measured, with its unit.
+        systems: lengths in tokens and measured values, by system.
+        y_title: the measured quantity, with its unit.
     """
     check_drawn(systems)
     figure = curves(systems, "length, tokens", y_title)
@@ -160,10 +165,10 @@ def speed_by_length(
 
 
 def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
-    """Draw differences of BLEU as published, hollow and grey, beside those reproduced, with their intervals; the first row on top.
+    """Draw published differences of BLEU, hollow and grey, beside reproduced ones with intervals.
 
     Args:
-        rows: one a system or claim.
+        rows: one per system or claim, the first on top.
     """
     rows = list(rows)
     check_drawn(rows)
@@ -206,12 +211,14 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
 def changes(
     groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_title: str, y_title: str
 ) -> go.Figure:
-    """Draw changes with their intervals, a panel a group: squares where the whole interval lies below zero, circles elsewhere.
+    """Draw changes with their intervals, a panel per group.
+
+    Squares are changes whose whole interval is below zero, circles are the others.
 
     Args:
-        groups: by title, each change by its label, with the two ends of its interval.
-        x_title: what the labels are.
-        y_title: what changes, with its unit.
+        groups: title -> label of a change -> its value and the two ends of its interval.
+        x_title: the meaning of the labels.
+        y_title: the changing quantity, with its unit.
     """
     figure = panels(list(groups), 3, cell_height=260, shared_yaxes=True)
     for panel, group in enumerate(groups.values()):
@@ -248,7 +255,7 @@ _XY = "%{x:,.4~f}: %{y:,.4~f}"
 
 
 def _look(place: int) -> dict[str, Any]:
-    """Return how the line at a place looks: no two of the first twelve alike."""
+    """Return the look of the line at a place; the first twelve all differ."""
     again, place = divmod(place, len(COLORS))
     line, symbol = {"color": COLORS[place]}, SYMBOLS[place]
     if again:
@@ -271,7 +278,8 @@ def _by_bin(
     for place, (name, measured) in enumerate(systems.items()):
         check_labels(f"'{name}'", measured.values, len(labels), "bin")
         values, low, high = (np.asarray(numbers, dtype=float) for numbers in measured)
-        shift = 0.06 * (place - (len(systems) - 1) / 2)  # so that intervals do not hide each other
+        # Intervals are shifted so that they do not hide each other.
+        shift = 0.06 * (place - (len(systems) - 1) / 2)
         intervals = {
             "type": "data",
             "array": rounded(high - values),

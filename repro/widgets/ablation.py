@@ -1,4 +1,4 @@
-"""Ablation, pruning and comparison: the same sentence through a changed model, or through several."""
+"""Run a sentence through changed models: ablation, pruning, comparison."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class Ablation(Touchable):
     Args:
         translator: a trained model.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
 
     `heads.factors` and `heads.chosen` may be set, and so may `factor.value`, the factor of the
     chosen head.
@@ -79,7 +79,7 @@ class Ablation(Touchable):
         self._check_factors()
         site, layer, head = self.heads.chosen
         factor = self.heads.factors[site][layer][head]
-        # the slider would cut it, and lay what it cut over the head
+        # The slider would clip other factors, and put the clipped one on the head.
         if self.factor.min <= factor <= self.factor.max:
             self.factor.value = factor
 
@@ -114,13 +114,13 @@ class Ablation(Touchable):
 
 
 class Pruning(Touchable):
-    """Move along a list of pruned models: which heads are left, and what they make of a sentence.
+    """Move along a list of pruned models: their remaining heads, and their translations.
 
     Args:
-        models: (label, translator), the least pruned first; its translation is what the others are
-            compared with.
+        models: (label, translator), the least pruned first; others are compared with its
+            translation.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
 
     `level.value` is the label of the model shown.
     """
@@ -171,17 +171,17 @@ class Pruning(Touchable):
         self.words.message = "; ".join(filter(None, [heads, told_of(*readings.values())]))
 
     def static(self) -> str:
-        """Return the heads that are left and the translations."""
+        """Return the remaining heads and the translations."""
         return static_heads(self.heads.factors) + static_words(self.words.rows)
 
 
 class Comparison(Touchable):
-    """Send one sentence through several models; words that the first one does not have are marked.
+    """Send one sentence through several models; words missing in the first translation are marked.
 
     Args:
         models: label -> translator.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The claims table: what the papers say, what came out here, and on what evidence."""
+"""Show claims in a table: the papers' statements, our verdicts, and their evidence."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,10 @@ LONG = ("statement", "evidence")  # may break into lines
 
 
 class Table(anywidget.AnyWidget):
-    """Rows that a click on a heading sorts. `verdicts` are those shown, none = all, and `order` is the one that sorting follows."""
+    """Show rows that a click on a heading sorts.
+
+    `verdicts` are those shown, none = all; `order` is the one for sorting.
+    """
 
     _esm, _css = module("claims"), style("claims")
     columns = traitlets.List(list(COLUMNS)).tag(sync=True)
@@ -63,8 +66,11 @@ class ClaimsTable(Touchable):
 
 
 def _style(column: str) -> str:
-    """JupyterLab aligns tables to the right, as numbers want."""
-    return f'style="text-align: left; vertical-align: top; white-space: {"normal" if column in LONG else "nowrap"}"'
+    """Return the style of a cell; JupyterLab aligns tables to the right, as for numbers."""
+    return (
+        'style="text-align: left; vertical-align: top; white-space: '
+        f'{"normal" if column in LONG else "nowrap"}"'
+    )
 
 
 def _lines(text: str) -> str:

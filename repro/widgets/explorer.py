@@ -1,4 +1,4 @@
-"""The explorer: encoder, decoder and cross attention side by side, from a grid of heads to a single number."""
+"""Explore encoder, decoder and cross attention, from a grid of heads to a single number."""
 
 import math
 import zlib
@@ -29,7 +29,7 @@ from repro.widgets.parts import (
 )
 from repro.widgets.stills import labelled_picture, overview
 
-MAX_TOKENS = 500  # of a sentence or its translation: the number of weights grows with the square
+MAX_TOKENS = 500  # of a sentence or its translation: weights grow with the square
 SIDES = {
     "encoder_self": ("source", "source"),
     "decoder_self": ("target", "target"),
@@ -38,18 +38,18 @@ SIDES = {
 
 
 class Maps(anywidget.AnyWidget):
-    """The heads of all sites.
+    """Draw the heads of all sites.
 
-    What a saved notebook keeps is `shades`: every weight as a byte, 255 = 1, compressed, in the
-    order of sites, layers, heads, queries and keys. A view asks for the weights themselves and gets
-    them as 32-bit floats in the same order, so that a live notebook shows exact numbers and a saved
-    one stays small.
+    A saved notebook keeps `shades`: every weight as a byte, 255 = 1, compressed, in the order of
+    sites, layers, heads, queries and keys. A view asks for the weights themselves and gets them as
+    32-bit floats in the same order. So a live notebook shows exact numbers, and a saved one stays
+    small.
 
-    Traits: `source` and `target` tokens; `sites`: per site its title, the number of heads of each
-        layer, which tokens are queries and
-    keys, and per head its mean largest weight, entropy and distance on this sentence; `chosen`:
-    [site, layer, head]; `token`: {"side": "source" or "target", "index": number}, or {}; `message`
-    and `state` as in `Words`; `version` grows with every sentence.
+    Traits: `source` and `target` tokens; `chosen`: [site, layer, head]; `token`: {"side": "source"
+    or "target", "index": number}, or {}; `message` and `state` as in `Words`; `version` grows with
+    every sentence. `sites` has for each site its title, the number of heads of each layer, the
+    tokens of queries and keys, and per head its mean largest weight, entropy and distance on this
+    sentence.
     """
 
     _esm, _css = module("matrix", "maps"), style("matrix", "maps")
@@ -75,7 +75,7 @@ class Maps(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _answer(self, _, content: str, __) -> None:
-        # or the weights of one sentence could go out with the number of another
+        # Otherwise the weights of one sentence could be sent with the number of another.
         with ONE_AT_A_TIME:
             if content == "weights":
                 self.send({"version": self.version}, [self.weights.tobytes()])
@@ -87,7 +87,7 @@ class Explorer(Touchable):
     Args:
         translator: a trained model.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
 
     A sentence and its translation may have `MAX_TOKENS` tokens each.
 
@@ -137,7 +137,8 @@ class Explorer(Touchable):
                 }
             )
         self.maps.weights = np.concatenate(flat)
-        del weights, layers, flat  # of a long sentence they are large, and so is what comes next
+        # They are large for a long sentence, as is what follows.
+        del weights, layers, flat
         shades = np.clip(self.maps.weights, 0, 1)
         shades *= 255
         shades = np.rint(shades, out=shades).astype(np.uint8)
@@ -152,7 +153,10 @@ class Explorer(Touchable):
             self.maps.version += 1
 
     def static(self) -> str:
-        """Return a picture of all heads of each site, layers downwards and heads to the right, and the chosen head with its tokens."""
+        """Return a picture of all heads of each site, and of the chosen head with its tokens.
+
+        Layers go downwards, heads to the right.
+        """
         start, sites, detail = 0, "", ""
         for number, site in enumerate(self.maps.sites):
             queries, keys = (getattr(self.maps, site[side]) for side in ("queries", "keys"))
