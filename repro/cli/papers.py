@@ -1,4 +1,4 @@
-"""Run the papers' experiments, judge their claims, report, verify."""
+"""Commands on the papers: papers, run, claims, verify."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -37,13 +37,16 @@ if TYPE_CHECKING:
     from repro.papers.runner import Plan
     from repro.runs.jobs import HandOut
 
-MOST_SEEDS = 1000  # of one command: more are a slip of the finger
+MOST_SEEDS = 1000  # of one command: more are a typing mistake
 
 
 @click.command(short_help="List the papers, their experiments and claims.")
 @click.argument("name", required=False)
 def papers(name: str | None) -> None:
-    """List the papers, or the experiments and claims of the paper NAME, or one experiment as `repro run` has it (you2020.table2)."""
+    """List the papers, or the experiments and claims of the paper NAME.
+
+    NAME may also be one experiment, as in `repro run` (you2020.table2).
+    """
     from repro.papers import PAPERS, find_experiments, load_paper
 
     if name and "." in name:
@@ -62,7 +65,8 @@ def papers(name: str | None) -> None:
                 click.echo(f"        holds if {condition.describe()}")
         if not name:
             click.echo(
-                f"  {len(paper.experiments)} experiments, {len(paper.claims)} claims; repro papers {paper.name} lists them"
+                f"  {len(paper.experiments)} experiments, {len(paper.claims)} claims; repro papers "
+                f"{paper.name} lists them"
             )
 
 
@@ -138,7 +142,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     )
 
     def stored() -> "list[Record]":
-        # at first there may be none
+        # Before the first run the folder may not exist.
         return of_this_text(load_records(results, None, corpora), data) if results.is_dir() else []
 
     known = stored()
@@ -184,7 +188,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 def _asked_for(
     names: Sequence[str], scale: str
 ) -> "tuple[list[Arm], list[tuple[Paper, Experiment]], tuple[str, ...]]":
-    """Return the systems, the experiments and the settings that are among the names, each once."""
+    """Return the systems, the experiments and the overrides among the names, each once."""
     from repro.claims.arms import Arm
     from repro.papers import PAPERS, find_experiments
     from repro.presets import SYSTEMS
@@ -197,12 +201,12 @@ def _asked_for(
                 for paper, experiment in find_experiments("all")
                 if experiment.name == name
             ]
-            mend = (
+            fix = (
                 f"write {' or '.join(named)}"
                 if named
                 else did_you_mean(name, ["all", *PAPERS, *SYSTEMS])
             )
-            raise InputError(name, "is no paper, experiment or system", mend)
+            raise InputError(name, "is no paper, experiment or system", fix)
     systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
     others = [name for name in dict.fromkeys(names) if name not in SYSTEMS and name not in settings]
     experiments = [found for name in others for found in find_experiments(name)]
@@ -234,7 +238,7 @@ def _check_numbers(seeds: int, jobs: int) -> None:
 
 
 def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
-    """Return which corpus is trained on, after refusing a test set that is not there: before hours of training, not after."""
+    """Return the corpus to train on; refuse a missing test set before hours of training."""
     from repro.data.corpora import load_pairs
     from repro.presets import resolve
 
@@ -248,7 +252,7 @@ def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) 
 
 
 def _lacking_text(missing: "Plan") -> ReproError | None:
-    """Return what keeps the text of a training from being read, such as a training set that is not there."""
+    """Return the error of reading a training text, such as a missing file; None if all is there."""
     from repro.data.corpora import load_pairs
 
     texts = {
@@ -264,7 +268,10 @@ def _lacking_text(missing: "Plan") -> ReproError | None:
 
 
 def _check_models(missing: "Plan", settings: tuple[str, ...]) -> None:
-    """Refuse an unknown variant or option here and once, not by every worker; what experiments name is known."""
+    """Refuse an unknown variant or option once, before every worker does.
+
+    The options of experiments are known.
+    """
     if settings:
         from repro.core.transformer import Transformer
 
@@ -273,7 +280,7 @@ def _check_models(missing: "Plan", settings: tuple[str, ...]) -> None:
 
 
 def _check_parser(missing: "Plan") -> None:
-    """Miss a parser that is not installed before hours of training, not after."""
+    """Refuse a missing parser before hours of training."""
     parsed = [
         config.data
         for config, kind in missing.measures
@@ -286,7 +293,7 @@ def _check_parser(missing: "Plan") -> None:
 
 
 def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:
-    """Say on standard error how much there is to do, and how long that will take if runs like these are known."""
+    """Print the amount of work on standard error, and its duration if similar runs are known."""
     from repro.papers.runner import estimate_minutes
 
     minutes, again = estimate_minutes(missing, known, jobs), len(missing.trained_again())
@@ -309,7 +316,7 @@ def _list_trainings(missing: "Plan") -> None:
 
 
 def _workers(cluster: str | None) -> "HandOut":
-    """Return what hands the runs out: to processes of this machine, or to a Ray cluster."""
+    """Return the function that gives runs to processes of this machine, or to a Ray cluster."""
     from repro.runs.jobs import run_all
 
     if cluster is None:
@@ -326,7 +333,7 @@ def _tables(
     splits: Sequence[str],
     evidence: "Evidence",
 ) -> "list[Section]":
-    """Return the experiments, then the scores of the systems, a section for each test set."""
+    """Return the experiments, then the scores of the systems, a section per test set."""
     from repro.papers.report import Section, experiments_sections
     from repro.records.report import render
 
@@ -359,10 +366,11 @@ def _tables(
     help="Judge by this test set; given again, by all of them as one.  [default: test]",
 )
 def claims(name, scale, results, discard, splits) -> None:
-    """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the stored results, and store the verdicts with them.
+    """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the results.
 
-    A claim whose test was changed after its result was known is refused. On other test sets than
-    `test` those claims are judged that rest on scores alone.
+    The verdicts are stored with the results. A claim whose test was changed after its result was
+    known is refused. On other test sets than `test`, only claims that depend on scores alone are
+    judged.
     """
     from repro.claims.evidence import Evidence
     from repro.claims.pooling import AND
@@ -400,13 +408,13 @@ def claims(name, scale, results, discard, splits) -> None:
                     if kind_of(record) == "scores" and record["split"] != "dev"
                 }
             )
-            mend = (
+            fix = (
                 f"score one with repro run --split, or use one of {', '.join(known)}"
                 if known
                 else "score one with repro run --split"
             )
             raise InputError(
-                str(results), f"holds no run of {scale} that was scored on {split}", mend
+                str(results), f"holds no run of {scale} that was scored on {split}", fix
             )
         refused = _refusal_to_store(results / VERDICTS)
         verdicts = (
@@ -426,7 +434,7 @@ def claims(name, scale, results, discard, splits) -> None:
 
 
 def _refusal_to_store(folder: Path) -> MachineError | None:
-    """Return why nothing can be written into a folder, if so: results that others share may be for reading only."""
+    """Return why nothing can be written into a folder, if so: shared results may be read-only."""
     try:
         check_writable(folder)
     except MachineError as error:
@@ -435,7 +443,7 @@ def _refusal_to_store(folder: Path) -> MachineError | None:
 
 
 def _corpora(scale: str, arms: "Iterable[Arm]") -> set[str]:
-    """Return the corpora whose records tell something of a scale and of arms, some of which have a corpus of their own."""
+    """Return the corpora of a scale and of settings, some of which have a corpus of their own."""
     from repro.presets import resolve
 
     return {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in arms)}
@@ -450,13 +458,13 @@ def _corpora(scale: str, arms: "Iterable[Arm]") -> set[str]:
     "--strict", is_flag=True, help="End with exit code 3 if something could not be checked here."
 )
 def verify(results: Path, judge: bool, strict: bool) -> None:
-    """Derive stored numbers and verdicts again from the tables behind them, and look for edits by the manifest; any difference is an error.
+    """Derive stored numbers and verdicts again, and check for edits; any difference is an error.
 
-    Where behaviour.json lies beside the records, the code must also compute what it computed when
-    they were written.
+    Numbers come from the tables behind them, edits from the manifest. If behaviour.json is beside
+    the records, the code must also compute what it computed when they were written.
 
     With the corpora, the translations are scored again as well. What cannot be checked here is
-    counted, and is no error.
+    counted, and is not an error.
     """
     check_results(results)
 
@@ -489,7 +497,8 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
     again = [f"{_counted(found.numbers, 'number')} of {_counted(found.records, 'record')}"]
     again += [_counted(verdicts.numbers, "verdict")] if judge else []
     click.echo(
-        f"{' and '.join(again)} derived again: no fault{', of what could be checked here' if unchecked else ''}"
+        f"{' and '.join(again)} derived again: no "
+        f"fault{', of what could be checked here' if unchecked else ''}"
     )
     if unchecked and strict:
         raise MachineError(
