@@ -84,7 +84,7 @@ class Exercise:
             except (Exception, SystemExit, _TooLong) as error:
                 return (
                     _not_written(error, answer)
-                    or f"{_stop_of(error, answer)}\n{self._show_case(case)}"
+                    or f"{_describe_stop(error, answer)}\n{self._show_case(case)}"
                 )
             if not _equal(given, case, tolerance=0):
                 return f"changes what it is given; work on a copy\n{self._show_case(case)}"
@@ -108,7 +108,7 @@ class Exercise:
                 if _equal(_gradients(found, given), _gradients(expected, again), ROUNDED)
                 else NO_GRADIENT
             )
-        for what, kind, value in _as_kinds(found):
+        for what, kind, value in _other_kinds(found):
             if (
                 isinstance(expected, kind)
                 and not isinstance(found, kind)
@@ -119,14 +119,17 @@ class Exercise:
                     f"{type(found).__name__.lower()}"
                 )
         nearly = _equal(found, expected, ROUNDED)
-        said = self._known(answer) or (NEARLY if nearly else _shape_alone(found, expected))
+        said = self._known_mistake(answer) or (
+            NEARLY if nearly else _wrong_shape_only(found, expected)
+        )
         if said is None:
-            unlike = _unlike(found, expected)
+            unlike = _difference_in_kind(found, expected)
             said = f"not right yet{f': {unlike}' if unlike else ''}. Hint: {self.hint}"
         digits = 6 if nearly else 3
-        return f"{said}\n  yours{_show(found, digits)}\n  expected{_show(expected, digits)}"
+        yours, wanted = (_format_value(value, digits) for value in (found, expected))
+        return f"{said}\n  yours{yours}\n  expected{wanted}"
 
-    def _known(self, answer: Callable[..., Any]) -> str | None:
+    def _known_mistake(self, answer: Callable[..., Any]) -> str | None:
         """Return the explanation of the mistake that an answer agrees with wherever it returns.
 
         In a single case they may agree by chance. NaN is a mistake by itself. If none explains it,
@@ -143,11 +146,11 @@ class Exercise:
                 continue
             returned.append(case)
         numbers = [place for place, value in enumerate(found) if not _has_nan(value)]
-        return self._agreeing(found, returned) or self._agreeing(
+        return self._agreeing_mistake(found, returned) or self._agreeing_mistake(
             [found[p] for p in numbers], [returned[p] for p in numbers]
         )
 
-    def _agreeing(self, found: Sequence[Any], cases: Sequence[tuple]) -> str | None:
+    def _agreeing_mistake(self, found: Sequence[Any], cases: Sequence[tuple]) -> str | None:
         right = [self.definition(*copy.deepcopy(case)) for case in cases]
         if _equal(found, right):  # as they are if there is none
             return None
@@ -162,7 +165,10 @@ class Exercise:
         return "\n".join(
             [
                 "when called with",
-                *(f"  {name}{_show(value)}" for name, value in zip(names, case, strict=True)),
+                *(
+                    f"  {name}{_format_value(value)}"
+                    for name, value in zip(names, case, strict=True)
+                ),
             ]
         )
 
@@ -205,7 +211,7 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
     )
 
 
-def _shape_alone(found: Any, expected: Any) -> str | None:
+def _wrong_shape_only(found: Any, expected: Any) -> str | None:
     """Say that only the shape is wrong; None if that is not so."""
     both = (
         isinstance(found, torch.Tensor)
@@ -220,7 +226,7 @@ def _shape_alone(found: Any, expected: Any) -> str | None:
     return None
 
 
-def _unlike(found: Any, expected: Any) -> str | None:
+def _difference_in_kind(found: Any, expected: Any) -> str | None:
     """Return how an answer differs apart from its numbers; None if it does not.
 
     It may differ in kind, length or shape, or by NaN.
@@ -262,7 +268,7 @@ def _has_nan(found: Any) -> bool:
     return False
 
 
-def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
+def _other_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
     """Yield (contents, kind, value) for each other kind that a value converts to."""
     # It may not be numbers or rows of them, or be a tensor without data.
     with suppress(TypeError, ValueError, RuntimeError):
@@ -311,7 +317,7 @@ def _gradients(value: Any, arguments: tuple) -> list[torch.Tensor]:
         return [torch.zeros_like(part) for part in learned]
 
 
-def _show(value: Any, digits: int = 3) -> str:
+def _format_value(value: Any, digits: int = 3) -> str:
     """Format a value for print, with its shape if it is a tensor, on several lines if needed."""
     if not isinstance(value, torch.Tensor):
         return f" = {value:.{digits + 1}g}" if isinstance(value, float) else f" = {value!r}"
@@ -339,7 +345,7 @@ def _not_written(error: BaseException, answer: Callable[..., Any]) -> str | None
     )
 
 
-def _stop_of(error: BaseException, answer: Callable[..., Any]) -> str:
+def _describe_stop(error: BaseException, answer: Callable[..., Any]) -> str:
     """Say how a reader's function stopped, and in which line from its `def`, where known."""
     code = getattr(answer, "__code__", None)
     lines = [

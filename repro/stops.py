@@ -30,7 +30,7 @@ def asked() -> int | None:
     return 128 + _noted[0][0] if _noted else None
 
 
-def heed(update: int = 0) -> None:
+def raise_if_stopping(update: int = 0) -> None:
     """End the work if a stop was requested.
 
     Call it between two batches, when there is nothing new to save.
@@ -48,13 +48,13 @@ def at_once(update: int = 0) -> Iterator[None]:
 
     There must be nothing new to save in the block.
     """
-    heed(update)
+    raise_if_stopping(update)
     _saved.append(update)
     try:
         yield
     finally:
         _saved.pop()
-    heed(update)
+    raise_if_stopping(update)
 
 
 @contextlib.contextmanager
@@ -106,7 +106,7 @@ def _note(number: int, _frame: Any) -> None:
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
     # A library that catches this as its own error only delays the end of `at_once`.
     if _saved:
-        heed(_saved[-1])
+        raise_if_stopping(_saved[-1])
 
 
 def _say(line: str) -> None:

@@ -13,7 +13,7 @@ from paper_records import translations
 
 from repro.contrastive.scoring import _stored
 from repro.errors import InputError
-from repro.measures.contrastive import results_of
+from repro.measures.contrastive import contrastive_results
 from repro.papers.pruned import shape_of
 from repro.presets import resolve
 from repro.records.manifest import write_manifest
@@ -148,7 +148,7 @@ def swap_types(record: Record) -> None:
         "type",
         lambda types: types.__setitem__(slice(None), [other.get(of, of) for of in types]),
     )
-    for result, whole in zip(record["results"], results_of(record), strict=True):
+    for result, whole in zip(record["results"], contrastive_results(record), strict=True):
         result["accuracy"] = _stored(whole)
 
 

@@ -120,7 +120,7 @@ def at_least_one(batches: Iterable[Any]) -> Iterator[Any]:
     """
     is_read = False
     for batch in batches:
-        stops.heed()
+        stops.raise_if_stopping()
         is_read = True
         yield batch
     if not is_read:

@@ -49,8 +49,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.statistics.intervals import Estimate, Undefined
 
 Outcome = Literal["holds", "fails", "open", "one seed", "void"]
@@ -66,7 +66,7 @@ class Condition(Protocol):
     """One inequality of a claim."""
 
     @property
-    def arms(self) -> tuple[Arm, ...]:
+    def settings(self) -> tuple[Setting, ...]:
         """The settings that it compares."""
 
     @property
@@ -123,13 +123,13 @@ class Contrast:
         at_least, at_most: the bounds; None = none.
     """
 
-    terms: tuple[tuple[float, Arm], ...]
+    terms: tuple[tuple[float, Setting], ...]
     at_least: float | None = None
     at_most: float | None = None
 
     @property
-    def arms(self) -> tuple[Arm, ...]:
-        return tuple(arm for _, arm in self.terms)
+    def settings(self) -> tuple[Setting, ...]:
+        return tuple(setting for _, setting in self.terms)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -140,13 +140,15 @@ class Contrast:
 
     def describe(self) -> str:
         terms = " ".join(
-            f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):g} '}{arm}"
-            for weight, arm in self.terms
+            ("- " if weight < 0 else "+ ")
+            + ("" if abs(weight) == 1 else f"{abs(weight):g} ")
+            + str(setting)
+            for weight, setting in self.terms
         )
         return f"{terms.removeprefix('+ ')} {_bounds(self.at_least, self.at_most)} BLEU"
 
     def structure(self, scale: str) -> list[Any]:
-        terms = [[float(weight), _system(arm, scale)] for weight, arm in self.terms]
+        terms = [[float(weight), _system(setting, scale)] for weight, setting in self.terms]
         return ["BLEU", terms, *_as_floats(self.at_least, self.at_most)]
 
 
@@ -159,14 +161,14 @@ class Check:
         number: computes it, with an interval if it has one; raises `Undefined` if it does not
             exist. It is a named function, or a `functools.partial` of one with named arguments: the
             names identify the test.
-        arms: the settings that it compares.
+        settings: the settings that it compares.
         measures: kinds of records that it reads.
         at_least, at_most: the bounds; None = none.
     """
 
     what: str
     number: Callable[[Evidence], float | Estimate]
-    arms: tuple[Arm, ...]
+    settings: tuple[Setting, ...]
     measures: tuple[str, ...] = ()
     at_least: float | None = None
     at_most: float | None = None
@@ -187,10 +189,10 @@ class Check:
             (number.func, number.keywords) if isinstance(number, partial) else (number, {})
         )
         given = {
-            name: _system(value, scale) if isinstance(value, Arm) else value
+            name: _system(value, scale) if isinstance(value, Setting) else value
             for name, value in arguments.items()
         }
-        systems = [_system(arm, scale) for arm in self.arms]
+        systems = [_system(setting, scale) for setting in self.settings]
         bounds = _as_floats(self.at_least, self.at_most)
         return [function.__name__.lstrip("_"), given, systems, list(self.measures), *bounds]
 
@@ -253,18 +255,22 @@ class Claim:
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""
 
-    def arms(self) -> list[Arm]:
+    def settings(self) -> list[Setting]:
         """Return the settings that it needs trained, each once."""
-        return list(dict.fromkeys(arm for condition in self.conditions for arm in condition.arms))
+        return list(
+            dict.fromkeys(
+                setting for condition in self.conditions for setting in condition.settings
+            )
+        )
 
-    def measures(self) -> list[tuple[str, Arm]]:
+    def measures(self) -> list[tuple[str, Setting]]:
         """Return pairs (kind of record besides scores, setting) that it needs, each once."""
         return list(
             dict.fromkeys(
-                (kind, arm)
+                (kind, setting)
                 for condition in self.conditions
                 for kind in condition.measures
-                for arm in condition.arms
+                for setting in condition.settings
             )
         )
 
@@ -291,8 +297,8 @@ class Claim:
                 "not run",
                 missing=f"cannot be tested at {evidence.scale}: {self.elsewhere}",
             )
-        for kind, arm in self.measures():
-            evidence.check_measured(kind, arm)
+        for kind, setting in self.measures():
+            evidence.check_measured(kind, setting)
         try:
             judged = tuple(condition.judge(evidence) for condition in self.conditions)
         except NotMeasured as missing:
@@ -314,18 +320,18 @@ def decide(low: float, high: float, at_least: float | None, at_most: float | Non
     return "open"
 
 
-def not_worse(arm: Arm, than: Arm, margin: float) -> Contrast:
+def not_worse(setting: Setting, than: Setting, margin: float) -> Contrast:
     """Test non-inferiority: the setting loses at most `margin` BLEU."""
-    return Contrast(((1, arm), (-1, than)), at_least=-margin)
+    return Contrast(((1, setting), (-1, than)), at_least=-margin)
 
 
-def better(arm: Arm, than: Arm) -> Contrast:
+def better(setting: Setting, than: Setting) -> Contrast:
     """Test superiority: the interval of the difference is above zero."""
-    return Contrast(((1, arm), (-1, than)), at_least=0.0)
+    return Contrast(((1, setting), (-1, than)), at_least=0.0)
 
 
 def loss(
-    of: Arm, without: Arm, at_least: float | None = None, at_most: float | None = None
+    of: Setting, without: Setting, at_least: float | None = None, at_most: float | None = None
 ) -> Contrast:
     """Bound what the second setting loses against the first, in BLEU."""
     return Contrast(((1, of), (-1, without)), at_least, at_most)
@@ -356,8 +362,8 @@ def _counts(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _system(arm: Arm, scale: str) -> str:
-    return arm.config(scale).group_key()
+def _system(setting: Setting, scale: str) -> str:
+    return setting.config(scale).group_key()
 
 
 def _as_floats(*bounds: float | None) -> list[float | None]:

@@ -101,7 +101,7 @@ def _judged(stored: StoredCondition) -> Judged:
     return Judged(condition, outcome, Estimate(**about))
 
 
-def faults_of(values: Any) -> Iterator[str]:
+def verdict_faults(values: Any) -> Iterator[str]:
     """Yield a message for every fault in a file of verdicts; may raise after the first."""
     yield from type_faults(values, VerdictFile, "")
     for claim, verdict in values["verdicts"].items():

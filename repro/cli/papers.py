@@ -29,8 +29,8 @@ from repro.errors import (
 from repro.files import check_writable
 
 if TYPE_CHECKING:
-    from repro.claims.arms import Arm
     from repro.claims.evidence import Evidence, Record
+    from repro.claims.settings import Setting
     from repro.core.config import DataConfig
     from repro.papers import Experiment, Paper
     from repro.papers.report import Section
@@ -52,8 +52,8 @@ def papers(name: str | None) -> None:
     if name and "." in name:
         for paper, experiment in find_experiments(name):
             click.echo(f"{paper.name}: {paper.title}\n{_experiment_line(paper, experiment)}")
-            if experiment.arms:
-                click.echo(f"        trains {', '.join(map(str, experiment.arms))}")
+            if experiment.settings:
+                click.echo(f"        trains {', '.join(map(str, experiment.settings))}")
         return
     for paper in map(load_paper, [name] if name else PAPERS):
         click.echo(f"{paper.name}: {paper.title}")
@@ -122,21 +122,21 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         check_report(out)
 
     from repro.claims.evidence import Evidence
-    from repro.papers.runner import carry_out, plan
+    from repro.papers.runner import execute_plan, plan
     from repro.records.stored import load_records, of_this_text
 
-    systems, experiments, settings = _asked_for(names, scale)
+    systems, experiments, overrides = _asked_for(names, scale)
     _check_numbers(seeds, jobs)
-    data = _check_splits(scale, settings, splits)
+    data = _check_splits(scale, overrides, splits)
     corpora = _corpora(
         scale,
         [
             *systems,
             *(
-                arm
+                setting
                 for _, experiment in experiments
                 if experiment.runs_at(scale)
-                for arm in experiment.arms
+                for setting in experiment.settings
             ),
         ],
     )
@@ -153,7 +153,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         systems,
         splits,
     )
-    _check_models(missing, settings)
+    _check_models(missing, overrides)
     if not dry_run and (missing.trainings or missing.num_measurements()):
         check_writable(results)
     _announce(missing, known, jobs, results)
@@ -166,10 +166,10 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if dry_run:
         return _list_trainings(missing)
 
-    from repro.papers.report import write
+    from repro.papers.report import write_report
 
     try:
-        errors = carry_out(
+        errors = execute_plan(
             missing, results, jobs, lambda line: click.echo(line, err=True), _workers(cluster)
         )
     except Stopped as stopped:
@@ -178,7 +178,9 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     with damage_named(results):
         parts = _tables(experiments, systems, seeds, splits, Evidence(scale, stored()))
         for path in (
-            reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)) if parts else ()
+            reversed(write_report(parts, f"repro: {' '.join(names)} at {scale}", out))
+            if parts
+            else ()
         ):
             click.echo(path)
     if errors:
@@ -187,15 +189,15 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 
 def _asked_for(
     names: Sequence[str], scale: str
-) -> "tuple[list[Arm], list[tuple[Paper, Experiment]], tuple[str, ...]]":
+) -> "tuple[list[Setting], list[tuple[Paper, Experiment]], tuple[str, ...]]":
     """Return the systems, the experiments and the overrides among the names, each once."""
-    from repro.claims.arms import Arm
+    from repro.claims.settings import Setting
     from repro.papers import PAPERS, find_experiments
     from repro.presets import SYSTEMS
 
-    settings = given_once([name for name in names if "=" in name])
+    overrides = given_once([name for name in names if "=" in name])
     for name in names:
-        if name not in (*settings, *SYSTEMS, "all") and name.partition(".")[0] not in PAPERS:
+        if name not in (*overrides, *SYSTEMS, "all") and name.partition(".")[0] not in PAPERS:
             named = [
                 f"{paper.name}.{experiment.name}"
                 for paper, experiment in find_experiments("all")
@@ -207,22 +209,24 @@ def _asked_for(
                 else did_you_mean(name, ["all", *PAPERS, *SYSTEMS])
             )
             raise InputError(name, "is no paper, experiment or system", fix)
-    systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
-    others = [name for name in dict.fromkeys(names) if name not in SYSTEMS and name not in settings]
+    systems = [Setting(name, overrides) for name in dict.fromkeys(names) if name in SYSTEMS]
+    others = [
+        name for name in dict.fromkeys(names) if name not in SYSTEMS and name not in overrides
+    ]
     experiments = [found for name in others for found in find_experiments(name)]
     if experiments:
         check_translates(scale)
-    if settings and (experiments or not systems):
+    if overrides and (experiments or not systems):
         raise InputError(
-            " ".join(settings),
+            " ".join(overrides),
             "is for systems; an experiment has its own settings",
             "name systems alone, such as base",
         )
-    if seeded := [setting for setting in settings if setting.startswith("train.seed=")]:
+    if seeded := [override for override in overrides if override.startswith("train.seed=")]:
         raise InputError(
             seeded[0], "would make one run of all seeds", "use --seeds, which trains with 1 .. N"
         )
-    return systems, experiments, settings
+    return systems, experiments, overrides
 
 
 def _check_numbers(seeds: int, jobs: int) -> None:
@@ -237,13 +241,13 @@ def _check_numbers(seeds: int, jobs: int) -> None:
     check_jobs(jobs)
 
 
-def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
+def _check_splits(scale: str, overrides: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
     """Return the corpus to train on; refuse a missing test set before hours of training."""
     from repro.data.corpora import load_pairs
     from repro.presets import resolve
 
-    data = resolve(scale, overrides=settings).data
-    for split in (*splits, *(["test"] if settings else [])):
+    data = resolve(scale, overrides=overrides).data
+    for split in (*splits, *(["test"] if overrides else [])):
         if not load_pairs(data.corpus, data.source, data.target, split)[0]:
             raise InputError(
                 f"{data.corpus} {split}", "is empty", "put sentences there to score the systems on"
@@ -267,12 +271,12 @@ def _lacking_text(missing: "Plan") -> ReproError | None:
     return None
 
 
-def _check_models(missing: "Plan", settings: tuple[str, ...]) -> None:
+def _check_models(missing: "Plan", overrides: tuple[str, ...]) -> None:
     """Refuse an unknown variant or option once, before every worker does.
 
     The options of experiments are known.
     """
-    if settings:
+    if overrides:
         from repro.core.transformer import Transformer
 
         for config in missing.trainings:
@@ -328,7 +332,7 @@ def _workers(cluster: str | None) -> "HandOut":
 
 def _tables(
     experiments: "list[tuple[Paper, Experiment]]",
-    systems: "list[Arm]",
+    systems: "list[Setting]",
     seeds: int,
     splits: Sequence[str],
     evidence: "Evidence",
@@ -341,9 +345,9 @@ def _tables(
     for split in dict.fromkeys(("test", *splits)):
         scored = [
             record
-            for arm in systems
+            for setting in systems
             for seed in range(1, seeds + 1)
-            for record in evidence.find("scores", arm, seed, split=split)
+            for record in evidence.find("scores", setting, seed, split=split)
         ]
         parts += [Section(render(scored).rstrip(), {}, f"systems.{split}")] if scored else []
     return parts
@@ -376,7 +380,14 @@ def claims(name, scale, results, discard, splits) -> None:
     from repro.claims.pooling import AND
     from repro.claims.verdict_fields import as_verdict
     from repro.papers.report import inexact_note
-    from repro.papers.verdicts import TEST, claims_of, counts, judge, of_scores, update
+    from repro.papers.verdicts import (
+        TEST,
+        claims_of,
+        count_verdicts,
+        judge,
+        of_scores,
+        update_verdicts,
+    )
     from repro.records.schema import kind_of
     from repro.records.stored import VERDICTS, load_records
 
@@ -397,7 +408,9 @@ def claims(name, scale, results, discard, splits) -> None:
     )
     with damage_named(results):
         records = load_records(
-            results, None, _corpora(scale, [arm for claim in judged for arm in claim.arms()])
+            results,
+            None,
+            _corpora(scale, [setting for claim in judged for setting in claim.settings()]),
         )
         evidence = Evidence(scale, records, split)
         if split != TEST and not evidence.all("scores"):
@@ -420,13 +433,13 @@ def claims(name, scale, results, discard, splits) -> None:
         verdicts = (
             [*map(as_verdict, judge(judged, evidence).values())]
             if refused
-            else update(results, scale, judged, evidence, discard)
+            else update_verdicts(results, scale, judged, evidence, discard)
         )
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<15} {claim.statement}")
         for line in verdict.evidence or [verdict.reason]:
             click.echo(f"      {line}")
-    click.echo(", ".join(f"{count} {status}" for status, count in counts(verdicts).items()))
+    click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
     if note := inexact_note(evidence):
         click.echo(note)
     if refused:
@@ -442,11 +455,14 @@ def _refusal_to_store(folder: Path) -> MachineError | None:
     return None
 
 
-def _corpora(scale: str, arms: "Iterable[Arm]") -> set[str]:
+def _corpora(scale: str, settings: "Iterable[Setting]") -> set[str]:
     """Return the corpora of a scale and of settings, some of which have a corpus of their own."""
     from repro.presets import resolve
 
-    return {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in arms)}
+    return {
+        resolve(scale).data.corpus,
+        *(setting.config(scale).data.corpus for setting in settings),
+    }
 
 
 @click.command(short_help="Derive the stored numbers and verdicts again.")

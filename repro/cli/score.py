@@ -237,13 +237,15 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     check_results(results)
 
     from repro.claims.evidence import Evidence
-    from repro.papers.report import sections, write
+    from repro.papers.report import report_sections, write_report
     from repro.records.stored import load_records
 
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
         for path in reversed(
-            write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)
+            write_report(
+                report_sections(scale, evidence, results), f"repro: five papers at {scale}", out
+            )
         ):
             click.echo(path)
 

@@ -122,7 +122,7 @@ def cross_entropies(
         disable=quiet,
     ) as bar:
         for indices in bar:
-            stops.heed()
+            stops.raise_if_stopping()
             batch = pairs.batch(indices).to(device)
             means = token_means(model(batch.src, batch.tgt_in), batch.tgt_out)
             found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)

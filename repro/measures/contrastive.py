@@ -62,10 +62,10 @@ def measure_contrastive(run: Run) -> dict[str, Any]:
     if places:
         with scaled_heads(translator.model, without_in_every_layer(places, last)):
             results.append({"masked": str(last + 1), **score_suite(translator, suite)})
-    return packed(results)
+    return pack_results(results)
 
 
-def packed(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def pack_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Move the items of contrastive results into a table.
 
     It has a row per scored sentence; candidate 0 is the reference.
@@ -92,13 +92,13 @@ def packed(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def results_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+def contrastive_results(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the results of a contrastive record with their items, as `score_suite` made them."""
-    found = _unpacked(record["tables"]["items"])
+    found = _unpack_items(record["tables"]["items"])
     return [result | {"items": found[number]} for number, result in enumerate(record["results"])]
 
 
-def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
+def _unpack_items(table: Table) -> dict[int, dict[str, Any]]:
     """Return the items of each result by its number."""
     numbers, candidates, values = (
         table[name].tolist() for name in ("result", "candidate", "cross_entropy")
@@ -139,7 +139,7 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
     Raises:
         DamagedFileError: accuracies do not follow from the stored cross entropies.
     """
-    for result in results_of(record):
+    for result in contrastive_results(record):
         check_record(result)
         yield from [None] * len(result["accuracy"])
 
@@ -151,7 +151,7 @@ def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
         MachineError: the text of the pairs is not at hand.
     """
     suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
-    for result in results_of(record):
+    for result in contrastive_results(record):
         types, origins = result["items"]["type"], result["items"]["origin"]
         if result["suite"]["sha256"] != suite.fingerprint:
             yield f"pairs: are others than those of {suite.name}"

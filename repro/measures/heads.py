@@ -129,14 +129,14 @@ def describe_heads(
             ),
         },
         "sites": {
-            site: _site(
+            site: _site_fields(
                 found,
                 {name: values[site] for name, values in importance.items()},
                 syntax if site == "encoder_self" else None,
             )
             for site, found in statistics.items()
         },
-        "syntax": None if syntax is None else _syntax(syntax),
+        "syntax": None if syntax is None else _syntax_fields(syntax),
     }
 
 
@@ -270,7 +270,7 @@ def _batches(
     ]
 
 
-def _site(
+def _site_fields(
     found: HeadStatistics,
     importance: dict[str, list[np.ndarray | None]],
     syntax: SyntaxStatistics | None,
@@ -283,22 +283,22 @@ def _site(
         for name, layers in importance.items()
     }
     roles = head_roles(found, None if syntax is None else syntax.syntactic)
-    return {name: _json(value) for name, value in values.items()} | {
+    return {name: _to_json(value) for name, value in values.items()} | {
         "roles": [[list(head) for head in layer] for layer in roles]
     }
 
 
-def _syntax(found: SyntaxStatistics) -> dict[str, Any]:
+def _syntax_fields(found: SyntaxStatistics) -> dict[str, Any]:
     def by_name(values: np.ndarray) -> dict[str, dict[str, Any]]:
         return {
-            name: dict(zip(DIRECTIONS, map(_json, rows), strict=True))
+            name: dict(zip(DIRECTIONS, map(_to_json, rows), strict=True))
             for name, rows in zip(RELATIONS, values, strict=True)
         }
 
     return {
         "accuracy": by_name(found.accuracy),
         "margin": by_name(found.margin),
-        "baseline": dict(zip(RELATIONS, _json(found.baseline), strict=True)),
+        "baseline": dict(zip(RELATIONS, _to_json(found.baseline), strict=True)),
         "positions": {
             relation: {str(offset): count for offset, count in counts.items()}
             for relation, counts in found.positions.items()
@@ -314,10 +314,10 @@ def _padded(layer: np.ndarray | None, width: int) -> np.ndarray:
     return row
 
 
-def _json(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """Convert an array to nested lists: whole numbers as int, others rounded, NaN as None."""
     if isinstance(value, np.ndarray):
-        return [_json(row) for row in value] if value.ndim else _json(value.item())
+        return [_to_json(row) for row in value] if value.ndim else _to_json(value.item())
     value = float(value)
     if np.isnan(value):
         return None

@@ -32,12 +32,12 @@ def bytes_per_token(config: RunConfig) -> float:
     with torch.random.fork_rng(devices=[]):
         model = Transformer(config.model, config.data.vocab_size, PAD_ID, length_ratio=1.0).train()
         (less, few), (more, many) = (
-            _kept(model, config, num_pairs) for num_pairs in (PAIRS, 2 * PAIRS)
+            _kept_bytes(model, config, num_pairs) for num_pairs in (PAIRS, 2 * PAIRS)
         )
     return (more - less) / (many - few)
 
 
-def _kept(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, int]:
+def _kept_bytes(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, int]:
     """Return (bytes kept, target tokens) of an update on a number of pairs."""
     ids = [[EOS_ID] * (STEPS - 1)] * num_pairs  # and an end mark
     batch = EncodedPairs(ids, ids, config.model.source_end_mark).batch(range(num_pairs))

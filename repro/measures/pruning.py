@@ -74,7 +74,7 @@ def sweep(
         report: called with a line on the work ahead, and with one as each run ends.
 
     Returns:
-        A point per run, most heads first; see `nearest`.
+        A point per run, most heads first; see `nearest_point`.
 
     Raises:
         InputError: no penalty to begin with, or a base outside the folder of runs.
@@ -121,7 +121,7 @@ def sweep(
         for outcome, config in zip(outcomes, configs, strict=True):
             if isinstance(outcome, ReproError):
                 raise outcome
-            points[config.train.gate_penalty] = point_of(
+            points[config.train.gate_penalty] = pruning_point(
                 Run(base.path.parent / outcome["run"]), split
             )
     return sorted(points.values(), key=lambda point: (-point.heads, point.penalty))
@@ -174,7 +174,7 @@ def _rounded(penalty: float) -> float:
     return float(f"{penalty:.3g}")
 
 
-def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
+def nearest_point(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
     """Return the point whose number of heads is nearest to the wanted one.
 
     Of several, it is the one with most heads, then with the lowest penalty. Scores do not count:
@@ -189,7 +189,7 @@ def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
     return min(points, key=lambda point: (abs(point.heads - wanted), -point.heads, point.penalty))
 
 
-def point_of(run: Run, split: str = "test") -> PruningPoint:
+def pruning_point(run: Run, split: str = "test") -> PruningPoint:
     """Return the point of a finished pruning run, with the BLEU of its gated model.
 
     Raises:
@@ -213,11 +213,11 @@ SERIES = {"encoder": ("encoder_self",), "all": SITES}
 SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}
 
 
-MAX_RUNS = {"encoder": 6, "all": 5}
+SERIES_MAX_RUNS = {"encoder": 6, "all": 5}
 
 
 # Counted in trainings of half the length for one model: sweeps, controls and a shape from scratch.
-TRAININGS = sum(MAX_RUNS.values()) + len(SERIES) + 1
+TRAININGS = sum(SERIES_MAX_RUNS.values()) + len(SERIES) + 1
 
 
 def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -241,16 +241,16 @@ def _measure_one(run: Run) -> dict[str, Any]:
     for name, sites in SERIES.items():
         num_heads = sum(len(layer) for site in sites for layer in whole[site])
         wanted = wanted_heads(name, num_heads)
-        points = sweep(run, wanted, sites, max_runs=MAX_RUNS[name], report=lambda *_: None)
+        points = sweep(run, wanted, sites, max_runs=SERIES_MAX_RUNS[name], report=lambda *_: None)
         control = train_and_evaluate(continued_config(run, sites))
         series[name] = {
             "heads": num_heads,
-            "points": [_describe(point) for point in points],
+            "points": [_point_fields(point) for point in points],
             "continued": control["config_digest"],
         }
         records += [*(evaluate_run(point.run) for point in points), control]
         if name == "all":
-            small = save_pruned(nearest(points, wanted[-1]).run)
+            small = save_pruned(nearest_point(points, wanted[-1]).run)
             scratch = train_and_evaluate(from_scratch_config(small))
             records += [evaluate_run(small), scratch]
             series["scratch"] = {
@@ -269,7 +269,7 @@ def wanted_heads(name: str, num_heads: int) -> list[int]:
     return [max(1, int(share * num_heads)) for share in SHARES[name]]
 
 
-def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
+def penalties_tried(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
     """Return the penalties that the search of a series tried, as far as their results are known.
 
     Args:
@@ -280,14 +280,16 @@ def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> li
     tried: dict[float, int] = {}
     missing: list[float] = []
     while not missing and (
-        queue := penalties_to_try(tried, wanted_heads(name, num_heads), max_runs=MAX_RUNS[name])
+        queue := penalties_to_try(
+            tried, wanted_heads(name, num_heads), max_runs=SERIES_MAX_RUNS[name]
+        )
     ):
         tried |= {penalty: heads[penalty] for penalty in queue if penalty in heads}
         missing = [penalty for penalty in queue if penalty not in heads]
     return sorted([*tried, *missing])
 
 
-def _describe(point: PruningPoint) -> dict[str, Any]:
+def _point_fields(point: PruningPoint) -> dict[str, Any]:
     model = load_model(point.run)
     return {
         "run": point.run.name,

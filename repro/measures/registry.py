@@ -123,7 +123,7 @@ def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
     pairs = EncodedPairs(src, tgt, run.config.model.source_end_mark)
     shares: dict[str, list[float]] = {"encoder_self": [], "decoder_self": []}
     for start in range(0, len(pairs), BATCH):
-        stops.heed()
+        stops.raise_if_stopping()
         batch = pairs.batch(range(start, min(start + BATCH, len(pairs))))
         weights = collect_weights(translator.model, batch.src, batch.tgt_in)
         for site, ids in (("encoder_self", batch.src), ("decoder_self", batch.tgt_in)):

@@ -87,7 +87,7 @@ def evaluate_run(
         / "evaluations"
         / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
     )
-    if run.is_finished and _is_what_it_would_be(path, run, split, search, (sources, refs)):
+    if run.is_finished and _is_up_to_date(path, run, split, search, (sources, refs)):
         return load_record(path)
     translator = load_translator(run)
     start = time.perf_counter()
@@ -99,7 +99,7 @@ def evaluate_run(
         "seconds": round(seconds, 2),
         "sentences_per_second": round(len(sources) / seconds, 1),
     }
-    record = _describe(run, split, search, (sources, refs), hyps, decoding)
+    record = _score_record(run, split, search, (sources, refs), hyps, decoding)
     try:
         write_record(path, record)
     # A run in a shared folder may be read-only.
@@ -154,15 +154,13 @@ def _check_version(run: Run) -> None:
         )
 
 
-def _is_what_it_would_be(
-    path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs
-) -> bool:
+def _is_up_to_date(path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs) -> bool:
     """Whether the record at a path is what its translations give; an edited or cut one is not."""
     try:
         kept = load_record(path)
         if kind_of(kept) != "scores":
             return False
-        derived = _describe(run, split, search, pairs, hypotheses_of(kept), kept["decoding"])
+        derived = _score_record(run, split, search, pairs, hypotheses_of(kept), kept["decoding"])
         if not kept["tables"]["references"].is_sound():
             return False
     # The file is missing or damaged, or translations and references differ in number.
@@ -187,7 +185,7 @@ def describe_run(run: Run) -> dict[str, Any]:
     }
 
 
-def _describe(
+def _score_record(
     run: Run,
     split: str,
     search: SearchConfig,

@@ -65,7 +65,7 @@ def _sentences_per_second(translator: Translator, sources: list[str]) -> float:
     encoded.sort(key=len)
     start = time.perf_counter()
     for first in range(0, len(encoded), BATCH):
-        stops.heed()
+        stops.raise_if_stopping()
         state = model.start(pad(encoded[first : first + BATCH]))
         tokens = torch.full((len(state.source_blocked), 1), BOS_ID)
         for _ in range(STEPS):

@@ -5,7 +5,7 @@ and renders the results beside the printed numbers. A paper is a file here and a
 
     papers      PAPERS, load_paper, find_experiments, Paper, Experiment, Deviation, zeng2021,
                 printed_numbers
-    evidence    Arm, Evidence, NotMeasured, PRUNED, REFERENCE_WORDS, equal_parts
+    evidence    Setting, Evidence, NotMeasured, PRUNED, REFERENCE_WORDS, equal_parts
     claims      Claim, Check, better, not_worse, decide, STATUSES, claims_of, of_scores
     verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
                 scales_with_verdicts, further_test_sets
@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Claim
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.errors import InputError, did_you_mean
 from repro.lazy import attach
 
@@ -30,33 +30,33 @@ if TYPE_CHECKING:
     from repro.claims.evidence import NotMeasured
     from repro.papers import zeng2021
     from repro.papers.figures import gap_figure, head_figures, layer_cost
-    from repro.papers.printed import printed as printed_numbers
+    from repro.papers.printed import printed_numbers
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section
     from repro.papers.tables import Row, score_table, status_line
     from repro.papers.verdicts import (
         as_verdict,
         claims_of,
+        count_verdicts,
         further_test_sets,
         judge,
+        load_verdicts,
         of_scores,
         scales_with_verdicts,
         side_by_side,
+        update_verdicts,
     )
-    from repro.papers.verdicts import counts as count_verdicts
-    from repro.papers.verdicts import load as load_verdicts
-    from repro.papers.verdicts import update as update_verdicts
     from repro.records.sentences import REFERENCE_WORDS
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 __all__ += [
     "PAPERS",
-    "Arm",
     "Claim",
     "Deviation",
     "Evidence",
     "Experiment",
     "Paper",
+    "Setting",
     "find_experiments",
     "load_paper",
 ]
@@ -72,7 +72,7 @@ class Experiment:
         name: such as `table2`, unique in its paper.
         place: such as `Table 2`.
         title: the comparison, in one line.
-        arms: the settings that are trained and scored.
+        settings: the settings that are trained and scored.
         render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while
             something is missing.
         measures: kind of record -> the settings that need one.
@@ -85,9 +85,9 @@ class Experiment:
     name: str
     place: str
     title: str
-    arms: tuple[Arm, ...]
+    settings: tuple[Setting, ...]
     render: Callable[[Evidence], str]
-    measures: Mapping[str, tuple[Arm, ...]] = field(default_factory=dict)
+    measures: Mapping[str, tuple[Setting, ...]] = field(default_factory=dict)
     figures: Callable[[Evidence], dict[str, Any]] | None = None
     said: tuple[str, ...] = ()
     scales: tuple[str, ...] | None = None
@@ -107,7 +107,7 @@ class Deviation:
     here: str
 
 
-def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[Deviation, ...]:
+def common_deviations(shape: str, training: str, search: str, score: str) -> tuple[Deviation, ...]:
     """Return the deviations that all papers share: shape, training, search and score.
 
     Each of these moves BLEU as much as some of the claimed effects, but for all compared systems at

@@ -10,11 +10,11 @@ from plotly.graph_objects import Figure
 
 from repro import plots
 from repro.analysis.weights import weights
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, Record
+from repro.claims.settings import Setting
 from repro.core.attention.fixed import PATTERNS
 from repro.core.config import SELF_SITES, SITES
-from repro.papers.heads import numbers
+from repro.papers.heads import head_numbers
 from repro.papers.suites import distances_by_system
 from repro.plots import Measured
 from repro.statistics.intervals import Estimate
@@ -32,17 +32,19 @@ PATTERNS_EXPLAINED = (
 
 
 def gap_figure(
-    evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str
+    evidence: Evidence, settings: Sequence[Setting], column: str, edges: Sequence[float], what: str
 ) -> Figures:
     """Draw differences to the first setting by bins of the test set, with 95 % intervals."""
-    first, others = arms[0], evidence.scored(arms[1:])
-    found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others}
+    first, others = settings[0], evidence.scored(settings[1:])
+    found = {
+        str(setting): evidence.gap_by([(1, setting), (-1, first)], column, edges)
+        for setting in others
+    }
     gaps = {name: [gap for _, _, gap in bins] for name, bins in found.items()}
     systems = {name: _measured(of) for name, of in gaps.items()}
     labels, counts, _ = zip(*next(iter(found.values())), strict=True)
     title = (
-        f"BLEU against {first} by "
-        f"{what}{_what_intervals_know(gap for of in gaps.values() for gap in of)}"
+        f"BLEU against {first} by {what}{_interval_note(gap for of in gaps.values() for gap in of)}"
     )
     return {
         title: plots.differences_by_length(
@@ -52,17 +54,17 @@ def gap_figure(
 
 
 def masked_length_figure(
-    evidence: Evidence, arm: Arm, head: str, column: str, edges: Sequence[float], what: str
+    evidence: Evidence, setting: Setting, head: str, column: str, edges: Sequence[float], what: str
 ) -> Figures:
     """Draw the change in BLEU from masking a head, by bins of the test set."""
-    bins = evidence.bins(arm, column, edges)
-    losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
+    bins = evidence.bins(setting, column, edges)
+    losses = [evidence.masked(setting, head, inside) for _, _, inside in bins]
     measured = _measured(losses, sign=-1)
     labels, counts = [name for name, _, _ in bins], [len(inside) for _, _, inside in bins]
-    title = f"Change in BLEU with head {head} masked, by {what}{_what_intervals_know(losses)}"
+    title = f"Change in BLEU with head {head} masked, by {what}{_interval_note(losses)}"
     return {
         title: plots.differences_by_length(
-            labels, {str(arm): measured}, counts, what, "change in BLEU"
+            labels, {str(setting): measured}, counts, what, "change in BLEU"
         )
     }
 
@@ -74,7 +76,7 @@ def _measured(estimates: Sequence[Estimate], sign: int = 1) -> Measured:
     return Measured(values, [low for low, _ in ends], [high for _, high in ends])
 
 
-def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
+def _interval_note(estimates: Iterable[Estimate]) -> str:
     """Return the addition to a title whose intervals exclude seed-to-seed variation."""
     return (
         ""
@@ -83,13 +85,13 @@ def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
     )
 
 
-def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:
+def map_figures(evidence: Evidence, setting: Setting, site: str) -> Figures:
     """Draw the attention maps of all heads of a site, on the sentence of the record."""
-    record = evidence.one("maps", arm)
+    record = evidence.one("maps", setting)
     queries = record["source"] if site == "encoder_self" else record["target"]
     keys = record["target"] if site == "decoder_self" else record["source"]
     layers = [None if layer is None else np.array(layer) for layer in record["weights"][site]]
-    return {f"{arm}, {site}": plots.attention_grid(layers, queries, keys)}
+    return {f"{setting}, {site}": plots.attention_grid(layers, queries, keys)}
 
 
 def offset_gallery(_evidence: Evidence) -> Figures:
@@ -113,30 +115,34 @@ def pattern_figure(_evidence: Evidence) -> Figures:
     }
 
 
-def distance_figure(evidence: Evidence, arm: Arm) -> Figures:
+def distance_figure(evidence: Evidence, setting: Setting) -> Figures:
     """Draw the mean distance of the largest weight of every head (You et al. 2020, Figure 2)."""
-    sites = {site: numbers(evidence, arm, site, "distance") for site in SITES}
+    sites = {site: head_numbers(evidence, setting, site, "distance") for site in SITES}
     return {
-        f"Mean distance of the largest weight, {arm}": plots.head_bars(sites, "distance, tokens")
+        f"Mean distance of the largest weight, {setting}": plots.head_bars(
+            sites, "distance, tokens"
+        )
     }
 
 
-def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
+def entropy_figure(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
     """Draw the entropy of the heads by layer (Zeng et al. 2021, Figure 4)."""
-    arms = evidence.having("heads", arms)
+    settings = evidence.having("heads", settings)
     return {
         f"Entropy, {site}": plots.entropy_by_layer(
-            {str(arm): numbers(evidence, arm, site, "entropy") for arm in arms}
+            {str(setting): head_numbers(evidence, setting, site, "entropy") for setting in settings}
         )
         for site in SELF_SITES
     }
 
 
-def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
+def histogram_figure(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
     """Draw histograms of the attention weights (Zeng et al. 2021, Figure 5)."""
-    arms, figures = evidence.having("heads", arms), {}
+    settings, figures = evidence.having("heads", settings), {}
     for site in SELF_SITES:
-        counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
+        counts = {
+            str(setting): head_numbers(evidence, setting, site, "histogram") for setting in settings
+        }
         num_layers = min(map(len, counts.values()))
         # The paper shows the first, third and sixth of six layers.
         layers = sorted({0, (num_layers - 1) // 2, num_layers - 1})
@@ -144,31 +150,34 @@ def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
     return figures
 
 
-def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
+def divergence_figures(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
     """Draw the divergence of each pair of layers (Zeng et al. 2021, Figure 7)."""
-    arms = evidence.having("heads", arms)
+    settings = evidence.having("heads", settings)
     return {
         f"Divergence of layers, {site}": plots.divergence_matrix(
-            {str(arm): numbers(evidence, arm, site, "divergence") for arm in arms}
+            {
+                str(setting): head_numbers(evidence, setting, site, "divergence")
+                for setting in settings
+            }
         )
         for site in SELF_SITES
     }
 
 
-def relevance_figures(evidence: Evidence, arm: Arm) -> Figures:
+def relevance_figures(evidence: Evidence, setting: Setting) -> Figures:
     """Draw confidence, relevance and roles of the encoder's heads.
 
     Source: Voita et al. 2019, Figures 1 and 2.
     """
-    record = evidence.one("heads", arm)
+    record = evidence.one("heads", setting)
     return {name: figure for name, figure in head_figures(record).items() if name != "Distance"}
 
 
-def rare_words_figure(evidence: Evidence, arm: Arm) -> Figures:
+def rare_words_figure(evidence: Evidence, setting: Setting) -> Figures:
     """Draw how often each encoder head points to rare words (Voita et al. 2019, section 5.3)."""
-    share = {"encoder_self": numbers(evidence, arm, "encoder_self", "two_rarest")}
+    share = {"encoder_self": head_numbers(evidence, setting, "encoder_self", "two_rarest")}
     return {
-        f"Queries that point to one of the two rarest tokens, {arm}": plots.head_values(
+        f"Queries that point to one of the two rarest tokens, {setting}": plots.head_values(
             share, "share of queries", (0, 1)
         )
     }
@@ -220,15 +229,19 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
 
 
 def accuracy_figure(
-    evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None, where: str = ""
+    evidence: Evidence,
+    error: str,
+    settings: Sequence[Setting],
+    masked: str | None = None,
+    where: str = "",
 ) -> Figures:
     """Draw the accuracy on one type of contrastive pair by distance, also with a head masked.
 
     Args:
-        evidence, error, arms, masked: see `distances_by_system`.
+        evidence, error, settings, masked: see `distances_by_system`.
         where: added to the title.
     """
-    by_system = distances_by_system(evidence, error, arms, masked)
+    by_system = distances_by_system(evidence, error, settings, masked)
     labels = list(next(iter(by_system.values())))
     systems = {
         name: Measured(

@@ -10,7 +10,7 @@ import pandas as pd
 from repro.claims.conditions import Verdict
 from repro.claims.verdict_fields import as_verdict
 from repro.errors import InputError, did_you_mean
-from repro.papers.verdicts import claims_of, load, verdict_places
+from repro.papers.verdicts import claims_of, load_verdicts, verdict_places
 from repro.records.schema import kind_of
 from repro.records.stored import group_key, load_records, search_of
 from repro.records.translations import statistics_of
@@ -109,7 +109,7 @@ def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
         raise errors[0]
     statements = {claim.name: claim.statement for claim in claims_of()}
     for scale, split in places:
-        for claim, stored in load(folder, scale, split).items():
+        for claim, stored in load_verdicts(folder, scale, split).items():
             verdict = as_verdict(stored)
             about = {
                 "scale": scale,

@@ -41,7 +41,7 @@ class Printed:
         return self.value
 
 
-def printed(paper: str, place: str, **cell: str) -> list[Printed]:
+def printed_numbers(paper: str, place: str, **cell: str) -> list[Printed]:
     """Return the printed numbers of a table or figure, in the order of the page.
 
     Args:
@@ -56,7 +56,7 @@ def printed(paper: str, place: str, **cell: str) -> list[Printed]:
     ]
 
 
-def remarks(paper: str, place: str) -> list[Printed]:
+def printed_remarks(paper: str, place: str) -> list[Printed]:
     """Return the numbers that a paper's text gives about a table or figure (`Figure 3 / text`)."""
     return [
         number

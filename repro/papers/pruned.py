@@ -5,32 +5,33 @@ from typing import Any
 
 import numpy as np
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.core.config import ModelConfig, from_dict
 from repro.core.transformer import Transformer
 from repro.measures.pruning import SERIES
-from repro.papers.heads import over_models
+from repro.papers.heads import mean_over_seeds
 from repro.statistics.intervals import Estimate, Undefined
 
 # Eight heads per layer, as in the paper: at fewer there is little to prune.
-PRUNED = Arm("base", ("model.num_heads=8",))
+PRUNED = Setting("base", ("model.num_heads=8",))
 NOT_OF_ONE = "delete both records and run it again"
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
 
-def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
+def pruning_series_by_seed(evidence: Evidence) -> dict[int, dict[str, Any]]:
     """Return the pruning series by the seed of the model that they started from.
 
     Raises:
         NotMeasured: there is none.
     """
     return {
-        seed: sweep_of(evidence, seed) for seed in evidence.shared_seeds(["pruning"], (PRUNED,))
+        seed: pruning_series(evidence, seed)
+        for seed in evidence.shared_seeds(["pruning"], (PRUNED,))
     }
 
 
-def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
+def pruning_series(evidence: Evidence, seed: int) -> dict[str, Any]:
     """Return the pruning series of the model of a seed.
 
     Raises:
@@ -46,7 +47,7 @@ def change_at(evidence: Evidence, share: float) -> Estimate:
     is the mean over seeds; a seed for which no penalty left so few heads is left out.
     """
     pairs = []
-    for series in (found["encoder"] for found in sweeps(evidence).values()):
+    for series in (found["encoder"] for found in pruning_series_by_seed(evidence).values()):
         few = [
             point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]
         ]
@@ -71,7 +72,7 @@ def pruned_minus_scratch(evidence: Evidence) -> Estimate:
 
     The models are those pruned at all sites to nearest a quarter of their heads.
     """
-    pairs = [series["scratch"] for series in sweeps(evidence).values()]
+    pairs = [series["scratch"] for series in pruning_series_by_seed(evidence).values()]
     return evidence.difference([(pair["pruned"], pair["scratch"]) for pair in pairs], PRUNED)
 
 
@@ -85,12 +86,12 @@ def encoder_goes_first(evidence: Evidence) -> Estimate:
         kept = kept_by_site(point)
         return min(kept["decoder_self"], kept["cross"]) - kept["encoder_self"]
 
-    return _near(evidence, 0.5, number)
+    return _number_near_share(evidence, 0.5, number)
 
 
 def cross_goes_last(evidence: Evidence) -> Estimate:
     """Return kept cross heads minus kept decoder heads, near a quarter of all heads."""
-    return _near(
+    return _number_near_share(
         evidence,
         0.25,
         lambda point: kept_by_site(point)["cross"] - kept_by_site(point)["decoder_self"],
@@ -110,18 +111,20 @@ def low_minus_high(evidence: Evidence, site: str) -> Estimate:
             raise Undefined("a single layer has no halves")
         return sum(layers[:half]) - sum(layers[-half:])
 
-    return _near(evidence, 0.5, number)
+    return _number_near_share(evidence, 0.5, number)
 
 
-def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]) -> Estimate:
+def _number_near_share(
+    evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]
+) -> Estimate:
     """Return a number of models pruned at all sites to nearest a share of heads, over seeds."""
 
     def of_seed(seed: int) -> Estimate:
-        series = sweep_of(evidence, seed)["all"]
+        series = pruning_series(evidence, seed)["all"]
         point = point_near(series, share)
         return Estimate(number(point), over=_size(point, series), step=1)
 
-    return over_models(evidence, (PRUNED,), of_seed, kinds=("pruning",))
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, kinds=("pruning",))
 
 
 def binary_share(evidence: Evidence) -> Estimate:
@@ -135,7 +138,7 @@ def binary_share(evidence: Evidence) -> Estimate:
     """
 
     def of_seed(seed: int) -> Estimate:
-        series = [sweep_of(evidence, seed)[name] for name in SERIES]
+        series = [pruning_series(evidence, seed)[name] for name in SERIES]
         shares = [
             point["almost_binary"] for one in series for point in one["points"] if point["heads"]
         ]
@@ -144,7 +147,7 @@ def binary_share(evidence: Evidence) -> Estimate:
         step = 1 / max(one["heads"] for one in series) / len(shares)  # one gate of one model
         return Estimate(float(np.mean(shares)), over=f"{len(shares)} pruned models", step=step)
 
-    return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
 
 
 def survival_difference(evidence: Evidence) -> Estimate:
@@ -157,7 +160,7 @@ def survival_difference(evidence: Evidence) -> Estimate:
     """
 
     def of_seed(seed: int) -> Estimate:
-        series, roles = sweep_of(evidence, seed)["encoder"], roles_before(evidence, seed)
+        series, roles = pruning_series(evidence, seed)["encoder"], roles_before(evidence, seed)
         point = point_near(series, 0.3)
         kept = _mask(point["kept_heads"]["encoder_self"], roles)
         positional = np.array([["positional" in names for names in layer] for layer in roles])
@@ -173,7 +176,7 @@ def survival_difference(evidence: Evidence) -> Estimate:
             step=step,
         )
 
-    return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
 
 
 def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
@@ -223,7 +226,7 @@ def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
         NotMeasured: there is no such record, or it belongs to another training than the pruned one.
     """
     roles = evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
-    if not evidence.are_of_one_training(("heads", "pruning"), PRUNED, seed):
+    if not evidence.share_training(("heads", "pruning"), PRUNED, seed):
         raise NotMeasured(
             f"heads and pruning of {PRUNED}, seed {seed}", "are of two trainings", NOT_OF_ONE
         )

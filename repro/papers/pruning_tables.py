@@ -15,8 +15,15 @@ from repro.claims.evidence import Evidence
 from repro.core.attention.gates import HardConcrete
 from repro.core.config import SITES
 from repro.markdown import table
-from repro.papers.printed import printed, remarks
-from repro.papers.pruned import PRUNED, control_of, kept_by_site, roles_before, shape_of, sweeps
+from repro.papers.printed import printed_numbers, printed_remarks
+from repro.papers.pruned import (
+    PRUNED,
+    control_of,
+    kept_by_site,
+    pruning_series_by_seed,
+    roles_before,
+    shape_of,
+)
 from repro.papers.tables import explained, printed_grid, printed_table
 from repro.records.stored import score_of
 from repro.statistics.intervals import Estimate
@@ -53,8 +60,8 @@ def encoder_table(evidence: Evidence) -> str:
     return "\n\n".join(
         [
             explained(table(["seed", "encoder heads kept", "penalty", *CHANGES], rows)),
-            printed_grid(printed("voita2019", "Figure 7"), f"BLEU, {READ_OFF}"),
-            printed_table(remarks("voita2019", "Figure 7")),
+            printed_grid(printed_numbers("voita2019", "Figure 7"), f"BLEU, {READ_OFF}"),
+            printed_table(printed_remarks("voita2019", "Figure 7")),
         ]
     )
 
@@ -62,7 +69,7 @@ def encoder_table(evidence: Evidence) -> str:
 def all_sites_table(evidence: Evidence) -> str:
     """Return BLEU by heads kept at all sites, and the shape from scratch (Table 2)."""
     rows = []
-    for seed, series in sweeps(evidence).items():
+    for seed, series in pruning_series_by_seed(evidence).items():
         points, control, pair = (
             series["all"]["points"],
             control_of(evidence, series["all"]),
@@ -90,7 +97,7 @@ def all_sites_table(evidence: Evidence) -> str:
                     rows,
                 )
             ),
-            printed_grid(printed("voita2019", "Table 2"), "BLEU, printed"),
+            printed_grid(printed_numbers("voita2019", "Table 2"), "BLEU, printed"),
         ]
     )
 
@@ -108,7 +115,7 @@ def roles_table(evidence: Evidence) -> str:
     ]
     parts = [
         table(["seed", "encoder heads kept, by role before pruning", *plots.ROLES], rows),
-        printed_grid(printed("voita2019", "Figure 8"), READ_OFF),
+        printed_grid(printed_numbers("voita2019", "Figure 8"), READ_OFF),
     ]
     every = [of_label for counts in found.values() for of_label in counts.values()]
     if not any(of_label[role] for of_label in every for role in plots.ROLES if role != "unknown"):
@@ -128,7 +135,7 @@ def sites_table(evidence: Evidence) -> str:
         for point in series["points"]
     ]
     ours = table(["seed", "heads pruned", *(f"kept at {site}" for site in SITES)], rows)
-    return ours + "\n\n" + printed_grid(printed("voita2019", "Figure 9"), READ_OFF)
+    return ours + "\n\n" + printed_grid(printed_numbers("voita2019", "Figure 9"), READ_OFF)
 
 
 def layers_table(evidence: Evidence) -> str:
@@ -145,7 +152,7 @@ def layers_table(evidence: Evidence) -> str:
     ]
     header = ["seed", "model", *(f"layer {layer}" for layer in range(len(rows[0]) - 2))]
     # The figure has six numbers per model; two models keep as many heads of a type.
-    cells = printed("voita2019", "Figure 10")
+    cells = printed_numbers("voita2019", "Figure 10")
     theirs = [
         replace(cell, row=f"model {place // 6 + 1}, {cell.row}") for place, cell in enumerate(cells)
     ]
@@ -191,7 +198,7 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
             scores,
         )
     theirs: dict[str, tuple[list[int], list[float]]] = {}
-    for cell in printed("voita2019", "Figure 7"):
+    for cell in printed_numbers("voita2019", "Figure 7"):
         kept, values = theirs.setdefault(f"printed: {cell.dataset}", ([], []))
         kept.append(int(cell.row.split()[0]))
         values.append(cell.number)
@@ -236,7 +243,7 @@ def layers_figure(evidence: Evidence) -> dict[str, Any]:
 
 def _series(evidence: Evidence, name: str) -> list[tuple[int, dict[str, Any]]]:
     """Return the seeds and their pruning series of a name."""
-    return [(seed, series[name]) for seed, series in sweeps(evidence).items()]
+    return [(seed, series[name]) for seed, series in pruning_series_by_seed(evidence).items()]
 
 
 def _of_seed(seed: int) -> str:
@@ -263,7 +270,7 @@ def _role_counts(evidence: Evidence, seed: int) -> dict[str, dict[str, int]]:
     Models with equally many heads are labelled with their penalties.
     """
     roles, found = roles_before(evidence, seed), {}
-    series = sweeps(evidence)[seed]["encoder"]
+    series = pruning_series_by_seed(evidence)[seed]["encoder"]
     sizes = Counter(point["heads"] for point in series["points"])
     everything = {
         "heads": series["heads"],

@@ -18,9 +18,16 @@ from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
-from repro.papers.printed import printed
+from repro.papers.printed import printed_numbers
 from repro.papers.tables import printed_table, status_line
-from repro.papers.verdicts import STATUSES_EXPLAINED, at, claims_of, counts, load, verdict_table
+from repro.papers.verdicts import (
+    STATUSES_EXPLAINED,
+    claims_of,
+    count_verdicts,
+    load_verdicts,
+    verdict_on,
+    verdict_table,
+)
 from repro.presets import SCALES
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
 
@@ -39,12 +46,12 @@ class Section(NamedTuple):
     name: str
 
 
-def sections(
+def report_sections(
     scale: str, evidence: Evidence, folder: Path, papers: Iterable[str] = PAPERS
 ) -> list[Section]:
     """Return the report of a scale in sections."""
     papers = [load_paper(name) for name in papers]
-    found = [Section(_opening(scale, evidence, folder, papers), {}, "verdicts")]
+    found = [Section(_verdicts_section(scale, evidence, folder, papers), {}, "verdicts")]
     for paper in papers:
         found.append(Section(f"## {paper.title}\n\n<{paper.url}>", {}, paper.name))
         found += [
@@ -66,8 +73,8 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
 
     An experiment without data has the reason instead.
     """
-    section = _measured_section(paper, experiment, evidence)
-    said = [cell for place in experiment.said for cell in printed(paper.name, place)]
+    section = _rendered_experiment(paper, experiment, evidence)
+    said = [cell for place in experiment.said for cell in printed_numbers(paper.name, place)]
     return (
         section._replace(text=f"{section.text}\n\nIn the paper's text:\n\n{printed_table(said)}")
         if said
@@ -75,21 +82,21 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
     )
 
 
-def _measured_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
+def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
     name = f"{paper.name}.{experiment.name}"
     title = f"### {experiment.place}: {experiment.title}\n\n`{name}`\n\n"
     if not experiment.runs_at(evidence.scale):
         return Section(f"{title}Not at {evidence.scale}: {experiment.elsewhere}.", {}, name)
     try:
         text = experiment.render(evidence)
-        drawn, figures = _drawn(experiment, evidence)
+        drawn, figures = _figures_of(experiment, evidence)
     except NotMeasured as first:
         return Section(title + status_line(first), {}, name)
     # Without its corpus nothing can be resampled.
     except MachineError as absent:
         return Section(f"{title}Not on this machine: {absent}.", {}, name)
     try:
-        rest = missing(experiment, evidence)
+        rest = missing_records(experiment, evidence)
     except MachineError:
         rest = ["what needs a part of the corpus, of which only the corpus tells the size"]
     if rest:
@@ -100,7 +107,7 @@ def _measured_section(paper: Paper, experiment: Experiment, evidence: Evidence) 
     return Section(title + text + drawn, figures, name)
 
 
-def _drawn(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, Any]]:
+def _figures_of(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, Any]]:
     """Return the figures of an experiment, or a note on missing records: tables may need others."""
     try:
         return "", experiment.figures(evidence) if experiment.figures else {}
@@ -126,18 +133,22 @@ UNFINISHED = ("in part", "not run")
 UNKNOWN = "needs its corpus"
 
 
-def missing(experiment: Experiment, evidence: Evidence) -> list[str]:
+def missing_records(experiment: Experiment, evidence: Evidence) -> list[str]:
     """Return the settings of an experiment without scores, and its measures without a record."""
     absent = [
-        str(arm)
-        for arm in experiment.arms
-        if not evidence.find("scores", arm, split=evidence.split)
+        str(setting)
+        for setting in experiment.settings
+        if not evidence.find("scores", setting, split=evidence.split)
     ]
-    measures = [(kind, arm) for kind, arms in experiment.measures.items() for arm in arms]
-    return absent + [f"{kind} of {arm}" for kind, arm in measures if not evidence.find(kind, arm)]
+    measures = [
+        (kind, setting) for kind, settings in experiment.measures.items() for setting in settings
+    ]
+    return absent + [
+        f"{kind} of {setting}" for kind, setting in measures if not evidence.find(kind, setting)
+    ]
 
 
-def status_of(experiment: Experiment, evidence: Evidence) -> str:
+def experiment_status(experiment: Experiment, evidence: Evidence) -> str:
     """Return the status of an experiment.
 
     It is `done`, `needs no run`, `not at this scale`, one of `UNFINISHED`, or `UNKNOWN` if only the
@@ -145,11 +156,11 @@ def status_of(experiment: Experiment, evidence: Evidence) -> str:
     """
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
-    wanted = len(experiment.arms) + sum(map(len, experiment.measures.values()))
+    wanted = len(experiment.settings) + sum(map(len, experiment.measures.values()))
     if not wanted:
         return "needs no run"
     try:
-        absent = missing(experiment, evidence)
+        absent = missing_records(experiment, evidence)
     # Without the corpus the size of a part of it is unknown.
     except ReproError:
         return UNKNOWN if evidence.all("scores") else "not run"
@@ -166,7 +177,7 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
                 [
                     f"{paper.name}.{experiment.name}",
                     experiment.place,
-                    *(status_of(experiment, e) for e in evidences),
+                    *(experiment_status(experiment, e) for e in evidences),
                 ]
             )
     return table(["experiment", "place", *(evidence.scale for evidence in evidences)], rows)
@@ -218,11 +229,11 @@ def _contents(parts: Iterable[Section]) -> str:
     return "\n".join(f"- {' · '.join(links)}" for links in lines)
 
 
-def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
-    stored = load(folder, scale)
+def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
+    stored = load_verdicts(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
-    verdicts = [at(claim, stored) for claim in claims]
-    summary = ", ".join(f"{count} {status}" for status, count in counts(verdicts).items())
+    verdicts = [verdict_on(claim, stored) for claim in claims]
+    summary = ", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items())
     return "\n\n".join(
         part
         for part in (
@@ -289,7 +300,7 @@ def _costs(evidence: Evidence) -> str:
     return f"{costs_table}\n\n{listed}\n\n{costs_note(records)}"
 
 
-def write(parts: list[Section], title: str, path: Path) -> list[Path]:
+def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
     """Write the Markdown and the HTML page beside it; return both paths."""
     path = Path(path)
     page = path.with_suffix(".html")

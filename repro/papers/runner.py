@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, Record
+from repro.claims.settings import Setting
 from repro.core.config import RunConfig, from_dict
 from repro.errors import ReproError
 from repro.measures.pruning import TRAININGS
@@ -42,20 +42,20 @@ class Plan:
     trainings: list[RunConfig]
     further: list[tuple[RunConfig, str]]
     measures: list[tuple[RunConfig, str]]
-    sittings: list[tuple[str, list[RunConfig]]]
+    sessions: list[tuple[str, list[RunConfig]]]
 
     def num_measurements(self) -> int:
         """Count the measurements besides the scores of what is trained."""
         return (
             len(self.further)
             + len(self.measures)
-            + sum(len(configs) for _, configs in self.sittings)
+            + sum(len(configs) for _, configs in self.sessions)
         )
 
     def trained_again(self) -> list[RunConfig]:
         """Return the runs that a further test set or measure needs and this machine lacks."""
         configs = [config for config, _ in [*self.further, *self.measures]]
-        configs += [config for _, together in self.sittings for config in together]
+        configs += [config for _, together in self.sessions for config in together]
         new = {config.digest() for config in self.trainings}
         return [
             config
@@ -68,7 +68,7 @@ def plan(
     experiments: Iterable[Experiment],
     evidence: Evidence,
     seeds: int,
-    systems: Iterable[Arm] = (),
+    systems: Iterable[Setting] = (),
     splits: Iterable[str] = (),
 ) -> Plan:
     """Return what the experiments at this scale, and further systems, still need, each thing once.
@@ -78,24 +78,27 @@ def plan(
     evidence. Settings with another corpus than the scale's, such as summaries, are left out there.
     """
     scale, systems = evidence.scale, list(systems)
-    arms: dict[Arm, None] = dict.fromkeys(systems)
-    kinds: dict[str, dict[Arm, None]] = {}
+    settings: dict[Setting, None] = dict.fromkeys(systems)
+    kinds: dict[str, dict[Setting, None]] = {}
     for experiment in experiments:
         if experiment.runs_at(scale):
-            arms |= dict.fromkeys(experiment.arms)
+            settings |= dict.fromkeys(experiment.settings)
             for kind, measured in experiment.measures.items():
                 kinds.setdefault(kind, {}).update(dict.fromkeys(measured))
 
     def unscored(split: str) -> list[RunConfig]:
         lacking = [
-            (arm, seed)
+            (setting, seed)
             for seed in range(1, seeds + 1)
-            for arm in arms
-            if not evidence.find("scores", arm, seed, split=split)
+            for setting in settings
+            if not evidence.find("scores", setting, seed, split=split)
         ]
-        return _each_once(arm.config(scale, seed) for arm, seed in lacking)
+        return _each_once(setting.config(scale, seed) for setting, seed in lacking)
 
-    corpora = {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in systems)}
+    corpora = {
+        resolve(scale).data.corpus,
+        *(setting.config(scale).data.corpus for setting in systems),
+    }
     further = [
         (config, split)
         for split in dict.fromkeys(splits)
@@ -103,28 +106,28 @@ def plan(
         for config in unscored(split)
         if config.data.corpus in corpora
     ]
-    measures, sittings = [], []
+    measures, sessions = [], []
     for kind, measured in kinds.items():
         for seed in range(1, seeds + 1 if kind in EVERY_SEED else 2):
-            absent = [arm for arm in measured if not evidence.find(kind, arm, seed)]
+            absent = [setting for setting in measured if not evidence.find(kind, setting, seed)]
             if kind in JOINT_MEASURES:
-                sittings += _sitting(evidence, kind, list(measured), seed)
+                sessions += _missing_session(evidence, kind, list(measured), seed)
             else:
                 measures += [
                     (config, kind)
-                    for config in _each_once(arm.config(scale, seed) for arm in absent)
+                    for config in _each_once(setting.config(scale, seed) for setting in absent)
                 ]
-    return Plan(unscored(evidence.split), further, measures, sittings)
+    return Plan(unscored(evidence.split), further, measures, sessions)
 
 
-def _sitting(
-    evidence: Evidence, kind: str, arms: list[Arm], seed: int
+def _missing_session(
+    evidence: Evidence, kind: str, settings: list[Setting], seed: int
 ) -> list[tuple[str, list[RunConfig]]]:
     """Return the missing session of measurement, if any, with the runs of earlier ones.
 
     It replaces their records, since only records of one session are comparable.
     """
-    records = [evidence.find(kind, arm, seed) for arm in arms]
+    records = [evidence.find(kind, setting, seed) for setting in settings]
     if (
         all(records)
         and len({tuple(record.get("sitting", ())) for found in records for record in found}) == 1
@@ -135,7 +138,12 @@ def _sitting(
         for record in evidence.all(kind)
         if "sitting" in record
     ]
-    return [(kind, _each_once([*(arm.config(evidence.scale, seed) for arm in arms), *earlier]))]
+    return [
+        (
+            kind,
+            _each_once([*(setting.config(evidence.scale, seed) for setting in settings), *earlier]),
+        )
+    ]
 
 
 def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float | None:
@@ -156,7 +164,7 @@ def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float |
         )
     workers = [0.0] * jobs
     whole = [(config, 1.0) for config in [*found.trainings, *found.trained_again()]]
-    pruned = [config for kind, configs in found.sittings if kind == "pruning" for config in configs]
+    pruned = [config for kind, configs in found.sessions if kind == "pruning" for config in configs]
     for config, length in whole + [(config, 0.5) for config in pruned for _ in range(TRAININGS)]:
         if (shape := _shape(asdict(config))) not in past:
             return None
@@ -165,7 +173,7 @@ def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float |
     return max(workers) / 60
 
 
-def carry_out(
+def execute_plan(
     found: Plan, folder: Path, jobs: int, report: Report, hand_out: HandOut = run_all
 ) -> list[ReproError]:
     """Carry out a plan, keep every record as soon as it exists, and return the errors.
@@ -200,7 +208,7 @@ def carry_out(
         hand_out(pieces, train_and_evaluate, jobs, ended)
     for pieces in _rounds(found.measures):
         hand_out(pieces, measure, jobs, ended)
-    for kind, configs in found.sittings:
+    for kind, configs in found.sessions:
         outcome = hand_out([(kind, configs)], measure_together, 1, lambda *_: None)[0]
         outcomes = [outcome] if isinstance(outcome, ReproError) else outcome["records"]
         for number, one in enumerate(outcomes, start=1):

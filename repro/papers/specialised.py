@@ -6,30 +6,30 @@ import numpy as np
 
 from repro.analysis.heads import POSITIONAL_SHARE
 from repro.claims.evidence import Evidence, NotMeasured
-from repro.papers.heads import numbers, over_models
+from repro.papers.heads import head_numbers, mean_over_seeds
 from repro.papers.pruned import PRUNED
 from repro.statistics.intervals import Estimate, Undefined, paired_difference, rank_correlation
 
 
-def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:
+def positional_heads(evidence: Evidence, seed: int = 1) -> np.ndarray:
     """Return which encoder heads point to a neighbouring token in 90 % of queries.
 
     Shape: `(num_layers, num_heads)`.
     """
-    offset = numbers(evidence, PRUNED, "encoder_self", "main_offset", seed)
-    return (numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= POSITIONAL_SHARE) & (
-        np.abs(offset) == 1
-    )
+    offset = head_numbers(evidence, PRUNED, "encoder_self", "main_offset", seed)
+    return (
+        head_numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= POSITIONAL_SHARE
+    ) & (np.abs(offset) == 1)
 
 
 def count_of_positional(evidence: Evidence) -> Estimate:
     """Return the number of positional encoder heads."""
 
     def of_seed(seed: int) -> Estimate:
-        found = positional(evidence, seed)
+        found = positional_heads(evidence, seed)
         return Estimate(float(found.sum()), over=f"of {found.size} heads", step=1)
 
-    return over_models(evidence, (PRUNED,), of_seed, least=0.0)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, least=0.0)
 
 
 def confidence_of_positional(evidence: Evidence) -> Estimate:
@@ -40,14 +40,14 @@ def confidence_of_positional(evidence: Evidence) -> Estimate:
     """
 
     def of_seed(seed: int) -> Estimate:
-        found = numbers(evidence, PRUNED, "encoder_self", "confidence", seed)[
-            positional(evidence, seed)
+        found = head_numbers(evidence, PRUNED, "encoder_self", "confidence", seed)[
+            positional_heads(evidence, seed)
         ]
         if not len(found):
             raise Undefined("no head is positional")
         return Estimate(float(found.min()), over=f"{len(found)} heads")
 
-    return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, 0.0, 1.0)
 
 
 def relevance_with_confidence(evidence: Evidence) -> Estimate:
@@ -60,13 +60,13 @@ def relevance_with_confidence(evidence: Evidence) -> Estimate:
 
     def of_seed(seed: int) -> Estimate:
         relevance, confidence = (
-            numbers(evidence, PRUNED, "encoder_self", name, seed)[1:].ravel()
+            head_numbers(evidence, PRUNED, "encoder_self", name, seed)[1:].ravel()
             for name in ("relevance", "confidence")
         )
         found = rank_correlation(relevance, confidence, "heads")
         return Estimate(found.value, over=found.over) if several else found
 
-    return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, -1.0, 1.0)
 
 
 def rare_head(evidence: Evidence) -> Estimate:
@@ -82,7 +82,7 @@ def rare_head(evidence: Evidence) -> Estimate:
 
     def of_seed(seed: int) -> Estimate:
         relevance, share = (
-            numbers(evidence, PRUNED, "encoder_self", name, seed)[0]
+            head_numbers(evidence, PRUNED, "encoder_self", name, seed)[0]
             for name in ("relevance", "two_rarest")
         )
         if np.isfinite(relevance).sum() < 2 or np.isnan(share).all():
@@ -93,7 +93,7 @@ def rare_head(evidence: Evidence) -> Estimate:
             over=f"{len(share)} heads",
         )
 
-    return over_models(evidence, (PRUNED,), of_seed)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed)
 
 
 def best_margin(evidence: Evidence, relation: str) -> Estimate:
@@ -119,7 +119,7 @@ def best_margin(evidence: Evidence, relation: str) -> Estimate:
             )
         return _margin(syntax, relation)
 
-    return over_models(evidence, (PRUNED,), of_seed)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed)
 
 
 def _margin(syntax: dict[str, Any], relation: str) -> Estimate:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.data.sizes import statistics_of
 from repro.errors import MachineError
 from repro.markdown import table
-from repro.papers.printed import Printed, printed, remarks
+from repro.papers.printed import Printed, printed_numbers, printed_remarks
 from repro.records.stored import score_of
 from repro.statistics.intervals import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 
@@ -27,7 +27,7 @@ class Row(NamedTuple):
     `cells` is `{"row": ...}` or `{"column": ...}`.
     """
 
-    arm: Arm
+    setting: Setting
     cells: dict[str, str]
 
 
@@ -39,14 +39,14 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     note. Many printed columns have a table of their own below ours.
     """
     cells = {
-        row.arm: {
+        row.setting: {
             _heading(cell, row): cell
-            for cell in (printed(paper, place, **row.cells) if row.cells else [])
+            for cell in (printed_numbers(paper, place, **row.cells) if row.cells else [])
         }
         for row in rows
     }
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
-    first = rows[0].arm
+    first = rows[0].setting
     printed_difference = [f"printed difference to {first}"] if headings else []
     header = [
         "system",
@@ -59,16 +59,16 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     body, theirs = (
         [],
         {
-            arm: [found[h].as_printed if h in found else "-" for h in headings]
-            for arm, found in cells.items()
+            setting: [found[h].as_printed if h in found else "-" for h in headings]
+            for setting, found in cells.items()
         },
     )
     beside = headings if len(headings) <= MOST_BESIDE else []
     for row in rows:
         # Our columns come first: the end of a wide table is off the page.
-        line = [str(row.arm), *_ours(evidence, row.arm, first)]
-        line += [_printed_range(cells[row.arm], cells[first])] if headings else []
-        body.append(line + theirs[row.arm][: len(beside)])
+        line = [str(row.setting), *_ours(evidence, row.setting, first)]
+        line += [_printed_range(cells[row.setting], cells[first])] if headings else []
+        body.append(line + theirs[row.setting][: len(beside)])
     parts = [
         explained(table([*header, *(f"printed: {heading}" for heading in beside)], body)),
         _stopped_early(evidence, rows),
@@ -77,14 +77,14 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         parts.append(
             table(
                 ["printed", *headings],
-                [[str(arm), *theirs[arm]] for arm, found in cells.items() if found],
+                [[str(setting), *theirs[setting]] for setting, found in cells.items() if found],
             )
         )
-    parts += [] if printed(paper, place) else [_remarks_of(paper, place)]
+    parts += [] if printed_numbers(paper, place) else [_remarks_of(paper, place)]
     return "\n\n".join(part for part in parts if part)
 
 
-def choice_table(evidence: Evidence, choices: dict[Arm, Arm], base: Arm) -> str:
+def choice_table(evidence: Evidence, choices: dict[Setting, Setting], base: Setting) -> str:
     """Return a table of alternative readings, compared with our reading and a baseline."""
     body = []
     for other in evidence.scored(list(choices)):
@@ -163,37 +163,41 @@ def printed_grid(cells: Sequence[Printed], heading: str) -> str:
 
 
 def _remarks_of(paper: str, place: str) -> str:
-    found = remarks(paper, place)
+    found = printed_remarks(paper, place)
     return printed_table(found) if found else f"Printed numbers of {place}: {NOT_PRINTED}."
 
 
 def length_table(
-    evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str
+    evidence: Evidence, settings: Sequence[Setting], column: str, edges: Sequence[float], what: str
 ) -> str:
     """Return a table of the difference of each setting to the first, by bins of the test set."""
-    first, others = arms[0], evidence.scored(arms[1:])
-    columns = [evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others]
+    first, others = settings[0], evidence.scored(settings[1:])
+    columns = [evidence.gap_by([(1, setting), (-1, first)], column, edges) for setting in others]
     body = [
         [name, str(count), *(column[place][2].cell() for column in columns)]
         for place, (name, count, _) in enumerate(columns[0])
     ]
-    return explained(table([what, "sentences", *(f"{arm} - {first}" for arm in others)], body))
+    return explained(
+        table([what, "sentences", *(f"{setting} - {first}" for setting in others)], body)
+    )
 
 
-def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) -> str:
+def mask_table(evidence: Evidence, settings: Sequence[Setting], heads: Sequence[str]) -> str:
     """Return the change in BLEU from masking each head in all encoder layers, by setting."""
-    arms = evidence.having("masks", arms)
-    estimates = {head: [evidence.masked(arm, head) for arm in arms] for head in heads}
+    settings = evidence.having("masks", settings)
+    estimates = {head: [evidence.masked(setting, head) for setting in settings] for head in heads}
     body = [[head, *(found.cell(sign=-1) for found in row)] for head, row in estimates.items()]
     body.append(["measured for", *(found.seeds_said() for found in estimates[heads[0]])])
-    return explained(table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body))
+    return explained(
+        table(["head masked: change in BLEU", *(str(setting) for setting in settings)], body)
+    )
 
 
 def masked_length_table(
     evidence: Evidence,
-    arm: Arm,
+    setting: Setting,
     head: str,
-    minus: Arm,
+    minus: Setting,
     column: str,
     edges: Sequence[float],
     what: str,
@@ -203,41 +207,43 @@ def masked_length_table(
         [
             name,
             str(len(inside)),
-            evidence.masked(arm, head, inside).cell(sign=-1),
-            evidence.contrast([(1.0, arm), (-1.0, minus)], inside).cell(),
+            evidence.masked(setting, head, inside).cell(sign=-1),
+            evidence.contrast([(1.0, setting), (-1.0, minus)], inside).cell(),
         ]
-        for name, _, inside in evidence.bins(arm, column, edges)
+        for name, _, inside in evidence.bins(setting, column, edges)
     ]
     return explained(
-        table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body)
+        table([what, "sentences", f"change with head {head} masked", f"{setting} - {minus}"], body)
     )
 
 
-def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:
+def off_diagonal_table(evidence: Evidence, settings: Sequence[Setting], site: str) -> str:
     """Return the BLEU of each setting by the share of off-diagonal tokens in the first.
 
     A token is off the diagonal if its attention is strongest two or more positions away.
     """
-    first = arms[0]
+    first = settings[0]
     # Another version of the corpus would assign the shares to other sentences.
     evidence.check_measured("off_diagonal", first)
     shares = evidence.one("off_diagonal", first, split=evidence.split)["shares"][site]
-    edges, arms = equal_parts(shares, 5), evidence.scored(arms)
+    edges, settings = equal_parts(shares, 5), evidence.scored(settings)
     body = []
     for low, high in pairwise(edges):
         inside = [i for i, share in enumerate(shares) if low <= share < high]
-        scores = [f"{evidence.contrast([(1.0, arm)], inside).value:.2f}" for arm in arms]
+        scores = [
+            f"{evidence.contrast([(1.0, setting)], inside).value:.2f}" for setting in settings
+        ]
         body.append([f"{100 * low:.0f} to {100 * min(high, 1):.0f} %", str(len(inside)), *scores])
     sorted_by = f"Sentences are sorted by the weights of {first}, seed 1"
-    if not evidence.are_of_one_training(("off_diagonal", "scores"), first, 1, split=evidence.split):
+    if not evidence.share_training(("off_diagonal", "scores"), first, 1, split=evidence.split):
         sorted_by += ", in another training than the one that is scored"
-    header = [f"tokens off the diagonal, {site}", "sentences", *map(str, arms)]
+    header = [f"tokens off the diagonal, {site}", "sentences", *map(str, settings)]
     return f"{table(header, body)}\n\n{sorted_by}."
 
 
-def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
+def corpus_table(evidence: Evidence, paper: str, place: str, setting: Setting) -> str:
     """Return the sizes and lengths of the paper's corpora and of ours."""
-    cells = printed(paper, place)
+    cells = printed_numbers(paper, place)
     columns = list(dict.fromkeys(cell.column for cell in cells))
     body = [
         [
@@ -249,7 +255,7 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
         ]
         for row in dict.fromkeys(cell.row for cell in cells)
     ]
-    data = arm.config(evidence.scale).data
+    data = setting.config(evidence.scale).data
     try:
         found = statistics_of(data.corpus, data.source, data.target)
         ours = [
@@ -276,7 +282,7 @@ def status_line(error: NotMeasured) -> str:
     return f"Not run: {error.where}, {error.what}."
 
 
-def what_there_is(*parts: Callable[[], str]) -> str:
+def render_available(*parts: Callable[[], str]) -> str:
     """Join the parts of an experiment; one without records becomes a placeholder line."""
     texts = []
     for part in parts:
@@ -287,10 +293,10 @@ def what_there_is(*parts: Callable[[], str]) -> str:
     return "\n\n".join(texts)
 
 
-def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
+def _ours(evidence: Evidence, setting: Setting, first: Setting) -> list[str]:
     """Return BLEU, difference to the first setting, seeds, parameters; or `not run`."""
     try:
-        records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
+        records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
     except NotMeasured:
         return ["not run", "", "0", ""]
     # The size of a part of a corpus follows from the corpus.
@@ -301,7 +307,7 @@ def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
     parameters = f"{records[0]['training']['parameters']:,}"
     return [
         f"{np.mean(values):.2f}{deviation}",
-        "" if arm == first else _difference(evidence, arm, first),
+        "" if setting == first else _difference(evidence, setting, first),
         str(len(values)),
         parameters,
     ]
@@ -313,9 +319,9 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
     Their learning rate had not come down.
     """
     found = []
-    for arm in (row.arm for row in rows):
+    for setting in (row.setting for row in rows):
         try:
-            records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
+            records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
         except (NotMeasured, MachineError):
             continue
         ends = {
@@ -323,7 +329,7 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
             for record in records
         }
         found += [
-            f"{arm} after {update:,} of {planned:,} updates"
+            f"{setting} after {update:,} of {planned:,} updates"
             for update, planned in sorted(ends)
             if update < planned
         ]
@@ -332,10 +338,10 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
     )
 
 
-def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
+def _difference(evidence: Evidence, setting: Setting, first: Setting) -> str:
     """Return the difference of a setting to the first, with its interval."""
     try:
-        return evidence.contrast([(1.0, arm), (-1.0, first)]).cell()
+        return evidence.contrast([(1.0, setting), (-1.0, first)]).cell()
     except NotMeasured:
         return f"{first} not run"
 

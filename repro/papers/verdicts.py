@@ -17,8 +17,8 @@ from repro.claims.verdict_fields import (
     VerdictFile,
     as_stored,
     as_verdict,
-    faults_of,
     first_difference,
+    verdict_faults,
 )
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import write_json
@@ -68,7 +68,7 @@ def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdic
     }
 
 
-def update(
+def update_verdicts(
     folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str] = ()
 ) -> list[Verdict]:
     """Compute verdicts, store them, and return them.
@@ -101,12 +101,12 @@ def _update(
         evidence.split,
     )
     # Another paper's verdict would not be judged again.
-    known = sorted(judged | (load(folder, scale, split).keys() - of_papers))
+    known = sorted(judged | (load_verdicts(folder, scale, split).keys() - of_papers))
     for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
     stored = {
         name: verdict
-        for name, verdict in load(folder, scale, split).items()
+        for name, verdict in load_verdicts(folder, scale, split).items()
         if name not in set(discard)
     }
     for claim in claims:
@@ -152,7 +152,7 @@ def _update(
     return [as_verdict(verdict) for verdict in found.values()]
 
 
-def load(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
+def load_verdicts(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
     """Return the stored verdicts of a scale on a test set, by claim; empty without a file.
 
     Raises:
@@ -170,7 +170,7 @@ def load(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict
 def _read(path: Path) -> VerdictFile:
     try:
         values: VerdictFile = json.loads(read_plain(path))
-        if values["format"] == FORMAT and next(faults_of(values), None) is None:
+        if values["format"] == FORMAT and next(verdict_faults(values), None) is None:
             return values
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
@@ -255,14 +255,14 @@ def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVe
 
     Args:
         claims: the claims to show.
-        verdicts: scale -> the result of `judge` or `load`; claims that it lacks were not run there.
+        verdicts: scale -> the result of `judge` or `load_verdicts`; missing claims were not run.
     """
     claims = list(claims)
     lines = [_columns("", verdicts)]
     lines += [
         _columns(
             claim.name,
-            (at(claim, of_scale).status for of_scale in verdicts.values()),
+            (verdict_on(claim, of_scale).status for of_scale in verdicts.values()),
             claim.statement,
         )
         for claim in claims
@@ -276,7 +276,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
     for claim in claims:
         lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
         for scale, of_scale in verdicts.items():
-            verdict = at(claim, of_scale)
+            verdict = verdict_on(claim, of_scale)
             lines += [
                 f"     {scale}: {verdict.status}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
@@ -285,7 +285,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
     return "\n\n".join(parts)
 
 
-def at(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
+def verdict_on(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
     """Return the verdict on a claim among those of a scale; `not run` without one."""
     return (
         as_verdict(verdicts[claim.name])
@@ -298,7 +298,7 @@ def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
     return " ".join([f"{first:<5}", *(f"{status:<15}" for status in statuses), last]).rstrip()
 
 
-def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Count verdicts by status."""
     statuses = [verdict.status for verdict in verdicts]
     return {status: statuses.count(status) for status in STATUSES}

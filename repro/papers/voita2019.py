@@ -5,9 +5,9 @@ https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/
 
 from functools import partial
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import POSITIVE, Check, Claim
-from repro.papers import Deviation, Experiment, Paper, what_all_share
+from repro.claims.settings import Setting
+from repro.papers import Deviation, Experiment, Paper, common_deviations
 from repro.papers import pruned as p
 from repro.papers import pruning_tables as t
 from repro.papers import specialised as s
@@ -19,7 +19,7 @@ from repro.presets import GATE_INIT, GATE_RATE
 NAME = "voita2019"
 HEADS = {"heads": (PRUNED,)}
 PRUNING = {"pruning": (PRUNED,)}
-FRENCH = Arm(PRUNED.system, (*PRUNED.overrides, "data.target=fr"))
+FRENCH = Setting(PRUNED.system, (*PRUNED.overrides, "data.target=fr"))
 
 EXPERIMENTS = (
     Experiment(
@@ -387,7 +387,7 @@ PAPER = Paper(
             "likewise, of the sentences that it is measured on; its interval does not count the "
             "search, which favours the claim",
         ),
-        *what_all_share(
+        *common_deviations(
             "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings "
             "not tied",
             "a warm-up of 16,000 updates, then the inverse square root; the code also drops "

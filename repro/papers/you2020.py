@@ -13,15 +13,15 @@ from functools import partial
 
 import torch
 
-from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts, slope_weights
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.attention.patterns import gaussian_density
 from repro.core.config import SELF_SITES
 from repro.markdown import table
 from repro.measures.speed import BATCH, ROUNDS, STEPS
-from repro.papers import Deviation, Experiment, Paper, what_all_share
+from repro.papers import Deviation, Experiment, Paper, common_deviations
 from repro.papers.figures import (
     PATTERNS_EXPLAINED,
     accuracy_figure,
@@ -39,8 +39,8 @@ from repro.papers.tables import (
     corpus_table,
     length_table,
     off_diagonal_table,
+    render_available,
     score_table,
-    what_there_is,
 )
 from repro.presets import SCALES
 from repro.records.head_tables import sentences_measured
@@ -48,24 +48,26 @@ from repro.records.sentences import REFERENCE_WORDS
 from repro.statistics.intervals import Estimate, Undefined
 
 NAME = "you2020"
-BASE, HC_SA, HC_ALL, SH_X = Arm("base"), Arm("hc-sa"), Arm("hc-all"), Arm("sh-x")
-NO_SELF, SH_X_NO_SELF = Arm("base/-sa"), Arm("sh-x/-sa")
-NO_FF, HC_NO_FF = Arm("base/-ff"), Arm("hc-sa/-ff")
-WINDOW, INDEX = Arm("hc-sa-window"), Arm("hc-sa-index")
+BASE, HC_SA, HC_ALL, SH_X = Setting("base"), Setting("hc-sa"), Setting("hc-all"), Setting("sh-x")
+NO_SELF, SH_X_NO_SELF = Setting("base/-sa"), Setting("sh-x/-sa")
+NO_FF, HC_NO_FF = Setting("base/-ff"), Setting("hc-sa/-ff")
+WINDOW, INDEX = Setting("hc-sa-window"), Setting("hc-sa-index")
 KERNELS = {HC_SA: "original (full Gaussian)", WINDOW: "conv window 3", INDEX: "indexing"}
 OFFSETS = {
-    Arm("hc-sa-ll-ll"): "enc (l,l) dec (l,l)",
-    Arm("hc-sa-ll-cc"): "enc (l,l) dec (c,c)",
-    Arm("hc-sa-ll-lc"): "enc (l,l) dec (l,c)",
+    Setting("hc-sa-ll-ll"): "enc (l,l) dec (l,l)",
+    Setting("hc-sa-ll-cc"): "enc (l,l) dec (c,c)",
+    Setting("hc-sa-ll-lc"): "enc (l,l) dec (l,c)",
     HC_SA: "enc (l,r) dec (l,c)",
 }
-SPREAD = Arm("sh-x", ("model.cross=dot-product(heads=1)",), label="one cross head in every layer")
-STACKED = Arm(
+SPREAD = Setting(
+    "sh-x", ("model.cross=dot-product(heads=1)",), label="one cross head in every layer"
+)
+STACKED = Setting(
     "sh-x",
     ("model.cross=none; last: dot-product(heads={layers}{narrow})",),
     label="as many cross heads, all in the last layer",
 )
-CONTROLS = (Arm("hc-all-code"), Arm("hc-sa-renormalized"), Arm("uniform-encoder"))
+CONTROLS = (Setting("hc-all-code"), Setting("hc-sa-renormalized"), Setting("uniform-encoder"))
 LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
 INTO_GERMAN = ("smoke", "multi30k", "iwslt16")
@@ -82,15 +84,15 @@ TOO_SHORT = (
     "near the bound, or within it"
 )
 MAIN = (BASE, HC_SA, HC_ALL, SH_X)
-MAIN_BACK = tuple(Arm(arm.system, reverse=True) for arm in MAIN)
+MAIN_BACK = tuple(Setting(setting.system, reverse=True) for setting in MAIN)
 
 
-def _columns(arms: tuple[Arm, ...]) -> list[Row]:
-    return [Row(arm, {"column": arm.system}) for arm in arms]
+def _columns(settings: tuple[Setting, ...]) -> list[Row]:
+    return [Row(setting, {"column": setting.system}) for setting in settings]
 
 
-def _rows(arms: tuple[Arm, ...]) -> list[Row]:
-    return [Row(arm, {"row": arm.system}) for arm in arms]
+def _rows(settings: tuple[Setting, ...]) -> list[Row]:
+    return [Row(setting, {"row": setting.system}) for setting in settings]
 
 
 def _density_table() -> str:
@@ -102,7 +104,7 @@ def _density_table() -> str:
     )
 
 
-def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
+def _growth(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
     """Return the slope of a loss in BLEU per reference word, over fifths of the sentences.
 
     The loss is that of `of` against `against`; equal lengths stay together.
@@ -111,7 +113,7 @@ def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
     return evidence.trend([(1, against), (-1, of)], REFERENCE_WORDS, edges, slope_weights)
 
 
-def _least_growth(evidence: Evidence, of: Arm, against: Arm) -> float:
+def _least_growth(evidence: Evidence, of: Setting, against: Setting) -> float:
     """Return the lower end of the interval of `_growth`."""
     growth = _growth(evidence, of, against)
     if not growth.counts_seeds:
@@ -123,11 +125,11 @@ def _off_diagonal_tables(evidence: Evidence) -> str:
     """Return the measured panels of Figures 6 and 8."""
     measured = evidence.having("off_diagonal", (BASE, MAIN_BACK[0]))
     parts = []
-    for arms in (arms for arms in (MAIN, MAIN_BACK) if arms[0] in measured):
-        data = arms[0].config(evidence.scale).data
+    for settings in (settings for settings in (MAIN, MAIN_BACK) if settings[0] in measured):
+        data = settings[0].config(evidence.scale).data
         for site in SELF_SITES:
             parts.append(
-                f"{data.source} to {data.target}:\n\n{off_diagonal_table(evidence, arms, site)}"
+                f"{data.source} to {data.target}:\n\n{off_diagonal_table(evidence, settings, site)}"
             )
     return "\n\n".join(parts)
 
@@ -170,10 +172,10 @@ EXPERIMENTS = (
         lambda e: "\n\n".join(
             [
                 score_table(
-                    e, NAME, "Table 2", _columns(MAIN) + [Row(arm, {}) for arm in CONTROLS]
+                    e, NAME, "Table 2", _columns(MAIN) + [Row(setting, {}) for setting in CONTROLS]
                 ),
                 "The other direction:",
-                score_table(e, NAME, "Table 2", [Row(arm, {}) for arm in MAIN_BACK]),
+                score_table(e, NAME, "Table 2", [Row(setting, {}) for setting in MAIN_BACK]),
             ]
         ),
         said=("text §3.1", "text §3.2"),
@@ -183,7 +185,7 @@ EXPERIMENTS = (
         "Tables 3 and 7",
         "Speed and memory",
         FAST,
-        lambda e: what_there_is(
+        lambda e: render_available(
             *(
                 lambda place=place: f"{place}:\n\n{score_table(e, NAME, place, _rows(FAST))}"
                 for place in ("Table 3", "Table 7")
@@ -201,7 +203,7 @@ EXPERIMENTS = (
         "Without feed-forward sublayers",
         (BASE, NO_FF, HC_SA, HC_NO_FF),
         lambda e: score_table(
-            e, NAME, "Figure 3", [Row(arm, {}) for arm in (BASE, NO_FF, HC_SA, HC_NO_FF)]
+            e, NAME, "Figure 3", [Row(setting, {}) for setting in (BASE, NO_FF, HC_SA, HC_NO_FF)]
         ),
     ),
     Experiment(
@@ -252,7 +254,10 @@ EXPERIMENTS = (
         "The full Gaussian, a window of three, copying one neighbour",
         tuple(KERNELS),
         lambda e: score_table(
-            e, NAME, "Table 5", [Row(arm, {"column": column}) for arm, column in KERNELS.items()]
+            e,
+            NAME,
+            "Table 5",
+            [Row(setting, {"column": column}) for setting, column in KERNELS.items()],
         ),
     ),
     Experiment(
@@ -261,7 +266,7 @@ EXPERIMENTS = (
         "More cross heads: spread over layers or stacked in the last",
         (SH_X, SPREAD, STACKED),
         lambda e: score_table(
-            e, NAME, "Figure 7", [Row(arm, {}) for arm in (SH_X, SPREAD, STACKED)]
+            e, NAME, "Figure 7", [Row(setting, {}) for setting in (SH_X, SPREAD, STACKED)]
         ),
     ),
     Experiment(
@@ -270,7 +275,7 @@ EXPERIMENTS = (
         "Which neighbours the lowest and highest layer look at",
         tuple(OFFSETS),
         lambda e: score_table(
-            e, NAME, "Table 6", [Row(arm, {"row": row}) for arm, row in OFFSETS.items()]
+            e, NAME, "Table 6", [Row(setting, {"row": row}) for setting, row in OFFSETS.items()]
         ),
         scales=WITH_MIDDLE,
         elsewhere=NO_MIDDLE,
@@ -306,7 +311,7 @@ CLAIMS = (
         "Y-05",
         "different offsets in a layer beat equal ones by 1 BLEU or more",
         "+2.9",
-        (Contrast(((1, HC_SA), (-1, Arm("hc-sa-ll-ll"))), at_least=1.0),),
+        (Contrast(((1, HC_SA), (-1, Setting("hc-sa-ll-ll"))), at_least=1.0),),
         scales=WITH_MIDDLE,
         elsewhere=NO_MIDDLE,
     ),
@@ -433,7 +438,7 @@ PAPER = Paper(
             "the corpus of the scale, in the scale's direction",
         ),
         Deviation("subword count, updates", "32,000; not said", "those of the scale"),
-        *what_all_share(
+        *common_deviations(
             "5+5 layers, 4 heads, 288 wide for IWSLT; 6+6, 8 and 512 for WMT; biases and "
             "embeddings in their code as here",
             "IWSLT: a rate of 3e-4 that falls in a line, in the code without warm-up and label "

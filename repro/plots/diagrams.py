@@ -13,10 +13,10 @@ from repro.plots.style import (
     INK,
     check_drawn,
     check_labels,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
@@ -41,7 +41,7 @@ def attention_by_sublayer(
         InputError: labels that do not match a system, or nothing to draw.
     """
     check_drawn(systems)
-    figure = plain(height=90 + 45 * len(sublayers))
+    figure = empty_figure(height=90 + 45 * len(sublayers))
     boxes: dict[str, list[tuple[int, int, str]]] = {kind: [] for kind in KINDS}
     for column, (name, found) in enumerate(systems.items()):
         check_labels(f"'{name}'", sublayers, len(found), "sublayer")
@@ -91,7 +91,7 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
         InputError: an unknown source, or nothing to draw.
     """
     check_drawn(systems)
-    figure = panels(list(systems), 3, cell_height=240, legend=True)
+    figure = panel_figure(list(systems), 3, cell_height=240, legend=True)
     # Row 0 is the input of the stack; words are in column 0, scores in column 1.
     layers = range(1, num_layers + 1)
     for panel, (title, source) in enumerate(systems.items()):
@@ -126,7 +126,7 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
                 "showlegend": panel == 0,
                 "hovertemplate": f"{name}<extra></extra>",
             }
-            figure.add_scatter(x=rounded(x), y=rounded(y), **look, **place_of(panel, 3))
+            figure.add_scatter(x=rounded(x), y=rounded(y), **look, **panel_cell(panel, 3))
         first = source == "scores"  # the first layer then needs scores below it
         columns = [0] * (num_layers + 1) + [1] * (num_layers + first)
         rows = [0, *layers, *range(1 - first, num_layers + 1)]
@@ -135,11 +135,11 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
             "marker": {"size": 11, "color": INK},
             "hovertemplate": "%{x}, %{y}<extra></extra>",
         }
-        figure.add_scatter(x=columns, y=rows, **points, showlegend=False, **place_of(panel, 3))
-        figure.update_yaxes(showticklabels=panel % 3 == 0, **place_of(panel, 3))
+        figure.add_scatter(x=columns, y=rows, **points, showlegend=False, **panel_cell(panel, 3))
+        figure.update_yaxes(showticklabels=panel % 3 == 0, **panel_cell(panel, 3))
         if first:
             figure.add_annotation(
-                x=1.12, y=0, text="A₀", showarrow=False, xanchor="left", **place_of(panel, 3)
+                x=1.12, y=0, text="A₀", showarrow=False, xanchor="left", **panel_cell(panel, 3)
             )
     figure.update_xaxes(
         **ticks(["words", "scores"]), range=[-0.6, 1.6], showgrid=False, title_text="in each layer"

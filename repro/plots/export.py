@@ -19,7 +19,7 @@ from repro.plots.still import SHARPNESS, picture
 
 ENDINGS = ("html", "png", "svg", "pdf")
 # A still of a figure that this package did not draw fails with one of these.
-NOT_OURS = (AttributeError, LookupError, TypeError, ValueError)
+UNSUPPORTED_FIGURE = (AttributeError, LookupError, TypeError, ValueError)
 CONFIG = {"displaylogo": False}  # the logo of plotly is a link to another machine
 
 
@@ -36,7 +36,7 @@ class Still(ExternalRenderer):
         """Display the figure; one that this package did not draw is left to plotly."""
         try:
             png, words = picture(fig_dict), describe(fig_dict)
-        except NOT_OURS:
+        except UNSUPPORTED_FIGURE:
             display(PlotlyRenderer(CONFIG).to_mimebundle(fig_dict), raw=True)
             return
         width = Image.open(io.BytesIO(png)).width // SHARPNESS
@@ -78,7 +78,7 @@ def save(figure: go.Figure, path: Path | str) -> None:
             if ending == "html"
             else picture(figure, ending)
         )
-    except NOT_OURS as error:
+    except UNSUPPORTED_FIGURE as error:
         raise InputError(
             str(path),
             "the figure holds more than `repro.plots` draws, and stills are of that only",

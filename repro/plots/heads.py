@@ -18,10 +18,10 @@ from repro.plots.style import (
     INK,
     SYMBOLS,
     check_drawn,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
@@ -104,7 +104,7 @@ def offset_histograms(shares: np.ndarray) -> go.Figure:
 
 def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
     """Draw a number of each head as bars, grouped by layer (You et al. 2020, Figure 2)."""
-    figure = panels(list(sites), 3, cell_height=240, shared_yaxes=True)
+    figure = panel_figure(list(sites), 3, cell_height=240, shared_yaxes=True)
     for panel, values in enumerate(sites.values()):
         values = rounded(values)
         num_layers, num_heads = values.shape
@@ -121,17 +121,17 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
             hovertext=[f"layer {i}, head {j}" for i, j in np.argwhere(there)],
             hovertemplate="%{hovertext}: %{y:,.4~f}<extra></extra>",
         )
-        figure.add_trace(bars, **place_of(panel, 3))
+        figure.add_trace(bars, **panel_cell(panel, 3))
         for missing in np.flatnonzero(~there.any(axis=1)):
             note = {"text": "none", "showarrow": False, "yanchor": "bottom"}
-            figure.add_annotation(x=int(missing), y=0, **note, **place_of(panel, 3))
+            figure.add_annotation(x=int(missing), y=0, **note, **panel_cell(panel, 3))
         labels = ticks([str(i) for i in range(num_layers)])
         figure.update_xaxes(
             **labels,
             range=[-0.6, num_layers - 0.4],
             title_text="layer",
             showgrid=False,
-            **place_of(panel, 3),
+            **panel_cell(panel, 3),
         )
     largest = max(np.nanmax(values, initial=0) for values in sites.values())
     return figure.update_yaxes(range=[0, 1.05 * largest or 1]).update_yaxes(
@@ -145,7 +145,7 @@ def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, 
     Source: Zeng et al. 2021, Figure 4.
     """
     check_drawn(models)
-    figure = plain()
+    figure = empty_figure()
     num_layers = max(len(values) for values in models.values())
     for place, (name, values) in enumerate(models.items()):
         values = np.asarray(values, dtype=float)
@@ -202,7 +202,7 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
             from 0 to 1.
         layers: the layers, a panel each.
     """
-    figure = panels(
+    figure = panel_figure(
         [f"layer {layer}" for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True
     )
     for panel, layer in enumerate(layers):
@@ -227,7 +227,7 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
                 showlegend=panel == 0,
                 hovertemplate="from %{x}: %{y:.3~%} of the weights",
             )
-            figure.add_trace(steps, **place_of(panel, 3))
+            figure.add_trace(steps, **panel_cell(panel, 3))
     figure.update_xaxes(title_text="weight", range=[0, 1])
     return figure.update_yaxes(type="log", exponentformat="power").update_yaxes(
         title_text="share of weights", col=1
@@ -248,7 +248,7 @@ def confidence_against_relevance(
         confidence, relevance: as measured.
         roles: from `analysis.heads.head_roles`; None = unknown.
     """
-    figure = plain(height=420)
+    figure = empty_figure(height=420)
     heads = [
         (int(i), int(j)) for i, j in np.argwhere(np.isfinite(confidence) & np.isfinite(relevance))
     ]
@@ -257,7 +257,7 @@ def confidence_against_relevance(
         if len(heads) > MAX_LABELLED
         else set(heads)
     )
-    beside = _beside(
+    beside = _label_positions(
         [(confidence[i, j], relevance[i, j]) for i, j in heads], [place in top for place in heads]
     )
     for role in ROLES:
@@ -281,7 +281,7 @@ def confidence_against_relevance(
             "relevance %{y:.4~f}<extra></extra>",
         )
     figure.update_layout(showlegend=roles is not None)  # a single role too is named
-    _say_if_no_role(figure)
+    _label_missing_roles(figure)
     largest = max((relevance[i, j] for i, j in heads), default=1)
     figure.update_xaxes(title_text="confidence: mean largest weight", range=[0, 1.05])
     return figure.update_yaxes(
@@ -310,7 +310,7 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
         x_title: the meaning of the labels.
     """
     check_drawn(counts)
-    figure = plain()
+    figure = empty_figure()
     base = np.zeros(len(counts), dtype=int)
     for role in ROLES:
         heights = np.array([found.get(role, 0) for found in counts.values()])
@@ -332,7 +332,7 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
         **labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False
     )
     figure.update_layout(showlegend=True)  # a single role too is named
-    _say_if_no_role(figure)
+    _label_missing_roles(figure)
     return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
 
 
@@ -341,12 +341,12 @@ def _role(roles: Sequence[Sequence[tuple[str, ...]]] | None, layer: int, head: i
     return found[0] if len(found) == 1 else "several"
 
 
-def _say_if_no_role(figure: go.Figure) -> None:
+def _label_missing_roles(figure: go.Figure) -> None:
     if [trace.name for trace in figure.data] == ["unknown"]:
         figure.data[0].name = f"unknown: {NO_ROLE}"
 
 
-def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> list[str]:
+def _label_positions(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> list[str]:
     """Return the position of each point's label: above it, or where the fewest others are."""
     if not points:
         return []
@@ -362,7 +362,7 @@ def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> 
     taken, found = [*places], []
     for place, has_label in zip(places, labelled, strict=True):
         nearest = {
-            name: min(_gap(place + offset, other) for other in taken)
+            name: min(_label_distance(place + offset, other) for other in taken)
             for name, offset in offsets.items()
         }
         best = next(
@@ -375,7 +375,7 @@ def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> 
     return found
 
 
-def _gap(label: np.ndarray, other: np.ndarray) -> float:
+def _label_distance(label: np.ndarray, other: np.ndarray) -> float:
     """Return the distance between a label and a point or label, in label sizes; 1 leaves room."""
     across, up = np.abs(label - other)
     return float(max(across / 1.2, up))

@@ -16,10 +16,10 @@ from repro.plots.style import (
     WIDTH,
     check_drawn,
     check_labels,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
@@ -89,7 +89,7 @@ def heatmaps(
         "outlinewidth": 0,
     }
     alike = all(list(matrix.row_labels) == list(matrices[0].row_labels) for matrix in matrices)
-    figure = panels(
+    figure = panel_figure(
         [matrix.title for matrix in matrices],
         columns,
         height,
@@ -109,7 +109,7 @@ def heatmaps(
             f"%{{z:{value_format}}}<extra>%{{fullData.name}}</extra>",
             texttemplate=text_format and f"%{{z:{text_format}}}",
         )
-        figure.add_trace(heatmap, **place_of(panel, columns))
+        figure.add_trace(heatmap, **panel_cell(panel, columns))
         first, last = panel % columns == 0, panel + columns >= len(matrices)
         x, y = (
             ticks([escape(label) for label in labels])
@@ -132,11 +132,11 @@ def heatmaps(
         # Smaller labels would overlap; the mouse still shows them.
         fits = not angle or columns * width * 9 <= WIDTH
         figure.update_xaxes(
-            **x, **across, showticklabels=fits, showgrid=False, **place_of(panel, columns)
+            **x, **across, showticklabels=fits, showgrid=False, **panel_cell(panel, columns)
         )
         labelled = (first or not alike) and height >= LEGIBLE * num_rows
         figure.update_yaxes(
-            **y, **down, showticklabels=labelled, showgrid=False, **place_of(panel, columns)
+            **y, **down, showticklabels=labelled, showgrid=False, **panel_cell(panel, columns)
         )
     return figure
 
@@ -220,7 +220,7 @@ def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 
     """
     check_drawn(tokens)
     check_drawn(means)
-    figure, last = plain(), len(tokens) - 0.5
+    figure, last = empty_figure(), len(tokens) - 0.5
     for place, (name, mean) in enumerate(means.items()):
         look = {
             "marker": {

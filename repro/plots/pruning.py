@@ -16,10 +16,10 @@ from repro.plots.style import (
     INK,
     SYMBOLS,
     check_drawn,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
 )
 
@@ -40,7 +40,7 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
         InputError: nothing to draw.
     """
     check_drawn(layers)
-    figure, updates = plain(), np.arange(1, len(layers[0]) + 1)
+    figure, updates = empty_figure(), np.arange(1, len(layers[0]) + 1)
     for layer, paths in enumerate(layers):
         for head, path in enumerate(np.transpose(paths)):
             figure.add_scatter(
@@ -81,7 +81,7 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
         reproduced, published: curves by name; published ones are grey and dashed. The model with
             all heads comes first if others kept all heads too.
     """
-    figure = plain(height=400)
+    figure = empty_figure(height=400)
     drawn = [(name, curve, False) for name, curve in reproduced.items()] + [
         (name, curve, True) for name, curve in published.items()
     ]
@@ -114,7 +114,7 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
     Args:
         models: title of the panel -> site -> heads kept, one number per model.
     """
-    figure = panels(list(models), 2, cell_height=260, legend=True, horizontal_spacing=0.1)
+    figure = panel_figure(list(models), 2, cell_height=260, legend=True, horizontal_spacing=0.1)
     names = list(dict.fromkeys(site for sites in models.values() for site in sites))
     for panel, sites in enumerate(models.values()):
         totals = np.sum(list(sites.values()), axis=0)
@@ -131,11 +131,11 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
                 marker={"symbol": SYMBOLS[place], "size": 7},
                 hovertemplate="%{x} heads kept, %{y} of them here",
             )
-            figure.add_trace(line, **place_of(panel, 2))
+            figure.add_trace(line, **panel_cell(panel, 2))
         figure.update_xaxes(
             range=[1.03 * totals.max(), -0.03 * totals.max()],
             title_text="heads kept in all",
-            **place_of(panel, 2),
+            **panel_cell(panel, 2),
         )
     return figure.update_yaxes(rangemode="tozero").update_yaxes(
         title_text="heads kept at the site", col=1

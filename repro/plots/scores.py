@@ -13,10 +13,10 @@ from repro.plots.style import (
     SYMBOLS,
     check_drawn,
     check_labels,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
@@ -53,12 +53,16 @@ def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = 
         x_title, y_title: the meaning of the axes, with the unit.
         marks: whether values are marked; lines without marks differ in their dashes.
     """
-    figure = plain()
+    figure = empty_figure()
     for place, (name, (x, y)) in enumerate(lines.items()):
         dashed = {
             "line": {"color": COLORS[place % len(COLORS)], "dash": DASHES[place % len(DASHES)]}
         }
-        look = {"mode": "lines+markers", **_look(place)} if marks else {"mode": "lines", **dashed}
+        look = (
+            {"mode": "lines+markers", **_line_style(place)}
+            if marks
+            else {"mode": "lines", **dashed}
+        )
         figure.add_scatter(x=rounded(x), y=rounded(y), name=escape(name), **look, hovertemplate=_XY)
     return figure.update_xaxes(title_text=escape(x_title)).update_yaxes(title_text=escape(y_title))
 
@@ -70,7 +74,7 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
         runs: by name, the lines of `Run.metrics()`: `update`, `nll` and sometimes `dev_nll`, in
             nats per token.
     """
-    figure = plain(height=400)
+    figure = empty_figure(height=400)
     for place, (name, lines) in enumerate(runs.items()):
         lines = list(lines)
         thin = {
@@ -81,7 +85,7 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
                 "dash": DASHES[1 + place % 5],
             },
         }
-        thick = {"mode": "lines+markers", **_look(place)}
+        thick = {"mode": "lines+markers", **_line_style(place)}
         for split, quantity, look in (("training", "nll", thin), ("dev", "dev_nll", thick)):
             measured = [(line["update"], line[quantity]) for line in lines if quantity in line]
             x, y = (
@@ -172,7 +176,7 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
     """
     rows = list(rows)
     check_drawn(rows)
-    figure = plain(height=130 + 34 * len(rows))
+    figure = empty_figure(height=130 + 34 * len(rows))
     lines = np.arange(len(rows))
     _, published, values, low, high = zip(*rows, strict=True)
     values, low, high = (np.asarray(numbers, dtype=float) for numbers in (values, low, high))
@@ -220,7 +224,7 @@ def changes(
         x_title: the meaning of the labels.
         y_title: the changing quantity, with its unit.
     """
-    figure = panels(list(groups), 3, cell_height=260, shared_yaxes=True)
+    figure = panel_figure(list(groups), 3, cell_height=260, shared_yaxes=True)
     for panel, group in enumerate(groups.values()):
         labels = [escape(label) for label in group]
         change, low, high = np.array(list(group.values()), dtype=float).reshape(-1, 3).T
@@ -241,10 +245,10 @@ def changes(
                 showlegend=False,
                 hovertext=[labels[i] for i in places],
                 hovertemplate="%{hovertext}: %{y:+.4~f}<extra></extra>",
-                **place_of(panel, 3),
+                **panel_cell(panel, 3),
             )
         figure.update_xaxes(
-            **ticks(labels), range=[-0.6, len(labels) - 0.4], showgrid=False, **place_of(panel, 3)
+            **ticks(labels), range=[-0.6, len(labels) - 0.4], showgrid=False, **panel_cell(panel, 3)
         )
     figure.update_xaxes(title_text=escape(x_title))
     figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
@@ -254,7 +258,7 @@ def changes(
 _XY = "%{x:,.4~f}: %{y:,.4~f}"
 
 
-def _look(place: int) -> dict[str, Any]:
+def _line_style(place: int) -> dict[str, Any]:
     """Return the look of the line at a place; the first twelve all differ."""
     again, place = divmod(place, len(COLORS))
     line, symbol = {"color": COLORS[place]}, SYMBOLS[place]
@@ -274,7 +278,7 @@ def _by_bin(
     labels: Sequence[str], systems: Mapping[str, Measured], x_title: str, y_title: str
 ) -> go.Figure:
     """Draw systems side by side in each bin; labels are escaped already."""
-    figure = plain(height=380)
+    figure = empty_figure(height=380)
     for place, (name, measured) in enumerate(systems.items()):
         check_labels(f"'{name}'", measured.values, len(labels), "bin")
         values, low, high = (np.asarray(numbers, dtype=float) for numbers in measured)
@@ -295,7 +299,7 @@ def _by_bin(
             name=escape(name),
             hovertext=list(labels),
             hovertemplate="%{hovertext}: %{y:.4~f}",
-            **_look(place),
+            **_line_style(place),
         )
     figure.update_layout(showlegend=True)  # a single curve has a name, too
     figure.update_xaxes(

@@ -129,7 +129,7 @@ def check_drawn(parts: Sized, num_columns: int = 1) -> None:
         )
 
 
-def panels(
+def panel_figure(
     titles: Sequence[str],
     num_columns: int,
     cell_height: int,
@@ -169,12 +169,12 @@ def panels(
     return figure
 
 
-def place_of(panel: int, num_columns: int) -> dict[str, int]:
+def panel_cell(panel: int, num_columns: int) -> dict[str, int]:
     """Return row and column of a panel, as plotly counts them."""
     return {"row": panel // num_columns + 1, "col": panel % num_columns + 1}
 
 
-def plain(height: int = 360) -> go.Figure:
+def empty_figure(height: int = 360) -> go.Figure:
     """Return an empty figure of one panel, with room for a legend and a height in pixels."""
     return go.Figure().update_layout(
         template=TEMPLATE, height=height, margin={"l": 60, "r": 20, "t": 50, "b": 60}

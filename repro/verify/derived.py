@@ -21,7 +21,7 @@ from repro.data.corpora import is_at_hand, load_once, load_pairs, task_of
 from repro.errors import MachineError
 from repro.measures.contrastive import check_contrastive, check_pairs
 from repro.measures.heads import DIGITS
-from repro.measures.pruning import SERIES, tried_penalties
+from repro.measures.pruning import SERIES, penalties_tried
 from repro.measures.registry import masks_table
 from repro.papers.pruned import NO_CONTROL, shape_of
 from repro.records.sentences import describe_references
@@ -29,10 +29,10 @@ from repro.records.stored import overlap_of
 from repro.records.translations import changed_by, hypotheses_of, recount, rescore
 from repro.statistics.metrics import metrics_for
 from repro.verify.plausible import (
-    check_heads_there,
-    check_kept,
+    check_kept_heads,
     check_maps,
     check_off_diagonal,
+    check_site_shapes,
     check_speed,
     check_training,
 )
@@ -83,17 +83,17 @@ def _check_scores(record: Record, _: Scores) -> Findings:
 def _check_scored_text(record: Record, _: Scores) -> Findings:
     """Score the translations again, with the corpus."""
     _check_at_hand(record)
-    corpus = load_once(*_pair(record).values())
+    corpus = load_once(*_corpus_and_languages(record).values())
     yield from unequal(
         "fingerprint of the data", record["provenance"]["data_fingerprint"], corpus.fingerprint
     )
     for what, is_so in recount(record).items():
         yield None if is_so else f"{what}: are not what the translations and the corpus give"
-    in_train = overlap_of(**_pair(record), split=record["split"]).get("in_train")
+    in_train = overlap_of(**_corpus_and_languages(record), split=record["split"]).get("in_train")
     yield from unequal("pairs in the training text", record.get("in_train"), in_train)
 
 
-def _pair(record: Record) -> dict[str, str]:
+def _corpus_and_languages(record: Record) -> dict[str, str]:
     return {key: record["config"]["data"][key] for key in ("corpus", "source", "target")}
 
 
@@ -121,7 +121,7 @@ def _check_at_hand(record: Record) -> None:
 def _check_masks(record: Record, scores: Scores) -> Findings:
     whole, scored = (
         hypotheses_of(record),
-        _scores_of(record["config_digest"], record["split"], scores),
+        _find_scores(record["config_digest"], record["split"], scores),
     )
     yield from unequal("number of translations without a mask", len(whole), scored["sentences"])
     numbers = {0, *map(int, record["masks"])}
@@ -176,7 +176,7 @@ def _check_heads(record: Record, _: Scores) -> Findings:
         syntactic = np.any(margins >= MARGIN, axis=(0, 1))
         yield from differences
     for site, heads in shape_of(record["config"]["model"]).items():
-        yield from check_heads_there(site, record["sites"][site], heads)
+        yield from check_site_shapes(site, record["sites"][site], heads)
         if max(heads):
             yield from _check_site(
                 site, record["sites"][site], syntactic if site == "encoder_self" else None
@@ -193,23 +193,23 @@ def _check_measured_text(record: Record, _: Scores) -> Findings:
     yield from unequal(
         "sentences",
         record["measured"]["sentences_of_split"],
-        len(load_once(*_pair(record).values())["dev"]),
+        len(load_once(*_corpus_and_languages(record).values())["dev"]),
     )
 
 
 def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Findings:
     numbers: dict[str, Any] = {
-        field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)
+        field.name: _as_array(found[field.name]) for field in fields(HeadStatistics)
     }
     statistics = HeadStatistics(**numbers)
     for name in ("main_offset", "positional"):
-        if not _agree(_numbers(found[name]), getattr(statistics, name)):
+        if not _agree(_as_array(found[name]), getattr(statistics, name)):
             yield f"{site} {name}: is not what the counts by offset give"
     roles = [[list(head) for head in layer] for layer in head_roles(statistics, syntactic)]
     yield from unequal(f"{site} roles", found["roles"], roles)
     for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
         for layer, row in enumerate(found[name]):
-            whole = np.nansum(_numbers(row) ** power)
+            whole = np.nansum(_as_array(row) ** power)
             # A sum of 0 means that nothing depends on the layer.
             if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:
                 yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
@@ -226,7 +226,7 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
         total, most = sum(positions.values()), max(positions.values(), default=0)
         baseline = most / total if total else np.nan
         accuracies, stored = (
-            [_numbers(rows) for rows in syntax[name][relation].values()]
+            [_as_array(rows) for rows in syntax[name][relation].values()]
             for name in ("accuracy", "margin")
         )
         margins.append(
@@ -235,7 +235,7 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
                 for accuracy in accuracies
             ]
         )
-        if not _agree(_numbers(syntax["baseline"][relation]), baseline):
+        if not _agree(_as_array(syntax["baseline"][relation]), baseline):
             differences.append(
                 f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived "
                 f"{baseline:.5f}"
@@ -260,12 +260,12 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
         yield from unequal(
             f"penalties of series {name}",
             sorted(heads),
-            tried_penalties(name, series[name]["heads"], heads),
+            penalties_tried(name, series[name]["heads"], heads),
         )
         yield from _check_control(record, name, scores)
         for point in series[name]["points"]:
-            yield from check_kept(point, whole)
-            pruned = _scores_of(point["config_digest"], "test", scores)
+            yield from check_kept_heads(point, whole)
+            pruned = _find_scores(point["config_digest"], "test", scores)
             yield from unequal("run", point["run"], pruned["run"])
             yield from unequal(
                 f"start of {point['run']}", pruned["config"]["train"]["start_from"], record["run"]
@@ -286,7 +286,7 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
                 sum(len(layer) for site in sites for layer in point["kept_heads"][site]),
             )
     small, scratch = (
-        _scores_of(series["scratch"][which], "test", scores) for which in ("pruned", "scratch")
+        _find_scores(series["scratch"][which], "test", scores) for which in ("pruned", "scratch")
     )
     cut_from = [
         point
@@ -306,7 +306,7 @@ def _check_control(record: Record, name: str, scores: Scores) -> Findings:
     if "continued" not in record["series"][name]:
         yield f"series {name} has no control: {NO_CONTROL}"
         return
-    control = _scores_of(record["series"][name]["continued"], "test", scores)["config"]
+    control = _find_scores(record["series"][name]["continued"], "test", scores)["config"]
     yield from unequal(
         f"start of the control of series {name}", control["train"]["start_from"], record["run"]
     )
@@ -320,7 +320,7 @@ def _check_control(record: Record, name: str, scores: Scores) -> Findings:
     )
 
 
-def _scores_of(digest: str, split: str, scores: Scores) -> Record:
+def _find_scores(digest: str, split: str, scores: Scores) -> Record:
     if (digest, split) not in scores:
         raise NotMeasured(
             f"the run of configuration {digest}",
@@ -330,7 +330,7 @@ def _scores_of(digest: str, split: str, scores: Scores) -> Record:
     return scores[digest, split]
 
 
-def _numbers(values: Any) -> np.ndarray:
+def _as_array(values: Any) -> np.ndarray:
     """Return stored numbers as an array; missing ones are NaN."""
     return np.array(values, dtype=float)
 

@@ -36,7 +36,7 @@ def check_training(record: Record) -> Iterator[str]:
         yield f"averaged checkpoints: stored {training['averaged']}, derived {expected}"
 
 
-def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:
+def check_site_shapes(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:
     """Yield a message for every field of a site whose shape contradicts its heads by layer.
 
     Rows are as long as that of the layer with most heads.
@@ -112,7 +112,7 @@ def check_speed(record: Record) -> Iterator[str]:
         yield f"sitting: is without {record['run']}"
 
 
-def check_kept(point: dict[str, Any], whole: dict[str, list[int]]) -> Iterator[str]:
+def check_kept_heads(point: dict[str, Any], whole: dict[str, list[int]]) -> Iterator[str]:
     """Yield a message if a pruned model keeps a head that did not exist, or one twice."""
     kept = [
         (site, layer, head)

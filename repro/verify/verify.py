@@ -50,7 +50,7 @@ from repro.claims.verdict_fields import StoredVerdict, first_difference
 from repro.core.config import RunConfig, from_dict
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
-from repro.papers.verdicts import TEST, claims_of, judge, load, of_scores, verdict_places
+from repro.papers.verdicts import TEST, claims_of, judge, load_verdicts, of_scores, verdict_places
 from repro.records.manifest import has_manifest, manifest_faults
 from repro.records.schema import KINDS, kind_of
 from repro.records.stored import place_of, read_records
@@ -59,7 +59,7 @@ from repro.runs.naming import run_name, system_of
 from repro.runs.storage import MANIFEST
 from repro.verify.derived import CHECKS, CORPUS_CHECKS, Findings, Scores, unequal
 
-CUT_SHORT = (
+MALFORMED_RECORD = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -123,7 +123,7 @@ def verify_records(folder: Path) -> Verified:
         if kind_of(record) in CORPUS_CHECKS:
             _check_with_corpus(found, path, record, scores, absent)
     try:
-        found.faults += _counted_twice(scores.values())
+        found.faults += _duplicate_seeds(scores.values())
     # The loop above reported any table that cannot be read.
     except ReproError:
         pass
@@ -182,7 +182,7 @@ def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Fin
         found.unchecked[str(error)].append(name)
     except ReproError as error:
         found.faults.append(f"{name}: {error}")
-    except CUT_SHORT as error:
+    except MALFORMED_RECORD as error:
         found.faults.append(f"{name}: {path} is damaged ({type(error).__name__}: {error})")
 
 
@@ -190,7 +190,7 @@ def _name_of(record: Record) -> str:
     return f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
 
 
-def _counted_twice(scores: Iterable[Record]) -> Iterator[str]:
+def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
     """Yield a message for every seed whose translations equal those of another, word for word.
 
     One model would count as two.
@@ -223,14 +223,14 @@ def verify_claims(folder: Path) -> Verified:
     for scale, split in places:
         at = scale if split == TEST else f"{scale} on {split}"
         try:
-            stored = load(folder, scale, split)
+            stored = load_verdicts(folder, scale, split)
             found.faults += _wrong_verdicts(at, stored, Evidence(scale, records, split))
             found.numbers += len(stored)
         except MachineError as error:
             found.unchecked[str(error)].append(f"verdicts at {at}")
         except ReproError as error:
             found.faults.append(f"verdicts at {at}: {error}")
-        except CUT_SHORT as error:
+        except MALFORMED_RECORD as error:
             found.faults.append(
                 f"verdicts at {at}: they or their records are damaged ({type(error).__name__}: "
                 f"{error})"

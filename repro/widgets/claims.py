@@ -8,7 +8,7 @@ import traitlets
 from repro.claims.conditions import STATUSES
 from repro.errors import InputError
 from repro.plots import escape
-from repro.widgets.parts import Touchable, module, style
+from repro.widgets.parts import InteractiveWidget, module, style
 
 COLUMNS = ("verdict", "id", "paper", "statement", "evidence")
 LONG = ("statement", "evidence")  # may break into lines
@@ -27,7 +27,7 @@ class Table(anywidget.AnyWidget):
     verdicts = traitlets.List().tag(sync=True)
 
 
-class ClaimsTable(Touchable):
+class ClaimsTable(InteractiveWidget):
     """Show claims with their verdicts; not reproduced comes first.
 
     Args:

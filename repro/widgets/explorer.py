@@ -16,16 +16,16 @@ from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head
 from repro.widgets.parts import (
-    ONE_AT_A_TIME,
+    INPUT_LOCK,
     READY,
     STATES,
     TITLES,
-    Touchable,
-    apart,
+    InteractiveWidget,
     module,
+    private_copy,
     sentence_field,
     style,
-    told_of,
+    unknown_characters_note,
 )
 from repro.widgets.stills import labelled_picture, overview
 
@@ -76,12 +76,12 @@ class Maps(anywidget.AnyWidget):
 
     def _answer(self, _, content: str, __) -> None:
         # Otherwise the weights of one sentence could be sent with the number of another.
-        with ONE_AT_A_TIME:
+        with INPUT_LOCK:
             if content == "weights":
                 self.send({"version": self.version}, [self.weights.tobytes()])
 
 
-class Explorer(Touchable):
+class Explorer(InteractiveWidget):
     """Look at every attention weight with which a model reads and translates a sentence.
 
     Args:
@@ -98,7 +98,7 @@ class Explorer(Touchable):
     def __init__(
         self, translator: Translator, sentence: str, search: SearchConfig | None = None
     ) -> None:
-        self.translator, self.search = apart(translator), search
+        self.translator, self.search = private_copy(translator), search
         self.sentence, self.maps = sentence_field(sentence), Maps(first_head(translator.model))
         super().__init__([self.sentence, self.maps], notice=self.maps)
         self.sentence.observe(self.guarded(self._update), "value")
@@ -149,7 +149,7 @@ class Explorer(Touchable):
                 sites,
             )
             self.maps.shades = zlib.compress(shades.tobytes(), 9)
-            self.maps.token, self.maps.message = {}, told_of(reading)
+            self.maps.token, self.maps.message = {}, unknown_characters_note(reading)
             self.maps.version += 1
 
     def static(self) -> str:

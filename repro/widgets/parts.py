@@ -33,7 +33,7 @@ FITS = {"width": "auto", "flex": "0 0 auto"}  # the layout of a button as wide a
 WRAPS = {"flex_flow": "row wrap"}
 FRONT = Path(__file__).parent / "front"
 
-ONE_AT_A_TIME = threading.RLock()
+INPUT_LOCK = threading.RLock()
 """Re-entrant lock held while user input is handled.
 
 A kernel may handle the messages of two controls in two threads.
@@ -83,7 +83,7 @@ class Words(anywidget.AnyWidget):
     state = traitlets.Enum(STATES, READY).tag(sync=True)
 
 
-class Touchable(ipywidgets.VBox):
+class InteractiveWidget(ipywidgets.VBox):
     """A widget that a page without a kernel shows as text and pictures.
 
     Args:
@@ -106,7 +106,7 @@ class Touchable(ipywidgets.VBox):
         """
 
         def run(_: Any) -> None:
-            with ONE_AT_A_TIME:
+            with INPUT_LOCK:
                 self.notice.state, state = BUSY, STALE
                 try:
                     action()
@@ -133,7 +133,7 @@ class Touchable(ipywidgets.VBox):
         display({"text/html": still, "text/plain": ""}, raw=True)
 
 
-def apart(translator: Translator) -> Translator:
+def private_copy(translator: Translator) -> Translator:
     """Return a translator with the same parameters but modules of its own.
 
     Changes of a widget to its heads are not visible elsewhere: a cell may run in another thread
@@ -150,7 +150,7 @@ def apart(translator: Translator) -> Translator:
     return translator.with_model(copy.deepcopy(translator.model, shared))
 
 
-def told_of(*readings: Reading) -> str:
+def unknown_characters_note(*readings: Reading) -> str:
     """Return a note on the characters of a sentence that a model has never seen; empty if none."""
     unknown: Counter[str] = max((reading.unknown for reading in readings), key=len)
     return f"never seen by the model: {in_words(unknown)}" if unknown else ""

@@ -26,13 +26,13 @@ from repro.widgets.parts import (
     FITS,
     TITLES,
     WRAPS,
-    Touchable,
+    InteractiveWidget,
     Words,
-    apart,
     module,
+    private_copy,
     sentence_field,
     style,
-    told_of,
+    unknown_characters_note,
     words_row,
 )
 from repro.widgets.stills import labelled_picture, static_words
@@ -45,7 +45,7 @@ CONTROLS = ("pattern", "center", "std", "sums_to_one")
 
 
 @dataclass(frozen=True)
-class Setting:
+class HeadSetting:
     """Where a head looks: a pattern, the numbers of its Gaussian, and blocked pairs.
 
     Blocked pairs are (query, key).
@@ -122,7 +122,7 @@ class Pattern(anywidget.AnyWidget):
     limits = traitlets.Dict({"center": CENTER, "std": STD}).tag(sync=True)
 
 
-class Playground(Touchable):
+class Playground(InteractiveWidget):
     """Give heads of a trained model other weights, and read how it then translates.
 
     Args:
@@ -138,8 +138,8 @@ class Playground(Touchable):
     def __init__(
         self, translator: Translator, sentence: str, search: SearchConfig | None = None
     ) -> None:
-        self.translator, self.search = apart(translator), search
-        self.settings: dict[tuple[int, int, int], Setting] = {}
+        self.translator, self.search = private_copy(translator), search
+        self.settings: dict[tuple[int, int, int], HeadSetting] = {}
         self.sentence, self.words, self.matrix = sentence_field(sentence), Words(), Pattern()
         self.heads = HeadGrid(
             factors=ones(translator.model), chosen=first_head(translator.model), mode="choose"
@@ -194,13 +194,13 @@ class Playground(Touchable):
         head = tuple(self.matrix.painted.get("head", chosen))
         if head == chosen:
             values = {name: getattr(self, name).value for name in CONTROLS}
-            is_new = self._keep(head, Setting(**values, blocked=_sorted(self.matrix.blocked)))
+            is_new = self._keep(head, HeadSetting(**values, blocked=_sorted(self.matrix.blocked)))
         # It was painted while the kernel was busy, and another head has been chosen since.
         else:
             is_new = self._keep(
                 head,
                 replace(
-                    self.settings.get(head, Setting()),
+                    self.settings.get(head, HeadSetting()),
                     blocked=_sorted(self.matrix.painted["pairs"]),
                 ),
             )
@@ -208,7 +208,7 @@ class Playground(Touchable):
         if is_new:
             self._read_changed()
 
-    def _keep(self, head: tuple[int, int, int], setting: Setting) -> bool:
+    def _keep(self, head: tuple[int, int, int], setting: HeadSetting) -> bool:
         """Keep the setting of a head, none for its own weights; return whether it is new."""
         before = self.settings.pop(head, None)
         kept = setting if setting.pattern != OWN or setting.blocked else None
@@ -219,7 +219,7 @@ class Playground(Touchable):
     def _show_setting(self) -> None:
         """Set the controls to the setting of the chosen head."""
         setting = self.settings.get(
-            tuple(self.heads.chosen), Setting(center=self.center.value, std=self.std.value)
+            tuple(self.heads.chosen), HeadSetting(center=self.center.value, std=self.std.value)
         )
         self._is_showing = True
         self.pattern.options = [
@@ -285,7 +285,9 @@ class Playground(Touchable):
                 f"translated in {time.perf_counter() - began:.2f} s; below each word its "
                 "probability"
             )
-            self.words.message = "; ".join(filter(None, [seconds, told_of(self.whole)]))
+            self.words.message = "; ".join(
+                filter(None, [seconds, unknown_characters_note(self.whole)])
+            )
 
     def static(self) -> str:
         """Return the matrix and both translations."""

@@ -13,7 +13,7 @@ SMOKE_REVERSE = "train.max_updates=350"
 
 
 @dataclass(frozen=True)
-class Arm:
+class Setting:
     """Describe what is trained once per seed.
 
     Args:
@@ -47,7 +47,7 @@ class Arm:
         return f"{self.system} ({', '.join(conditions)})" if conditions else self.system
 
 
-def is_of_the_size(config: RunConfig) -> bool:
+def has_size_of_scale(config: RunConfig) -> bool:
     """Whether a run has the width, vocabulary and schedule of its corpus's scale.
 
     All settings have. Results may also hold shorter or smaller trials. How much seeds matter to
@@ -62,7 +62,7 @@ def is_of_the_size(config: RunConfig) -> bool:
 
 # Claims ask for the same configurations thousands of times.
 @cache
-def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
+def _config(setting: Setting, scale: str, seed: int) -> RunConfig:
     direction, overrides = None, []
     if scale in SCALES:
         data, layers, width = (
@@ -71,13 +71,13 @@ def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
             SCALES[scale].model.embed_dim,
         )
         narrow = f", head_dim={width // layers}" if width % layers else ""
-        direction = f"{data.target}-{data.source}" if arm.reverse else None
+        direction = f"{data.target}-{data.source}" if setting.reverse else None
         overrides = [
             override.replace("{layers}", str(layers)).replace("{narrow}", narrow)
-            for override in arm.overrides
+            for override in setting.overrides
         ]
-        overrides += [SMOKE_REVERSE] if arm.reverse and scale == "smoke" else []
-        if arm.part < 1:
+        overrides += [SMOKE_REVERSE] if setting.reverse and scale == "smoke" else []
+        if setting.part < 1:
             pairs = statistics_of(data.corpus, data.source, data.target).train_pairs
-            overrides.append(f"data.train_pairs={int(arm.part * pairs)}")
-    return resolve(scale, arm.system, direction, seed, tuple(overrides))
+            overrides.append(f"data.train_pairs={int(setting.part * pairs)}")
+    return resolve(scale, setting.system, direction, seed, tuple(overrides))
