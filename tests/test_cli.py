@@ -247,7 +247,7 @@ MISTAKES = [
     (["report", "--out", "/"], "error: --out: / is no name for Markdown. Fix: "),
     (
         ["run", "bsae"],
-        "error: bsae: is no paper, experiment or system. Fix: did you mean 'base'? Known: ",
+        "error: bsae: is not a paper, experiment or system. Fix: did you mean 'base'? Known: ",
     ),
     (
         ["run", "base", "--out", "page.html"],

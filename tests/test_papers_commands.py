@@ -159,7 +159,7 @@ def test_the_bare_name_of_an_experiment_is_answered_with_the_papers_that_have_on
     code, _, message = ended(capsys, "run", "figure10", "--results", str(results))
     assert (code, message) == (
         2,
-        "error: figure10: is no paper, experiment or system. Fix: write voita2019.figure10\n",
+        "error: figure10: is not a paper, experiment or system. Fix: write voita2019.figure10\n",
     )
     assert (
         "Fix: write raganato2020.table6 or you2020.table6\n"

@@ -208,7 +208,7 @@ def _asked_for(
                 if named
                 else did_you_mean(name, ["all", *PAPERS, *SYSTEMS])
             )
-            raise InputError(name, "is no paper, experiment or system", fix)
+            raise InputError(name, "is not a paper, experiment or system", fix)
     systems = [Setting(name, overrides) for name in dict.fromkeys(names) if name in SYSTEMS]
     others = [
         name for name in dict.fromkeys(names) if name not in SYSTEMS and name not in overrides
@@ -519,7 +519,7 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
     if unchecked and strict:
         raise MachineError(
             str(results),
-            "could not be checked as a whole here, as said above",
+            "could not be checked completely here, see above",
             "give what is lacking",
         )
 

@@ -154,7 +154,7 @@ def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
     for result in contrastive_results(record):
         types, origins = result["items"]["type"], result["items"]["origin"]
         if result["suite"]["sha256"] != suite.fingerprint:
-            yield f"pairs: are others than those of {suite.name}"
+            yield f"pairs: differ from those of {suite.name}"
         elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
             yield f"types of error: are not those of the pairs of {suite.name}"
         elif [origins["names"][of] for of in origins["of"]] != [

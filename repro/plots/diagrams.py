@@ -98,7 +98,7 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
         if source not in SOURCES:
             raise InputError(
                 f"'{title}'",
-                f"'{source}' is no source of scores",
+                f"'{source}' is not a source of scores",
                 f"choose one of {', '.join(SOURCES)}",
             )
         made = (

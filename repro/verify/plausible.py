@@ -27,8 +27,8 @@ def check_training(record: Record) -> Iterator[str]:
         update % every and update != schedule["max_updates"]
     ):
         yield (
-            f"update {update} is none of a training of {schedule['max_updates']} with a look every "
-            f"{every}"
+            f"update {update} cannot end a training of {schedule['max_updates']} updates "
+            f"with a check every {every}"
         )
     elif schedule["schedule"] == "linear" and update < schedule["max_updates"]:
         yield f"update {update} is before the end of a linear schedule of {schedule['max_updates']}"
@@ -83,7 +83,7 @@ def check_maps(record: Record) -> Iterator[str]:
             if weights is not None and not _is_attention(
                 weights, *(lengths[side] for side in sides[site])
             ):
-                yield f"maps of {site}, layer {number}: are no weights of {lengths}"
+                yield f"maps of {site}, layer {number}: are not weights of {lengths}"
 
 
 def _is_attention(weights: Any, queries: int, keys: int) -> bool:

@@ -133,7 +133,7 @@ def verify_records(folder: Path) -> Verified:
 def _check_manifest(folder: Path, found: Verified) -> None:
     if not has_manifest(folder):
         found.unchecked[
-            f"{MANIFEST}, which tells an edited record: repro results --update writes it"
+            f"{MANIFEST}, which shows edited records: repro results --update writes it"
         ].append(str(folder))
         return
     try:
@@ -204,7 +204,7 @@ def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
         if other != record["run"] and len(set(hypotheses_of(record))) >= DISTINCT:
             yield (
                 f"{record['run']}, scores {record['split']}: has the translations of {other}, word "
-                "for word: it is no seed of its own"
+                "for word: it is not a separate seed"
             )
 
 
