@@ -196,8 +196,8 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     """Write a report; the last line printed is its path.
 
     With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure
-    of the five papers by the stored results of a scale, as Markdown and as one page of HTML beside
-    it.
+    of the five papers by the stored results of a scale. That report is Markdown, with one page of
+    HTML beside it.
     """
     if not runs:
         check_unused(

@@ -47,9 +47,9 @@ class Maps(anywidget.AnyWidget):
 
     Traits: `source` and `target` tokens; `chosen`: [site, layer, head]; `token`: {"side": "source"
     or "target", "index": number}, or {}; `message` and `state` as in `Words`; `version` grows with
-    every sentence. `sites` has for each site its title, the number of heads of each layer, the
-    tokens of queries and keys, and per head its mean largest weight, entropy and distance on this
-    sentence.
+    every sentence. `sites` has for each site its title, the number of heads of each layer, and the
+    tokens of queries and keys. It also has the mean largest weight, entropy and distance of each
+    head on this sentence.
     """
 
     _esm, _css = module("matrix", "maps"), style("matrix", "maps")
