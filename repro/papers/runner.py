@@ -36,7 +36,7 @@ class Plan:
         trainings: runs to train and score.
         further: runs to score on a further test set, and its name.
         measures: runs to measure, and the kind of record.
-        sittings: kind of record and the runs that are measured in one session, all of one seed.
+        sessions: kind of record and the runs that are measured in one session, all of one seed.
     """
 
     trainings: list[RunConfig]
