@@ -20,7 +20,7 @@ from repro.data.corpora import prepare_lines
 from repro.errors import InputError
 from repro.runs import gallery
 from repro.runs.models import load_translator
-from repro.widgets.parts import apart
+from repro.widgets.parts import private_copy
 
 SENTENCES = [
     "The old man sees a dog.",
@@ -49,7 +49,7 @@ def test_typed_text_is_read_as_a_line_of_the_corpus_is(translator):
 
 def test_typed_text_is_in_lower_case_for_a_model_of_such_a_corpus(translator):
     lower = Translator(translator.model, translator.subwords, partial(prepare_lines, "multi30k-lc"))
-    for own in (lower, apart(lower)):
+    for own in (lower, private_copy(lower)):
         assert (
             read(own, SENTENCES[0], SEARCH).source
             == read(translator, SENTENCES[0].lower(), SEARCH).source

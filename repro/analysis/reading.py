@@ -126,7 +126,7 @@ def require_batches(batches: Iterable[Any]) -> Iterator[Any]:
     """
     is_read = False
     for batch in batches:
-        stops.heed()
+        stops.raise_if_stopping()
         is_read = True
         yield batch
     if not is_read:

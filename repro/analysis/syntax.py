@@ -203,7 +203,7 @@ def measure_syntax(
     sums = SyntaxSums(model.num_heads()["encoder_self"], merge)
     parses = iter(parses)
     for start in range(0, len(sentences), batch_size):
-        stops.heed()
+        stops.raise_if_stopping()
         batch = sentences[start : start + batch_size]
         src = pad(
             [mark_source(ids, model.config.source_end_mark) for ids in subwords.encode(batch)]

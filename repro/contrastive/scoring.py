@@ -124,7 +124,7 @@ def cross_entropies(
         disable=quiet,
     ) as bar:
         for indices in bar:
-            stops.heed()
+            stops.raise_if_stopping()
             batch = pairs.batch(indices).to(device)
             means = mean_token_losses(model(batch.src, batch.tgt_in), batch.tgt_out)
             found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
