@@ -199,7 +199,7 @@ def test_without_the_corpus_tables_have_all_their_numbers(evidence, monkeypatch)
     def absent(*_):
         raise MachineError("minigerman", "is not here", "get it")
 
-    for place in ("corpora.load_corpus", "corpora._load_once"):
+    for place in ("corpora.load_corpus", "corpora._load_published_once"):
         monkeypatch.setattr(f"repro.data.{place}", absent)
     # what it made while the corpus was there is kept
     monkeypatch.setattr("repro.claims.settings._config", settings._config.__wrapped__)
