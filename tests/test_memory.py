@@ -42,9 +42,9 @@ def test_counting_draws_nothing_from_the_random_numbers_of_others():
 @pytest.mark.parametrize("variant", ["base", "hc-sa", "sh-x"])
 def test_counting_keeps_little_itself_and_more_pairs_give_the_same_number(variant, monkeypatch):
     """At the scale of Multi30k a graph of 128 pairs takes 1.2 GB of a notebook that may have 2."""
-    config, count, seen = resolve("multi30k", variant), memory._kept, []
+    config, count, seen = resolve("multi30k", variant), memory._kept_bytes, []
     monkeypatch.setattr(
-        memory, "_kept", lambda *arguments: seen.append(count(*arguments)) or seen[-1]
+        memory, "_kept_bytes", lambda *arguments: seen.append(count(*arguments)) or seen[-1]
     )
     few = memory.bytes_per_token.__wrapped__(config)
     assert len(seen) == 2 and max(kept for kept, _ in seen) < 50_000_000
