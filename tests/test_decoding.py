@@ -17,8 +17,8 @@ from repro.core.decoding import (
     _close_gaps,
     _keep_places,
     beam_search,
-    quantized,
 )
+from repro.core.int8 import quantized
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.core.transformer import Transformer
 from repro.errors import InputError
