@@ -21,14 +21,13 @@ from repro.data.formats import Sides, names_not_read
 from repro.data.hub import load_from_hub
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, without_overlap
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, digest
-from repro.data.text import MAX_CHARS, compose
+from repro.data.text import MAX_CHARS, compose, together
 from repro.errors import (
     DamagedFileError,
     InputError,
     MachineError,
     check_kind,
     did_you_mean,
-    together,
 )
 
 # What is done about held-out sentences of your own files that are in train. It is part of the name,
