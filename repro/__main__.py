@@ -20,7 +20,8 @@ from repro.cli import score as evaluation
 from repro.cli import train as training
 from repro.cli import translate as translation
 from repro.core.attention.variants import VARIANTS
-from repro.errors import InputError, ReproError, Stopped, known
+from repro.errors import InputError, ReproError, Stopped
+from repro.runs.refusals import known
 
 OUR_BUG = 70
 LONGEST = 290  # characters of an error after the word

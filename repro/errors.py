@@ -6,10 +6,9 @@ damaged or untrusted file, 5 busy.
 """
 
 import difflib
-import errno
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 GET_PROJECT = (
@@ -17,13 +16,6 @@ GET_PROJECT = (
 )
 """How to get what a wheel does not hold."""
 MAX_LISTED = 100  # characters
-MAX_PLACES = 5  # of many mistakes are named
-# of torch, on a processor, on a GPU, and anywhere
-NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")
-
-
-CHECK = "check permissions or the disk, then start again"
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)  # a disk, or one's share of it, has no space left
 
 
 class ReproError(Exception):
@@ -48,22 +40,6 @@ class ReproError(Exception):
 
 class InputError(ReproError):
     """Wrong arguments, configuration or data."""
-
-
-def together(errors: Sequence[InputError], count: int | None = None) -> InputError:
-    """Return one error for many: all of the first, the number of the others, and the places of the next four.
-
-    Args:
-        errors: at least one; the mend is that of the first.
-        count: how many there are, if not all are given.
-    """
-    first, *others = errors
-    if not others:
-        return first
-    further = (count or len(errors)) - 1
-    named = "; ".join(f"{error.where} {error.what}" for error in others[: MAX_PLACES - 1])
-    rest = "; ..." if further >= MAX_PLACES else ""
-    return InputError(first.where, f"{first.what}; {further:,} more: {named}{rest}", first.mend)
 
 
 class MachineError(ReproError):
@@ -93,44 +69,6 @@ class Stopped(Exception):
 
     def __reduce__(self):  # so that it can come from another process
         return type(self), (self.exit_code, self.update)
-
-
-SMALLER_MODEL = "lower train.batch_tokens or the model's width"
-MEMORY_MENDS = {
-    "train": SMALLER_MODEL,
-    "run": f"use fewer --jobs, or {SMALLER_MODEL}",
-    "prune": f"use fewer --jobs, or {SMALLER_MODEL}",
-    "translate": "split long sentences, or use a smaller --beam",
-    "evaluate": "use a smaller --beam",
-    "compare": "use a smaller --beam",
-    "data": "split the corpus into smaller files, or use a machine with more",
-}
-"""Command -> what makes it need less memory."""
-
-
-def known(error: Exception, command: str = "") -> Exception:
-    """Return what the machine refused as an error with a mend for that command, and any other error as it is."""
-    if isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)
-    ):
-        what = "there is not enough of it" + f" for `repro {command}`" * bool(command)
-        return MachineError(
-            "memory",
-            what,
-            MEMORY_MENDS.get(command, "close other programs, or use a machine with more"),
-        )
-    if isinstance(error, UnicodeEncodeError):
-        letter = error.object[error.start]
-        return MachineError(
-            "output",
-            f"'{letter}' cannot be written in {error.encoding}",
-            "set PYTHONIOENCODING=utf-8",
-        )
-    if isinstance(error, OSError):
-        what = f"cannot be read or written ({error.strerror or error})"
-        mend = "name another place, or make room there" if error.errno in NO_ROOM else CHECK
-        return MachineError(str(error.filename or "output"), what, mend)
-    return error
 
 
 def check_kind(where: str, value: Any, mend: str, *kinds: type) -> None:

@@ -12,9 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from repro.errors import NO_ROOM, MachineError
+from repro.errors import MachineError
 from repro.reading import is_file
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)  # a disk, or a share of it, has no space left
 UNFINISHED = ".part"  # the end of the name of a file while it is written
 # Seconds after the last change of an unfinished file: writing and syncing one takes a few.
 ABANDONED = 3600

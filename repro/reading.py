@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from repro.errors import CHECK, MachineError
+from repro.errors import MachineError
 
+CHECK = "check permissions or the disk, then start again"
 # No file has that name, or can have it.
 ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 

@@ -371,15 +371,19 @@ def test_mistakes_are_one_clear_line(spec, site, message):
         ({"num_layers": 0}, "num_layers: must be at least 1, found 0"),
         ({"num_heads": 0}, "num_heads: 0 heads do not divide embed_dim 12"),
         ({"num_heads": 5}, "num_heads: 5 heads do not divide embed_dim 12"),
-        ({"num_heads": 3, "embed_dim": 0}, "num_heads: 3 heads do not divide embed_dim 0"),
+        ({"num_heads": 3, "embed_dim": 0}, "embed_dim: must be at least 1, found 0"),
         (
             {"dropout": 1.0},
             r"dropout: must be at least 0 and below 1, found 1.0. Fix: use a value in \[0, 1\)",
         ),
         ({"dropout": -0.1}, "dropout: must be at least 0 and below 1, found -0.1"),
-        ({"dropout": math.nan}, "dropout: must be at least 0 and below 1, found nan"),
-        ({"length_ratio": math.nan}, "length_ratio: must be above 0 and finite, found nan"),
-        ({"length_ratio": math.inf}, "length_ratio: must be above 0 and finite, found inf"),
+        (
+            {"dropout": math.nan},
+            "dropout: wants float, found nan. Fix: give one float that is finite",
+        ),
+        ({"length_ratio": math.nan}, "length_ratio: wants float, found nan"),
+        ({"length_ratio": math.inf}, "length_ratio: wants float, found inf"),
+        ({"length_ratio": 0}, "length_ratio: must be above 0, found 0. Fix: divide mean source"),
         ({"spec": None}, "spec: wants str, found None. Fix: name a variant, as in"),
     ],
 )

@@ -478,6 +478,6 @@ def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
 def test_a_beam_beyond_memory_is_refused():
     with pytest.raises(
         InputError,
-        match="search: a beam of 100,000,000 would take all memory. Fix: use at most 1,000",
+        match="search.beam: must be at least 1 and at most 1,000, found 100,000,000",
     ):
         SearchConfig(beam=100_000_000)

@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[1] / "repro"
 LAYERS = [  # a module may import from lower layers and from its own
     {"lazy", "errors", "stops", "reading", "markdown"},
     {"files"},
+    {"core.settings"},
     {"core.config", "core.attention.base", "core.attention.masks", "core.attention.patterns"},
     {"core.attention.dot_product", "core.attention.tables", "core.attention.gates"},
     {"core.attention"},

@@ -364,7 +364,7 @@ DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
     (
         "scores",
         lambda r: r["training"].update(joules=5),
-        "training.joules wants an object, found 5",
+        "training.joules wants an object or null, found 5",
     ),
     (
         "scores",
@@ -385,7 +385,7 @@ DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
     ("heads", without("measured"), "measured is missing"),
     ("heads", lambda r: r["sites"].pop("cross"), "sites.cross is missing"),
     ("heads", lambda r: r["sites"]["cross"].pop("roles"), "sites.cross.roles is missing"),
-    ("heads", lambda r: r.update(syntax=5), "syntax wants an object, found 5"),
+    ("heads", lambda r: r.update(syntax=5), "syntax wants an object or null, found 5"),
     (
         "heads",
         lambda r: r["sites"]["cross"]["confidence"][0].__setitem__(0, float("nan")),

@@ -363,23 +363,23 @@ def translator() -> Translator:
         ),
         (
             lambda: build_weights("uniform", "cross", "2", 64, 4),
-            "num_layers: wants int, found '2'. Fix: give a whole number",
+            "num_layers: wants int, found '2'. Fix: give one int",
         ),
         (
             lambda: build_weights("uniform", "cross", 2, None, 4),
-            "embed_dim: wants int, found None. Fix: give a whole number",
+            "embed_dim: wants int, found None. Fix: give one int",
         ),
         (
             lambda: build_weights("uniform", "cross", 2, 64, 4.0),
-            "num_heads: wants int, found 4.0. Fix: give a whole number",
+            "num_heads: wants int, found 4.0. Fix: give one int",
         ),
         (
             lambda: build_weights("uniform", "cross", 2, 64, 4, "0.1"),
-            "dropout: wants int or float, found '0.1'. Fix: give a number",
+            "dropout: wants float, found '0.1'. Fix: give one float",
         ),
         (
             lambda: build_weights("uniform", "cross", 2, 64, 4, 0, "1"),
-            "length_ratio: wants int or float, found '1'. Fix: give a number",
+            "length_ratio: wants float or null, found '1'. Fix: give one float or null",
         ),
         (
             lambda: describe_heads("base"),

@@ -11,6 +11,7 @@ from repro.claims.conditions import decide
 from repro.statistics.intervals import (
     SeedNoise,
     Undefined,
+    _detectable,
     estimate,
     median,
     minimum_detectable,
@@ -260,3 +261,17 @@ def test_an_interval_decides_only_if_it_lies_on_one_side(low, high, at_least, at
 )
 def test_what_meets_a_bound_exactly_keeps_it(low, high, at_least, at_most, outcome):
     assert decide(low, high, at_least, at_most) == outcome
+
+
+@pytest.mark.parametrize(
+    ("degrees", "tail", "errors"),
+    [
+        (4, 0.025, 3.761060),
+        (9.3, 0.025, 3.136710),
+        (20, 0.0125, 3.293186),
+        (1e6, 0.025, 2.802033),
+        (1e9, 0.025, 2.802033),
+    ],
+)
+def test_detectable_is_what_stored_verdicts_hold(degrees, tail, errors):
+    assert _detectable(degrees, tail) == pytest.approx(errors, abs=1e-6)

@@ -80,7 +80,7 @@ def test_what_repro_cannot_run_in_is_one_line(given, line):
     [
         (
             "0",
-            "search.beam: must be at least 1, found 0. Fix: use the usual 5, or 1 for greedy search",
+            "search.beam: must be at least 1 and at most 1,000, found 0. Fix: use the usual 5, or 1 for greedy search",
         )
     ],
 )

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any, NotRequired, TypedDict
 
 from repro.claims.conditions import Judged, Outcome, Status, Verdict
-from repro.records.schema import type_faults
+from repro.records.schema import Number, type_faults
 from repro.statistics.intervals import Estimate
 
 TOLERANCE = 1e-6  # of a stored number: another processor may add in another order
@@ -21,16 +21,16 @@ class StoredCondition(TypedDict):
 
     condition: str
     outcome: Outcome
-    value: NotRequired[float]
-    low: NotRequired[float]
-    high: NotRequired[float]
-    level: NotRequired[float]
+    value: NotRequired[Number]
+    low: NotRequired[Number]
+    high: NotRequired[Number]
+    level: NotRequired[Number]
     over: NotRequired[str]
     seeds: NotRequired[list[int]]
     counts_seeds: NotRequired[bool]
-    detectable: NotRequired[float]
+    detectable: NotRequired[Number]
     unit: NotRequired[str]
-    shares: NotRequired[dict[str, float]]
+    shares: NotRequired[dict[str, Number]]
     reason: NotRequired[str]
 
 
@@ -103,7 +103,7 @@ def _judged(stored: StoredCondition) -> Judged:
 
 def verdict_faults(values: Any) -> Iterator[str]:
     """Yield a message for every fault in a file of verdicts; may raise after the first."""
-    yield from type_faults(values, VerdictFile, "")
+    yield from type_faults(values, VerdictFile)
     for claim, verdict in values["verdicts"].items():
         if verdict["claim"] != claim:
             yield f"{claim} is of {verdict['claim']}"

@@ -37,8 +37,8 @@ from tqdm import tqdm
 from repro import stops
 from repro.contrastive.suites import ContrastiveSuite
 from repro.core.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
-from repro.core.config import READERS
 from repro.core.decoding import Translator
+from repro.core.settings import READERS
 from repro.core.subwords import PAD_ID
 from repro.errors import DamagedFileError, InputError, check_kind, shortened
 

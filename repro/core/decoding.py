@@ -2,25 +2,27 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import torch
+from msgspec import Meta
 from torch import Tensor
 from tqdm import tqdm
 
 from repro.core.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
-from repro.core.config import READERS, check_types
+from repro.core.settings import READERS, Checked
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.core.transformer import Transformer
 from repro.errors import InputError, check_kind, shortened, texts_in
 
 MAX_TOKENS = 100_000  # no translation is longer, whatever its source
-MAX_BEAM = 1_000
+# a larger beam would take all memory
+Beam = Annotated[int, Meta(ge=1, le=1_000, description="use the usual 5, or 1 for greedy search")]
 NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 
 @dataclass(frozen=True)
-class SearchConfig:
+class SearchConfig(Checked):
     """How to search. A hypothesis of `length` tokens (end mark included) is ranked by log-probability / penalty(length).
 
     `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used by You et al.);
@@ -28,35 +30,15 @@ class SearchConfig:
     mean log-probability).
     """
 
-    beam: int = 5
-    alpha: float = 1.0
+    part = "search"
+    beam: Beam = 5
+    alpha: Annotated[float, Meta(ge=0, lt=100, description="use about 1, or 0 for no penalty")] = (
+        1.0
+    )
     penalty: Literal["wu", "length"] = "length"
-    extra_tokens: int = 50  # a translation has at most this many tokens more than its source
-    batch_size: int = 64
-
-    def __post_init__(self) -> None:
-        check_types(self, "search")
-        for option, least, mend in (
-            ("beam", 1, "use the usual 5, or 1 for greedy search"),
-            ("batch_size", 1, "use the usual 64"),
-            ("extra_tokens", 0, "use the usual 50"),
-        ):
-            if (found := getattr(self, option)) < least:
-                raise InputError(
-                    f"search.{option}", f"must be at least {least}, found {found}", mend
-                )
-        if self.beam > MAX_BEAM:
-            raise InputError(
-                "search",
-                f"a beam of {self.beam:,} would take all memory",
-                f"use at most {MAX_BEAM:,}",
-            )
-        if not 0 <= self.alpha < 100:
-            raise InputError(
-                "search",
-                f"alpha must be at least 0 and below 100, found {self.alpha}",
-                "use about 1, or 0 for no penalty",
-            )
+    # a translation has at most this many tokens more than its source
+    extra_tokens: Annotated[int, Meta(ge=0, description="use the usual 50")] = 50
+    batch_size: Annotated[int, Meta(ge=1, description="use the usual 64")] = 64
 
     def conditions(self) -> list[str]:
         """Return what differs from the usual search, as `name=value`."""
@@ -266,13 +248,11 @@ class Translator:
         """
         defined = self.model.max_len(*READERS["source"])
         if defined is not None and count > defined:
-            raise InputError(
-                where,
-                f"has {count} tokens, but this model's attention is defined for {defined}",
-                "split the sentence",
-            )
+            what = f"has {count} tokens, but this model's attention is defined for {defined}"
+            raise InputError(where, what, "split the sentence")
         if count > MAX_SENTENCE:
-            what = f"has {count:,} tokens, and attention takes memory with their square: the limit is {MAX_SENTENCE:,}"
+            what = f"has {count:,} tokens, and attention takes memory with their square"
+            what += f": the limit is {MAX_SENTENCE:,}"
             raise InputError(where, what, "split the sentence")
 
     def search(

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from repro.core.attention.base import AttentionWeights, Positions
 from repro.core.attention.gates import HardConcrete
 from repro.core.attention.multihead import MultiHeadAttention, Store
-from repro.core.config import ModelConfig
+from repro.core.settings import ModelConfig
 
 Sublayer = TypeVar("Sublayer", bound=nn.Module)
 

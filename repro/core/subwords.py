@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 import sentencepiece
 
-from repro.core.config import SubwordForm
+from repro.core.settings import SubwordForm
 from repro.errors import DamagedFileError, InputError, texts_in
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3

@@ -15,8 +15,8 @@ from repro.core.attention.gates import HardConcrete
 from repro.core.attention.masks import causal_mask, padding_mask
 from repro.core.attention.multihead import Moves, MultiHeadAttention
 from repro.core.attention.spec import build_weights
-from repro.core.config import ModelConfig
 from repro.core.layers import Cache, DecoderLayer, Dropout, EncoderLayer, cast_once
+from repro.core.settings import ModelConfig
 
 
 class DecoderState(NamedTuple):

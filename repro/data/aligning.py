@@ -14,8 +14,8 @@ from repro.data.characters import (
     without_surrogates,
 )
 from repro.data.parallel import Skipped, Split
-from repro.data.text import MAX_CHARS, TextLines
-from repro.errors import MAX_PLACES, InputError
+from repro.data.text import MAX_CHARS, MAX_PLACES, TextLines
+from repro.errors import InputError
 
 BLANK = "blank"
 

@@ -35,14 +35,13 @@ from repro.data.formats import Sides, unread_files
 from repro.data.hub import load_from_hub
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, pairs_without_overlap
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, column_digest
-from repro.data.text import MAX_CHARS, compose_accents
+from repro.data.text import MAX_CHARS, compose_accents, together
 from repro.errors import (
     DamagedFileError,
     InputError,
     MachineError,
     check_kind,
     did_you_mean,
-    together,
 )
 
 # How to handle held-out sentences of your own files that are also in train. The choice is part of

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from repro.errors import MAX_PLACES, InputError, together
+from repro.errors import InputError
 
+MAX_PLACES = 5  # of many mistakes are named
 MAX_CHARS = 10_000  # a longer line is usually a file that lost its newlines
 # A gzip archive may expand this many times. Text shrinks to a third, one repeated line to 1/200.
 MAX_EXPANSION = 100
@@ -123,6 +124,22 @@ def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
     if carriage_returns:
         notes.append(f"{path.name}: carriage return stripped from {carriage_returns:,} lines")
     return TextLines(path.name, lines, range(1, len(lines) + 1), too_long, notes)
+
+
+def together(errors: Sequence[InputError], count: int | None = None) -> InputError:
+    """Return one error for many: all of the first, the number of the others, and the places of the next four.
+
+    Args:
+        errors: at least one; the mend is that of the first.
+        count: how many there are, if not all are given.
+    """
+    first, *others = errors
+    if not others:
+        return first
+    further = (count or len(errors)) - 1
+    named = "; ".join(f"{error.where} {error.what}" for error in others[: MAX_PLACES - 1])
+    rest = "; ..." if further >= MAX_PLACES else ""
+    return InputError(first.where, f"{first.what}; {further:,} more: {named}{rest}", first.mend)
 
 
 def compose_accents(side: TextLines) -> TextLines:

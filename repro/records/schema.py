@@ -4,12 +4,13 @@ A record is read by tables, claims and `repro verify`; what they need is checked
 its file is opened.
 """
 
-import math
 import re
+import sys
 import types
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import (
+    Annotated,
     Any,
     Literal,
     NotRequired,
@@ -17,10 +18,14 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
+from msgspec import Meta, ValidationError, convert
+
 from repro.errors import shortened
+
+Number = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+"""A number that is finite."""
 
 
 class DataFields(TypedDict):
@@ -60,21 +65,21 @@ class Described(TypedDict):
 class TrainingFields(TypedDict):
     update: int
     tokens: int
-    seconds: float
-    best_dev_nll: float
+    seconds: Number
+    best_dev_nll: Number
     parameters: int
     target_tokens_per_second: int
-    joules: NotRequired[dict[str, float] | None]
+    joules: NotRequired[dict[str, Number] | None]
 
 
 class DecodingFields(TypedDict):
-    seconds: float
-    sentences_per_second: float
+    seconds: Number
+    sentences_per_second: Number
 
 
 class ScoreFields(TypedDict):
     name: str
-    value: float
+    value: Number
     signature: str
 
 
@@ -89,8 +94,8 @@ class WritableFields(TypedDict):
     """What the subwords of a model cost it; see `translations.writable`."""
 
     changed: int
-    best: dict[str, float]
-    scores: dict[str, float]
+    best: dict[str, Number]
+    scores: dict[str, Number]
 
 
 class ScoreRecord(Described):
@@ -180,7 +185,7 @@ class MaskRecord(Described):
 
 class OffDiagonalRecord(Described):
     split: str
-    shares: dict[str, list[float]]
+    shares: dict[str, list[Number]]
 
 
 class PruningRecord(Described):
@@ -195,7 +200,7 @@ class SpeedRecord(Described):
     steps: int
     threads: int
     processor: NotRequired[str]  # that measured; the provenance is of training, maybe elsewhere
-    sentences_per_second: list[float]
+    sentences_per_second: list[Number]
 
 
 KINDS: dict[str, type] = {
@@ -218,8 +223,8 @@ def kind_of(record: dict[str, Any]) -> str:
 
 def faults_of(record: dict[str, Any]) -> Iterator[str]:
     """Say what of a record is not as its kind has it; what follows the first may not be said, but raise."""
-    yield from type_faults(record, Described, "")
-    yield from type_faults(record, KINDS.get(kind_of(record), Described), "")
+    yield from type_faults(record, Described)
+    yield from type_faults(record, KINDS.get(kind_of(record), Described))
     for name, digest in record.get("tables", {}).items():
         if not re.fullmatch("[0-9a-f]{64}", str(digest)):
             yield f"tables.{name} wants a SHA-256 as hex digits, found {shortened(repr(digest), 60)}"
@@ -252,52 +257,58 @@ def _control_faults(value: Any, where: str) -> Iterator[str]:
 
 
 _NAMES = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    list: "a list",
-    dict: "an object",
-    bool: "true or false",
-    type(None): "null",
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "array": "a list",
+    "object": "an object",
+    "bool": "true or false",
 }
+_STEPS = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")  # of a path as msgspec writes it
+
+_hints_of = cache(partial(get_type_hints, include_extras=True))  # which works every hint out anew
 
 
-_hints_of = cache(get_type_hints)  # which works every hint out anew
+def type_faults(value: Any, hint: Any) -> Iterator[str]:
+    """Say what in a value of JSON is missing or of another type or range than its hint, if anything.
+
+    Numbers may be whole where fractions are wanted.
+    """
+    try:
+        convert(value, hint)
+    except ValidationError as error:
+        problem, _, path = str(error).partition(" - at `$")
+        where, found, hint = _follow(value, hint, path)
+        if missing := re.match("Object missing required field `(.*)`", problem):
+            yield f"{where}.{missing[1]} is missing".lstrip(".")
+            return
+        wanted = re.sub("`(.*?)`", _in_words, problem.removeprefix("Expected ").split(", got ")[0])
+        if get_origin(hint) is Literal:
+            wanted = f"one of {', '.join(get_args(hint))}"
+        yield f"{where.lstrip('.') or 'it'} wants {wanted}, found {shortened(repr(found), 60)}"
 
 
-def type_faults(value: Any, hint: Any, where: str) -> Iterator[str]:
-    """Say what in a value of JSON is missing or of another type than its hint; numbers may be whole, and must be finite."""
-    kind = dict if is_typeddict(hint) else get_origin(hint) or hint
-    if kind is types.UnionType:
-        choices = get_args(hint)
-        if all(any(True for _ in type_faults(value, choice, where)) for choice in choices):
-            yield from type_faults(value, choices[0], where)
-    elif kind is Literal:
-        if value not in get_args(hint):
-            yield f"{where} wants one of {', '.join(get_args(hint))}, found {shortened(repr(value), 60)}"
-    elif not _is_a(value, kind):
-        yield f"{where or 'it'} wants {_NAMES[kind]}, found {shortened(repr(value), 60)}"
-    elif is_typeddict(hint):
-        for key, inner in _hints_of(hint).items():
-            path = f"{where}.{key}".lstrip(".")
-            if key in value:
-                yield from type_faults(value[key], inner, path)
-            elif key in hint.__required_keys__:
-                yield f"{path} is missing"
-    elif kind in (list, dict):
-        inner = get_args(hint)[-1]
-        for place, item in enumerate(value) if kind is list else value.items():
-            # Almost all of a record are long lists of plain values, of which there is nothing more
-            # to ask.
-            if not (inner in _NAMES and _is_a(item, inner)):
-                yield from type_faults(
-                    item, inner, f"{where}[{place}]" if kind is list else f"{where}.{place}"
-                )
+def _in_words(names: re.Match[str]) -> str:
+    return " or ".join(_NAMES.get(name, name) for name in names[1].split(" | "))
 
 
-def _is_a(value: Any, kind: Any) -> bool:
-    if kind is Any:
-        return True
-    if kind is float:
-        return type(value) is int or (type(value) is float and math.isfinite(value))
-    return type(value) is kind  # true and false are no numbers
+def _follow(value: Any, hint: Any, path: str) -> tuple[str, Any, Any]:
+    """Return the place at the end of a path in words, its value, and the hint of that.
+
+    msgspec does not say which key of a dictionary it means: the first whose value it refuses.
+    """
+    where = ""
+    for name, place in _STEPS.findall(path):
+        if isinstance(hint, types.UnionType):
+            hint = next(choice for choice in get_args(hint) if choice is not type(None))
+        if name:
+            where, value, hint = f"{where}.{name}", value[name], _hints_of(hint)[name]
+        elif place == "...":
+            hint = get_args(hint)[1]
+            key = next(key for key, item in value.items() if any(type_faults(item, hint)))
+            where, value = f"{where}.{key}", value[key]
+        else:
+            where, value, hint = f"{where}[{place}]", value[int(place)], get_args(hint)[0]
+        if get_origin(hint) is NotRequired:
+            (hint,) = get_args(hint)
+    return where, value, hint

@@ -12,11 +12,12 @@ import hashlib
 import json
 import os
 from collections.abc import Collection
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from repro.core.config import DataConfig, RunConfig, from_dict, missing_options
+from repro.core.config import DataConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
 from repro.data.corpora import (
     ALLOWS_LEAKS,
@@ -96,10 +97,9 @@ def _check(path: Path, record: Any) -> None:
     if fault := next(faults_of(record), None):
         raise DamagedFileError(str(path), f"is not a result record: {fault}", MEND)
     try:
-        if missing := missing_options(RunConfig, record["config"]):
-            raise DamagedFileError(
-                str(path), f"is not a result record: its configuration has no {missing[0]}", MEND
-            )
+        if missing := _missing_options(record["config"]):
+            what = f"is not a result record: its configuration has no {missing[0]}"
+            raise DamagedFileError(str(path), what, MEND)
         from_dict(RunConfig, record["config"])
         from_dict(SearchConfig, record.get("search", {}), "search")
     except InputError as error:  # a new option does not change the format
@@ -109,6 +109,19 @@ def _check(path: Path, record: Any) -> None:
             f"has another configuration than there can be: {error.where}: {error.what}",
             mend,
         ) from error
+
+
+def _missing_options(values: dict[str, Any]) -> list[str]:
+    """Return which options `from_dict` would have to guess.
+
+    Those that older runs did not have are known without.
+    """
+    return [
+        f"{part.name}.{option.name}"
+        for part in fields(RunConfig)
+        for option in fields(getattr(RunConfig(), part.name))
+        if "older" not in option.metadata and option.name not in values[part.name]
+    ]
 
 
 def _table_path(path: Path, record: dict[str, Any], name: str, digest: str) -> Path:

@@ -20,8 +20,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from repro.errors import InputError, MachineError, ReproError, Stopped, known
+from repro.errors import InputError, MachineError, ReproError, Stopped
 from repro.runs.jobs import Outcome, Work, check_jobs
+from repro.runs.refusals import known
 from repro.runs.run import runs_root
 from repro.stops import STOPS
 

@@ -21,8 +21,9 @@ from typing import Any
 
 from repro import stops
 from repro.core.config import RunConfig
-from repro.errors import InputError, MachineError, ReproError, Stopped, known
+from repro.errors import InputError, MachineError, ReproError, Stopped
 from repro.runs.naming import run_name
+from repro.runs.refusals import known
 
 MAX_JOBS = 1000  # of one machine
 TRIES = 2  # of a piece of work whose worker is killed

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from repro.core.batches import MAX_SENTENCE, EncodedPairs
-from repro.core.config import READERS, DataConfig
+from repro.core.config import DataConfig
+from repro.core.settings import READERS
 from repro.core.subwords import Subwords
 from repro.core.transformer import Transformer
 from repro.data.catalogue import GENERATED

@@ -38,7 +38,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special, stats
 
 LEVEL = 0.95
 ONE_SEED = "one seed alone"  # said of every number that knows nothing of other training seeds
@@ -337,8 +337,14 @@ def minimum_detectable(num_seeds: int) -> float:
 @lru_cache
 def _detectable(degrees: float, tail: float = (1 - LEVEL) / 2) -> float:
     """Return the same in standard errors that are known from so many degrees of freedom, for intervals with that chance below them."""
-    from statsmodels.stats.power import TTestPower  # takes seconds to import
-
     degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before
-    size = TTestPower().solve_power(nobs=degrees + 1, alpha=tail, power=POWER, alternative="larger")
-    return float(size * math.sqrt(degrees + 1))
+    bound, unit = stats.t.isf(tail, degrees), math.sqrt(degrees + 1)
+
+    def surplus(size: float) -> float:  # of power, for an effect in standard deviations
+        return float(1 - special.nctdtr(degrees, size * unit, bound) - POWER)
+
+    low, high = -1.0, 1.0
+    while surplus(high) < 0:
+        low, high = high, 10 * high
+    # stored verdicts hold what this bracket and tolerance give, exact to three digits
+    return float(optimize.brentq(surplus, low, high, xtol=1e-5) * unit)

@@ -7,9 +7,8 @@ loaded.
 import inspect
 import types
 import typing
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from repro.errors import InputError
 
@@ -37,67 +36,78 @@ def imported(name: str) -> types.ModuleType:
         if not f"{module}.".startswith(f"{error.name}."):  # its own imports are another matter
             raise
         what = f"'{name}' stands for {module}, which is not there"
-        raise InputError(
-            "VARIANTS", what, "write its file, or mend the line in repro/core/attention/variants.py"
-        ) from error
+        mend = "write its file, or mend the line in repro/core/attention/variants.py"
+        raise InputError("VARIANTS", what, mend) from error
     except SyntaxError as error:
-        raise InputError(
-            f"{error.filename}:{error.lineno}", f"is no Python ({error.msg})", "mend that line"
-        ) from error
+        what = f"is no Python ({error.msg})"
+        raise InputError(f"{error.filename}:{error.lineno}", what, "mend that line") from error
     if not callable(getattr(found, "build", None)):
-        raise InputError(
-            module,
-            "has no function build",
-            "write build(stack): it returns a list with an AttentionWeights a layer",
-        )
+        mend = "write build(stack): it returns a list with an AttentionWeights a layer"
+        raise InputError(module, "has no function build", mend)
     return found
 
 
-def _options_of(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the arguments of `build` behind the stack, by name."""
+def options_of(name: str) -> dict[str, inspect.Parameter]:
+    """Return the arguments of a variant's `build` behind the stack, by name.
+
+    Raises:
+        InputError: they cannot be given by name, or their types cannot be read.
+    """
+    build = imported(name).build
     try:
         _, *options = inspect.signature(build, eval_str=True).parameters.values()
     except NameError as error:
+        what = f"a type that build names is not there ({error})"
         mend = "import it where Python does, not under `if TYPE_CHECKING`"
-        raise InputError(
-            VARIANTS[name], f"a type that build names is not there ({error})", mend
-        ) from error
+        raise InputError(VARIANTS[name], what, mend) from error
     except ValueError as error:
-        raise InputError(
-            VARIANTS[name], "build takes no argument", "write build(stack), and its options behind"
-        ) from error
+        mend = "write build(stack), and its options behind"
+        raise InputError(VARIANTS[name], "build takes no argument", mend) from error
     for option in options:
         if option.kind not in (option.POSITIONAL_OR_KEYWORD, option.KEYWORD_ONLY):
             what = f"build takes '{option}', which cannot be given by name"
-            raise InputError(
-                VARIANTS[name],
-                what,
-                "write each option as an argument of its own, as in build(stack, slope: float = 1.0)",
-            )
+            mend = "write each option by itself, as in build(stack, slope: float = 1.0)"
+            raise InputError(VARIANTS[name], what, mend)
     return {option.name: option for option in options}
 
 
-def _type_of(name: str, option: inspect.Parameter) -> Any:
-    """Return the type that an option wants: its annotation, or else that of its default."""
-    if option.annotation is not option.empty:
-        if not _is_checked(option.annotation):
-            what = f"build wants its option '{option.name}' as {inspect.formatannotation(option.annotation)}, which is not checked"
-            mend = "use bool, int, float, str, dict, a Literal, None, or list[...] or tuple[..., ...] of one of them"
-            raise InputError(VARIANTS[name], what, mend)
-        return option.annotation
-    if option.default is option.empty or option.default is None:
+def type_of(name: str, option: inspect.Parameter) -> Any:
+    """Return the type that an option wants: its annotation, or else that of its default.
+
+    Raises:
+        InputError: it has neither, or a type that values are not checked against.
+    """
+    if option.annotation is option.empty and option.default in (option.empty, None):
+        what = f"build does not say what its option '{option.name}' is"
         mend = f"write its type, as in `def build(stack, {option.name}: float = 1.0)`"
-        raise InputError(
-            VARIANTS[name], f"build does not say what its option '{option.name}' is", mend
+        raise InputError(VARIANTS[name], what, mend)
+    if option.annotation is option.empty:
+        return type(option.default)
+    if not _is_checked(option.annotation):
+        hint = inspect.formatannotation(option.annotation)
+        what = f"build wants its option '{option.name}' as {hint}, which is not checked"
+        mend = (
+            "use bool, int, float, str, dict, a Literal, None, "
+            "or list[...] or tuple[..., ...] of one of them"
         )
-    return type(option.default)
+        raise InputError(VARIANTS[name], what, mend)
+    return option.annotation
 
 
 def _is_checked(hint: Any) -> bool:
-    """Whether `typed` can tell which values have a type."""
+    """Whether `config.typed` tells which values have a type."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union, list):
         return all(map(_is_checked, inner))
     if origin is tuple:
         return inner[1:] == (...,) and _is_checked(inner[0])
-    return origin is Literal or hint in (bool, int, float, str, dict, list, tuple, type(None))
+    return origin in (Literal, Annotated) or hint in (
+        bool,
+        int,
+        float,
+        str,
+        dict,
+        list,
+        tuple,
+        type(None),
+    )
