@@ -130,7 +130,7 @@ EDITS = [
     ),
     Edit(
         "message reworded",
-        "core/attention/gaussian.py",
+        "core/attention/gaussian_variants.py",
         "gamma and floor belong to",
         "gamma and floor are options of",
         False,

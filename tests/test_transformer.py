@@ -63,7 +63,12 @@ def test_dot_product_attention_is_pytorchs():
         ours(query, ours.project(key), blocked, Positions(torch.arange(query_len))), expected
     )
     torch.testing.assert_close(
-        weights(query, weights.project_key(key), blocked, Positions(torch.arange(query_len))),
+        weights(
+            query,
+            weights.project_key(key, torch.arange(key.shape[1])),
+            blocked,
+            Positions(torch.arange(query_len)),
+        ),
         expected_weights,
     )
 

@@ -33,7 +33,9 @@ Where the papers are silent:
 8. The start mark counts as a query of the decoder, also in self-attention, where it can only look
     at itself: a distance and an entropy of 0 and a weight of 1 for each sentence, in every system
     alike.
-9. A head is a rare-word head if it points to one of the two rarest tokens more than half of the
+9. A row with a weight below zero (a `signed` variant) is left out of entropy and divergence; in the
+   histogram such a weight counts in the first bin.
+10. A head is a rare-word head if it points to one of the two rarest tokens more than half of the
     time, as theirs does (section 5.3).
 """
 
@@ -250,7 +252,7 @@ class HeadSums:
         entropies = entropy(weights.where(visible[:, None], 0.0))
         self._add("rows", layer, entropies.isfinite())
         self._add("entropy", layer, entropies.nan_to_num())
-        bins = (weights * NUM_BINS).long().clamp(max=NUM_BINS - 1)
+        bins = (weights * NUM_BINS).long().clamp(0, NUM_BINS - 1)
         for head in range(weights.shape[1]):
             self.histogram[layer, head] += _count(bins[:, head][visible], NUM_BINS)
 

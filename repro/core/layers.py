@@ -104,9 +104,8 @@ class EncoderLayer(nn.Module):
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
-            x = self.self_attention.leave(
-                x, attention(entered, attention.project(entered), blocked, positions)
-            )
+            memory = attention.project(entered, positions.query)
+            x = self.self_attention.leave(x, attention(entered, memory, blocked, positions))
         return _feed_forward(self.feed_forward, x)
 
 
@@ -145,7 +144,7 @@ class DecoderLayer(nn.Module):
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
-            new = attention.project(entered)
+            new = attention.project(entered, positions.query)
             past = Store(new) if cache.past is None else cache.past.append(new)
             x = self.self_attention.leave(x, attention(entered, past.memory, future, positions))
             cache = cache._replace(past=past)

@@ -50,7 +50,7 @@ class DotProduct(AttentionWeights):
         # (batch, num_heads, len, head_dim)
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
-    def project_key(self, key: Tensor) -> Tensor:
+    def project_key(self, key: Tensor, positions: Tensor) -> Tensor:
         return self._split_heads(self.key_proj(key))
 
     def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:

@@ -24,7 +24,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from repro.core.attention.base import AttentionWeights, Positions, Stack
+from repro.core.attention.base import AttentionWeights, Positions, SiteError, Stack
 from repro.core.attention.dot_product import DotProduct
 from repro.core.attention.patterns import not_after, not_before, within
 from repro.errors import InputError
@@ -56,8 +56,8 @@ class Mixed(AttentionWeights):
         }
         return blocked | ~torch.stack([allowed[letter] for letter in self.types])
 
-    def project_key(self, key: Tensor) -> Tensor:
-        return self.scorer.project_key(key)
+    def project_key(self, key: Tensor, positions: Tensor) -> Tensor:
+        return self.scorer.project_key(key, positions)
 
     def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         return self.scorer(query, key, self._outside(blocked, positions), positions)
@@ -99,7 +99,7 @@ def build(
     """
     if stack.site == "cross":
         what = "mixed heads are near, before or after the query, but the positions of two languages do not correspond"
-        raise InputError("model.cross", what, "use mixed at encoder_self or decoder_self")
+        raise SiteError("model.cross", what, "use mixed at encoder_self or decoder_self")
     if not types or set(types) - set(TYPES) or len(types) > stack.num_heads or window < 0:
         found = f"types '{types}' with window {window} for {stack.num_heads} heads"
         raise InputError(

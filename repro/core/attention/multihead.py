@@ -120,12 +120,19 @@ class MultiHeadAttention(nn.Module):
         self.out_proj = nn.Linear(width, embed_dim, bias=False)
         self.register_buffer("head_scale", None, persistent=False)
 
-    def project(self, attended: Tensor) -> Memory:
-        """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to."""
+    def project(self, attended: Tensor, positions: Tensor | None = None) -> Memory:
+        """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to.
+
+        Args:
+            attended: at the attended positions.
+            positions: where these are in their sentence, `(key_len,)`; None = from the start.
+        """
+        if positions is None:
+            positions = torch.arange(attended.shape[1], device=attended.device)
         value = (
             self.value_proj(attended).unflatten(-1, (self.weights.num_heads, -1)).transpose(1, 2)
         )
-        key = self.weights.project_key(attended)
+        key = self.weights.project_key(attended, positions)
         # In order once here, instead of again at every step that reads it: keys with the positions
         # last in memory, as the product of
         # queries and keys reads them, which is several times faster for the few queries of a step.
