@@ -9,6 +9,7 @@ The text slips twice: section 3.3 has the method increase the parameters, where 
 
 import math
 
+from repro.analysis.numbering import FIRST
 from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts, last_minus_first
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
@@ -48,7 +49,8 @@ def _rows(cells: dict[Arm, str]) -> list[Row]:
 def _types_of_maps(evidence: Evidence) -> str:
     """Say which head is of which type, and of which sentence the maps are."""
     types = head_types(evidence.one("maps", MMA)["config"]["model"]["num_heads"])
-    listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in enumerate(types))
+    named = enumerate(types, start=FIRST)
+    listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in named)
     return f"{maps_text(evidence, MMA)} Types in every layer: {listed}."
 
 

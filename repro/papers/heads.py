@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from repro.analysis.numbering import head_number, layer_name
 from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.core.config import SELF_SITES
@@ -93,7 +94,7 @@ def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
     for site in SELF_SITES:
         entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
         rows += [
-            [f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)]
+            [f"{site}, {layer_name(layer)}", *(f"{values[layer]:.3f}" for values in entropies)]
             for layer in range(len(entropies[0]))
         ]
     return _of_sentences(
@@ -170,7 +171,7 @@ def rare_table(evidence: Evidence, arm: Arm) -> str:
         [numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1
     )
     rows = [
-        [f"0.{head}", *map(_written, values, columns.values())]
+        [head_number(0, head), *map(_written, values, columns.values())]
         for head, values in enumerate(by_head)
     ]
     return _of_sentences(

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from repro import plots
+from repro.analysis.numbering import layer_name
 from repro.claims.evidence import Evidence
 from repro.core.attention.gates import HardConcrete
 from repro.core.config import SITES
@@ -140,7 +141,7 @@ def layers_table(evidence: Evidence) -> str:
         for point in series["points"]
         for site in ("decoder_self", "cross")
     ]
-    header = ["seed", "model", *(f"layer {layer}" for layer in range(len(rows[0]) - 2))]
+    header = ["seed", "model", *(layer_name(layer) for layer in range(len(rows[0]) - 2))]
     # six a model; two models have as many heads of a type
     cells = printed("voita2019", "Figure 10")
     theirs = [

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from repro.analysis.numbering import layer_name
 from repro.core.attention.dot_product import DotProduct
 from repro.core.attention.multihead import MultiHeadAttention
 from repro.core.attention.spec import parse_layers
@@ -115,14 +116,14 @@ def _check_variant(
 ) -> None:
     if type(weights) is not DotProduct:
         what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
-        raise InputError(f"{site} layer {layer}", what, mend)
+        raise InputError(f"{site} {layer_name(layer)}", what, mend)
 
 
 def _smaller_spec(
     site: str, layer: int, config: ModelConfig, weights: nn.Module, num_kept: int
 ) -> str:
     """Return the variant that stands for a layer with so many of its heads."""
-    where = f"{site} layer {layer}"
+    where = f"{site} {layer_name(layer)}"
     _check_variant(site, layer, config, weights, "keep the gated model")
     if num_kept == 0 and config.norm == "post":
         what = "keeps no head, but a post-norm layer still normalizes there, which no smaller model does"

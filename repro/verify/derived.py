@@ -9,6 +9,7 @@ import numpy as np
 
 from repro.analysis.ablation import heads_of
 from repro.analysis.heads import HeadStatistics, head_roles
+from repro.analysis.numbering import layer_name
 from repro.analysis.syntax import MARGIN, RELATIONS
 from repro.claims.evidence import NotMeasured, Record
 from repro.core.config import ModelConfig, RunConfig, from_dict
@@ -206,7 +207,7 @@ def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) 
             whole = np.nansum(_numbers(row) ** power)
             # 0: nothing depends on the layer
             if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:
-                yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
+                yield f"{site} {name}: the shares of {layer_name(layer)} sum to {whole:.5f}"
 
 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:

@@ -9,6 +9,7 @@ import numpy as np
 import traitlets
 
 from repro.analysis.heads import measure_heads
+from repro.analysis.numbering import head_name
 from repro.analysis.reading import read, weights_of
 from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
@@ -166,7 +167,7 @@ class Explorer(Touchable):
             )
             at, layer, head = self.maps.chosen
             if at == number:
-                title = f"{site['title']}, layer {layer}, head {head}"
+                title = f"{site['title']}, {head_name(layer, head)}"
                 detail = labelled_picture(layers[layer][head], title, queries, keys)
         sides = ("source", "target")
         tokens = "".join(

@@ -12,6 +12,7 @@ import torch
 import traitlets
 
 from repro.analysis.ablation import attention_at
+from repro.analysis.numbering import head_name
 from repro.analysis.reading import read, weights_of
 from repro.analysis.replacement import replaced_head
 from repro.core.attention.base import AttentionWeights
@@ -256,9 +257,8 @@ class Playground(Touchable):
             with self.matrix.hold_sync():
                 self.matrix.head = list(self.heads.chosen)
                 said = SAID.get(self.pattern.value, self.pattern.value)
-                self.matrix.title = (
-                    f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {said}"
-                )
+                name = f"{TITLES[SITES[site]]}, {head_name(layer, head)}"
+                self.matrix.title = f"{name}: looks at {said}"
                 self.matrix.query_tokens, self.matrix.key_tokens, self.matrix.weights = (
                     queries,
                     keys,
