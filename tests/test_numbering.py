@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from repro.analysis.numbering import FIRST, head_name, head_number, layer_name
+from repro.core.numbering import FIRST, head_name, head_number, layer_name
 
 PACKAGE = Path(__file__).resolve().parents[1] / "repro"
 WRITTEN = re.compile(r"(layer|head) \{|\{(layer|i)\}\.\{(head|j)\}|L\{layer\}")

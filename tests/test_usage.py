@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("runs")
     [
         (["data"], "error: repro data: missing argument 'NAME'. Fix: see `repro data --help`"),
         (
-            ["train", "--sytem", "base"],
-            "error: repro train: no such option '--sytem'. Fix: did you mean '--system'?",
+            ["train", "--systm", "base"],
+            "error: repro train: no such option '--systm'. Fix: did you mean '--system'?",
         ),
         (["tarin"], "error: repro: no such command 'tarin'. Fix: did you mean 'train'"),
         (

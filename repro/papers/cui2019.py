@@ -9,12 +9,12 @@ The text slips twice: section 3.3 has the method increase the parameters, where 
 
 import math
 
-from repro.analysis.numbering import FIRST
 from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts, last_minus_first
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence
 from repro.core.attention.mixed import head_types
+from repro.core.numbering import FIRST
 from repro.papers import Deviation, Experiment, Paper, what_all_share
 from repro.papers.figures import gap_figure, maps_of
 from repro.papers.heads import maps_text

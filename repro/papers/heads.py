@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from repro.analysis.numbering import head_number, layer_name
 from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.core.config import SELF_SITES
+from repro.core.numbering import head_number, layer_name
 from repro.markdown import table
 from repro.papers.printed import printed
 from repro.papers.tables import what_there_is

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from repro import plots
-from repro.analysis.numbering import layer_name
 from repro.claims.evidence import Evidence
 from repro.core.attention.gates import HardConcrete
 from repro.core.config import SITES
+from repro.core.numbering import layer_name
 from repro.markdown import table
 from repro.papers.printed import printed, remarks
 from repro.papers.pruned import PRUNED, control_of, kept_by_site, roles_before, shape_of, sweeps

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.analysis.numbering import layer_name
+from repro.core.numbering import layer_name
 from repro.errors import InputError
 from repro.plots.style import (
     COLORS,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.analysis.numbering import FIRST, head_name, head_number, layer_name
+from repro.core.numbering import FIRST, head_name, head_number, layer_name
 from repro.plots.maps import Matrix, heatmaps
 from repro.plots.style import (
     COLORS,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.analysis.numbering import FIRST, head_name, layer_name
+from repro.core.numbering import FIRST, head_name, layer_name
 from repro.errors import InputError
 from repro.plots.style import (
     COLORS,

@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from repro.analysis.numbering import layer_name
 from repro.core.attention.dot_product import DotProduct
 from repro.core.attention.multihead import MultiHeadAttention
 from repro.core.attention.spec import parse_layers
 from repro.core.config import NO_SUBLAYER, ModelConfig, RunConfig
+from repro.core.numbering import layer_name
 from repro.core.transformer import Transformer, count_parameters
 from repro.errors import InputError
 from repro.files import write_atomic, write_json

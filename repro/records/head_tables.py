@@ -3,9 +3,9 @@
 from statistics import fmean
 from typing import Any
 
-from repro.analysis.numbering import FIRST, head_number
 from repro.analysis.syntax import DIRECTIONS, RELATIONS
 from repro.core.config import SITES
+from repro.core.numbering import FIRST, head_number
 from repro.markdown import table
 
 MISSING = "-"

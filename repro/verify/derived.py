@@ -9,10 +9,10 @@ import numpy as np
 
 from repro.analysis.ablation import heads_of
 from repro.analysis.heads import HeadStatistics, head_roles
-from repro.analysis.numbering import layer_name
 from repro.analysis.syntax import MARGIN, RELATIONS
 from repro.claims.evidence import NotMeasured, Record
 from repro.core.config import ModelConfig, RunConfig, from_dict
+from repro.core.numbering import layer_name
 from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import is_at_hand, load_once, load_pairs, task_of

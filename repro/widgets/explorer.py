@@ -9,10 +9,10 @@ import numpy as np
 import traitlets
 
 from repro.analysis.heads import measure_heads
-from repro.analysis.numbering import head_name
 from repro.analysis.reading import read, weights_of
 from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
+from repro.core.numbering import head_name
 from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head

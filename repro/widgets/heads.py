@@ -6,8 +6,8 @@ import anywidget
 import torch
 import traitlets
 
-from repro.analysis.numbering import FIRST
 from repro.core.config import SITES
+from repro.core.numbering import FIRST
 from repro.core.transformer import Transformer
 from repro.errors import InputError
 from repro.widgets.parts import TITLES, module, style

@@ -12,7 +12,6 @@ import torch
 import traitlets
 
 from repro.analysis.ablation import attention_at
-from repro.analysis.numbering import head_name
 from repro.analysis.reading import read, weights_of
 from repro.analysis.replacement import replaced_head
 from repro.core.attention.base import AttentionWeights
@@ -21,6 +20,7 @@ from repro.core.attention.gaussian_variants import GaussianWithOptions
 from repro.core.attention.uniform import Uniform
 from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
+from repro.core.numbering import head_name
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
 from repro.widgets.parts import (

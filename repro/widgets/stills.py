@@ -10,7 +10,7 @@ import numpy as np
 import plotly.colors
 from PIL import Image
 
-from repro.analysis.numbering import layer_name
+from repro.core.numbering import layer_name
 from repro.plots import attention_maps, escape
 from repro.plots import picture as still
 from repro.plots.maps import DIM

@@ -1,4 +1,4 @@
-r"""Recurrent attention (RAN) as the paper defines it: scores that one small network carries upwards.
+r"""Recurrent attention (RAN) as the paper defines it: scores that one network carries upwards.
 
 Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021, section 2.
 https://aclanthology.org/2021.emnlp-main.258

@@ -1,4 +1,4 @@
-r"""Recurrent attention (RAN): one initial matrix of scores per head, carried from layer to layer by one small network.
+r"""Recurrent attention (RAN): one matrix of scores per head, carried up by one small network.
 
 Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021, section 2.
 https://aclanthology.org/2021.emnlp-main.258

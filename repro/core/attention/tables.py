@@ -1,4 +1,4 @@
-"""Scores learned for positions, not tokens: a matrix of max_len by max_len per head, cut to size."""
+"""Scores learned for positions, not tokens: a max_len by max_len matrix per head, cut to size."""
 
 import torch
 from torch import Tensor, nn
@@ -44,7 +44,7 @@ class Kept:
         self._tables: dict[int, Tensor] = {}
 
     def of(self, module: nn.Module) -> dict[int, Tensor]:
-        """Return what was kept for a module, for the caller to add to; empty if that is outdated."""
+        """Return what was kept for a module, for the caller to add to; empty if outdated."""
         if torch.is_grad_enabled():
             # An update may follow, and fused optimisers leave the version of a parameter as it is.
             self._state, self._tables = (), {}
