@@ -1,5 +1,7 @@
 """Figures of experiments hold the numbers of the records that they are drawn from, each where its axis or its title says."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from paper_records import BASE, HARD, damaged, heads_about, masked_records, score_record
@@ -155,6 +157,7 @@ def test_maps_have_a_row_a_query_and_a_column_a_key():
     }
     record = {
         "kind": "maps",
+        "config": asdict(BASE.config("smoke")),
         "config_digest": BASE.config("smoke").digest(),
         "source": source,
         "target": target,
@@ -172,7 +175,7 @@ def test_intervals_of_gaps_end_where_those_of_the_evidence_do(refs):
     )
     (figure,) = gap_figure(evidence, (BASE, HARD), *BINS, "reference words").values()
     gaps = [gap for _, _, gap in evidence.gap_by([(1, HARD), (-1, BASE)], *BINS)]
-    expected = Measured(*([getattr(gap, end) for gap in gaps] for end in ("mean", "low", "high")))
+    expected = Measured(*([getattr(gap, end) for gap in gaps] for end in ("value", "low", "high")))
     assert np.array(ends(figure, "hc-sa")) == pytest.approx(np.array(expected), abs=1e-4)
 
 
@@ -182,7 +185,7 @@ def test_what_a_mask_costs_is_drawn_downwards_with_its_interval(refs):
     (figure,) = masked_length_figure(evidence, TOKEN, "8", *BINS, "reference words").values()
     losses = [evidence.masked(TOKEN, "8", inside) for _, _, inside in evidence.bins(TOKEN, *BINS)]
     expected = Measured(
-        *([-getattr(loss, end) for loss in losses] for end in ("mean", "high", "low"))
+        *([-getattr(loss, end) for loss in losses] for end in ("value", "high", "low"))
     )
     assert np.array(ends(figure, str(TOKEN))) == pytest.approx(np.array(expected), abs=1e-4)
     assert max(expected.values) < 0

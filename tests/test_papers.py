@@ -10,6 +10,7 @@ from paper_records import (
     HARD,
     bleu,
     damaged,
+    described,
     heads_about,
     heads_record,
     of_one_training,
@@ -211,8 +212,8 @@ def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_unknown_siz
     def absent(*_):
         raise MachineError("minigerman", "is not here", "get it")
 
-    for place in ("arms.statistics_of", "tables.statistics_of"):
-        monkeypatch.setattr(f"repro.papers.{place}", absent)
+    for place in ("claims.arms", "papers.tables"):
+        monkeypatch.setattr(f"repro.{place}.statistics_of", absent)
     # what it made while the corpus was there is kept
     monkeypatch.setattr("repro.claims.arms._config", arms._config.__wrapped__)
     paper, experiment = find_experiments("zeng2021.table1")[0]
@@ -471,7 +472,7 @@ def test_roles_of_one_training_say_nothing_of_heads_kept_in_another():
             match=r"heads and pruning of base \(model.num_heads=8\), seed 1: are of two trainings",
         ):
             number(other)
-    second = {"config_digest": PRUNED.config("smoke", 2).digest()}
+    second = described(PRUNED, seed=2)
     both = Evidence(
         "smoke",
         [
@@ -489,8 +490,7 @@ def test_roles_of_one_training_say_nothing_of_heads_kept_in_another():
 def test_the_curve_of_pruning_tells_heads_and_scores(refs):
     points = [{"heads": 4, "config_digest": "pruned", "kept_heads": {}}]
     record = {
-        "kind": "pruning",
-        "config_digest": "",
+        **of_one_training("pruning"),
         "series": {"encoder": {"heads": 16, "points": points, "continued": "control"}},
     }
     scored = [
@@ -498,9 +498,7 @@ def test_the_curve_of_pruning_tells_heads_and_scores(refs):
         | {"config_digest": digest, "scores": [{"name": "BLEU", "value": value}]}
         for digest, value in (("pruned", 30.5), ("control", 31.0))
     ]
-    evidence = Evidence(
-        "smoke", [*scored, record | {"config_digest": PRUNED.config("smoke").digest()}]
-    )
+    evidence = Evidence("smoke", [*scored, record])
     (figure,) = curve_figure(evidence).values()
     assert figure.data[0].customdata.tolist() == [[4, 30.5], [16, 31.0]] and list(
         figure.data[0].y

@@ -1,6 +1,7 @@
 """A reading is the translator's own translation, and its probabilities are the model's."""
 
 from collections import Counter
+from functools import partial
 
 import pytest
 import torch
@@ -47,7 +48,7 @@ def test_typed_text_is_read_as_a_line_of_the_corpus_is(translator):
 
 
 def test_typed_text_is_in_lower_case_for_a_model_of_such_a_corpus(translator):
-    lower = Translator(translator.model, translator.subwords, "multi30k-lc")
+    lower = Translator(translator.model, translator.subwords, partial(prepare_lines, "multi30k-lc"))
     for own in (lower, apart(lower)):
         assert (
             read(own, SENTENCES[0], SEARCH).source

@@ -387,7 +387,7 @@ def translator() -> Translator:
         ),
         (
             lambda: ablate("base", EN, DE, "de", []),
-            "translator: wants Translator, found 'base'. Fix: load one, as in repro.Translator.from",
+            "translator: wants Translator, found 'base'. Fix: load one, as in repro.load_translator(",
         ),
         (
             lambda: ablate(translator(), EN, DE, "de", ("cross", 0, 1)),

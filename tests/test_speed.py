@@ -12,16 +12,17 @@ from tiny_runs import tiny
 
 from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.measures import pruning as pruned
 from repro.measures import speed
-from repro.papers import pruned
 from repro.papers.runner import Plan, carry_out
+from repro.papers.speed import speed_ratio, speed_table
 from repro.runs import provenance
 
 
 def test_speeds_belong_to_their_runs_and_the_first_round_does_not_count(monkeypatch):
     runs = [SimpleNamespace(name=name, config=tiny()) for name in ("slow", "fast")]
     told = iter([1, 10, 2, 20, 3, 30, 4, 40, 5, 50, 6, 60])
-    monkeypatch.setattr(speed.Translator, "from_run", lambda run, device: run)
+    monkeypatch.setattr(speed, "load_translator", lambda run, device: run)
     monkeypatch.setattr(speed, "_sentences_per_second", lambda *_: next(told))
     slow, fast = speed.measure_speed(runs)
     assert (slow["sentences_per_second"], fast["sentences_per_second"]) == (
@@ -47,9 +48,9 @@ def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
 
 def test_a_speed_in_a_table_is_the_median_of_its_rounds():
     (record,) = speed_records(base=[1, 2, 9])
-    text = speed.speed_table(Evidence("smoke", [record]), (BASE,))
+    text = speed_table(Evidence("smoke", [record]), (BASE,))
     assert "| base | 2 | 1.00 |" in text and " 1 threads; speeds" in text
-    assert " 1 threads of 2 x Abacus; speeds" in speed.speed_table(
+    assert " 1 threads of 2 x Abacus; speeds" in speed_table(
         Evidence("smoke", [record | {"processor": "2 x Abacus"}]), (BASE,)
     )
 
@@ -62,16 +63,16 @@ def test_speeds_of_two_sittings_are_never_compared():
     )
     before = together[1] | {"sitting": ["hc-sa"], "sentences_per_second": [900, 900]}
     evidence = Evidence("smoke", [before, *together, apart])
-    assert speed.speed_ratio(evidence, HARD, BASE).value == 2
+    assert speed_ratio(evidence, HARD, BASE).value == 2
     with pytest.raises(
         NotMeasured, match="speed of ran-all: measured in another sitting than base"
     ):
-        speed.speed_ratio(evidence, Arm("ran-all"), BASE)
-    text = speed.speed_table(evidence, (BASE, HARD, Arm("ran-all")))
+        speed_ratio(evidence, Arm("ran-all"), BASE)
+    text = speed_table(evidence, (BASE, HARD, Arm("ran-all")))
     assert "| hc-sa | 30 | 2.00 (2.00 to 2.00) |" in text and "| ran-all |" not in text
     assert " Measured in another sitting than base, and so not compared: ran-all; " in text
     with pytest.raises(NotMeasured, match="speed of hc-all, seed 1: not measured at smoke"):
-        speed.speed_ratio(evidence, Arm("hc-all"), BASE)
+        speed_ratio(evidence, Arm("hc-all"), BASE)
 
 
 def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):

@@ -152,12 +152,13 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     _check_models(missing, settings)
     if not dry_run and (missing.trainings or missing.num_measurements()):
         check_writable(results)
-    _announce(missing, known, jobs, results)
     if not dry_run:
         _check_parser(missing)
-    if lacking := _lacking_text(missing):
-        if not dry_run:
-            raise lacking
+    lacking = _lacking_text(missing)
+    if lacking and not dry_run:
+        raise lacking
+    _announce(missing, known, jobs, results)
+    if lacking:
         click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
         return _list_trainings(missing)
@@ -383,10 +384,9 @@ def claims(name, scale, results, discard, splits) -> None:
                 f"{name} rests on more than scores, and that was measured on {TEST} alone",
                 "leave --split out",
             )
-    click.echo(
-        f"judging {len(judged)} claim{'' if len(judged) == 1 else 's'} by the records in {results}",
-        err=True,
-    )
+    if sys.stderr and sys.stderr.isatty():
+        many = "claim" if len(judged) == 1 else "claims"
+        click.echo(f"judging {len(judged)} {many} by the records in {results}", err=True)
     with damage_named(results):
         records = load_records(
             results, None, _corpora(scale, [arm for claim in judged for arm in claim.arms()])

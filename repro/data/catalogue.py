@@ -108,7 +108,7 @@ def _generate_pairs(name: str, _folder: Path, columns: Sequence[str], _max_chars
 @functools.cache
 def _generated_pairs(name: str) -> dict[str, list]:
     """Do the same for a corpus of pairs of texts."""
-    return importlib.import_module(f"repro.data.{name}").splits()
+    return importlib.import_module(f"repro.generated.{name}").splits()
 
 
 # Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012

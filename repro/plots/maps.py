@@ -102,7 +102,8 @@ def heatmaps(
             showscale=panel == 0,
             colorbar=bar,
             hoverongaps=False,
-            hovertemplate=f"{row_title} %{{y}}, {column_title} %{{x}}: %{{z:{value_format}}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"{escape(row_title)} %{{y}}, {escape(column_title)} %{{x}}: "
+            f"%{{z:{value_format}}}<extra>%{{fullData.name}}</extra>",
             texttemplate=text_format and f"%{{z:{text_format}}}",
         )
         figure.add_trace(heatmap, **place_of(panel, columns))
