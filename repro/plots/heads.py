@@ -173,7 +173,7 @@ def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, 
         figure.add_scatter(
             x=rounded(layer + 0.08 + 0.05 * place),
             y=rounded(values[present]),
-            hovertext=[head_name(i, j) for i, j in zip(layer, head, strict=True)],
+            hovertext=[head_name(int(i), int(j)) for i, j in zip(layer, head, strict=True)],
             hovertemplate="%{hovertext}: %{y:.4~f}",
             **dots,
             **same,
