@@ -246,7 +246,8 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 @click.option(
     "--update",
     is_flag=True,
-    help="Write FOLDER/README.md, behaviour.json and MANIFEST.json, and verdicts and coverage in the README beside FOLDER.",
+    help="Write the pages of FOLDER, behaviour.json and MANIFEST.json, and what is generated of the "
+    "README and of docs/ beside FOLDER.",
 )
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
