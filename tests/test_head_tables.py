@@ -57,10 +57,10 @@ def small_corpus():
         patch.setattr(head_records, "MOST_FREQUENT", FREQUENT)
         # an untrained model finds no end
         patch.setattr(decoding, "SearchConfig", lambda: SearchConfig(beam=1, extra_tokens=0))
-        for read_once in (catalogue.minigerman_splits, corpora._load_once):
+        for read_once in (catalogue.minigerman_splits, corpora._load_published_once):
             read_once.cache_clear()
         yield
-    for read_once in (catalogue.minigerman_splits, corpora._load_once):
+    for read_once in (catalogue.minigerman_splits, corpora._load_published_once):
         read_once.cache_clear()
 
 

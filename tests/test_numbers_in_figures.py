@@ -8,8 +8,8 @@ from paper_records import BASE, HARD, damaged, heads_about, masked_records, scor
 from plotly.graph_objects import Figure
 from test_suites import TOKEN, contrastive_record
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.config import SITES
 from repro.papers.figures import (
     accuracy_figure,
@@ -20,7 +20,7 @@ from repro.papers.figures import (
     head_figures,
     histogram_figure,
     length_cost_figure,
-    maps_of,
+    map_figures,
     masked_length_figure,
     rare_words_figure,
     relevance_figures,
@@ -59,16 +59,16 @@ def every_statistic(first: int) -> dict:
 
 
 HEADS = {
-    arm: heads_about(
-        arm, **{site: every_statistic(start + 100 * i) for i, site in enumerate(SITES)}
+    setting: heads_about(
+        setting, **{site: every_statistic(start + 100 * i) for i, site in enumerate(SITES)}
     )
-    for arm, start in ((BASE, 100), (HARD, 500))
+    for setting, start in ((BASE, 100), (HARD, 500))
 }
 EVIDENCE = Evidence("smoke", HEADS.values())
 
 
-def measured(name: str, site: str = "encoder_self", arm: Arm = BASE) -> np.ndarray:
-    return np.array(HEADS[arm]["sites"][site][name])
+def measured(name: str, site: str = "encoder_self", setting: Setting = BASE) -> np.ndarray:
+    return np.array(HEADS[setting]["sites"][site][name])
 
 
 def ends(figure: Figure, name: str) -> Measured:
@@ -132,15 +132,15 @@ def test_entropies_divergences_and_histograms_are_those_of_the_site_and_the_mode
             (histogram_figure, "Histogram of the weights"),
         )
     )
-    for place, arm in enumerate((BASE, HARD)):
+    for place, setting in enumerate((BASE, HARD)):
         mean, dots = entropies.data[2 * place : 2 * place + 2]
-        assert dots.y.tolist() == measured("entropy", site, arm).ravel().tolist()
-        assert mean.y == pytest.approx(measured("entropy", site, arm).mean(axis=1))
-        assert divergences.data[place].z == pytest.approx(measured("divergence", site, arm))
-        of_layers = [steps.y[:4] for steps in histograms.data if steps.name == str(arm)]
-        counts = measured("histogram", site, arm).sum(axis=1)
+        assert dots.y.tolist() == measured("entropy", site, setting).ravel().tolist()
+        assert mean.y == pytest.approx(measured("entropy", site, setting).mean(axis=1))
+        assert divergences.data[place].z == pytest.approx(measured("divergence", site, setting))
+        of_layers = [steps.y[:4] for steps in histograms.data if steps.name == str(setting)]
+        counts = measured("histogram", site, setting).sum(axis=1)
         assert np.array(of_layers) == pytest.approx(counts / counts.sum(axis=1, keepdims=True))
-        assert {entropies.data[2 * place].name, divergences.data[place].name} == {str(arm)}
+        assert {entropies.data[2 * place].name, divergences.data[place].name} == {str(setting)}
 
 
 def test_maps_have_a_row_a_query_and_a_column_a_key():
@@ -164,7 +164,7 @@ def test_maps_have_a_row_a_query_and_a_column_a_key():
         "weights": weights,
     }
     for site, (queries, keys) in sides.items():
-        (figure,) = maps_of(Evidence("smoke", [record]), BASE, site).values()
+        (figure,) = map_figures(Evidence("smoke", [record]), BASE, site).values()
         assert (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext) == (queries, keys)
         assert figure.data[0].z.tolist() == [[PERCENT[site]] * len(keys)] * len(queries)
 

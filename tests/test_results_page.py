@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from command_line import ended
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Judged, Verdict
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
 from repro.papers.front import GUIDE, PICTURE, front_page
@@ -106,7 +106,7 @@ def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):
     # not unset: the corpora would be asked of the Hub
     monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))
     (path,) = (RESULTS / "multi30k.en-de").glob(
-        f"*-{Arm('base').config('multi30k').digest()}.test.json"
+        f"*-{Setting('base').config('multi30k').digest()}.test.json"
     )
     (results / "multi30k.en-de").mkdir()
     shutil.copy(path, results / "multi30k.en-de")

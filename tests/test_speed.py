@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from paper_records import BASE, HARD, speed_records
 from tiny_runs import tiny
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.measures import pruning as pruned
 from repro.measures import speed
-from repro.papers.runner import Plan, carry_out
+from repro.papers.runner import Plan, execute_plan
 from repro.papers.speed import speed_ratio, speed_table
 from repro.runs import provenance
 
@@ -67,12 +67,12 @@ def test_speeds_of_two_sittings_are_never_compared():
     with pytest.raises(
         NotMeasured, match="speed of ran-all: measured in another sitting than base"
     ):
-        speed_ratio(evidence, Arm("ran-all"), BASE)
-    text = speed_table(evidence, (BASE, HARD, Arm("ran-all")))
+        speed_ratio(evidence, Setting("ran-all"), BASE)
+    text = speed_table(evidence, (BASE, HARD, Setting("ran-all")))
     assert "| hc-sa | 30 | 2.00 (2.00 to 2.00) |" in text and "| ran-all |" not in text
     assert " Measured in another sitting than base, and so not compared: ran-all; " in text
     with pytest.raises(NotMeasured, match="speed of hc-all, seed 1: not measured at smoke"):
-        speed_ratio(evidence, Arm("hc-all"), BASE)
+        speed_ratio(evidence, Setting("hc-all"), BASE)
 
 
 def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
@@ -80,7 +80,7 @@ def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
     monkeypatch.setattr("repro.papers.runner.publish", lambda record, _: kept.append(record["run"]))
     records = [{"run": name, "kind": "speed"} for name in "abc"]
     found = Plan([], [], [], [("speed", [tiny()])])
-    assert carry_out(found, tmp_path, 1, lambda _: None, lambda *_: [{"records": records}]) == []
+    assert execute_plan(found, tmp_path, 1, lambda _: None, lambda *_: [{"records": records}]) == []
     assert kept == ["a", "b", "c"]
 
 
@@ -114,7 +114,7 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
         lambda config: made.append(config) or {"config_digest": str(config)},
     )
     monkeypatch.setattr(pruned, "evaluate_run", lambda run: run.name)
-    monkeypatch.setattr(pruned, "_describe", lambda point: point.heads)
+    monkeypatch.setattr(pruned, "_point_fields", lambda point: point.heads)
     (found,) = pruned.measure_pruning([run])
     # a quarter of 24 is 6
     assert made == [

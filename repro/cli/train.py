@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from repro.cli.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress
-from repro.data.characters import in_words
+from repro.data.characters import describe_characters
 from repro.errors import InputError
 from repro.files import check_plain, check_writable
 from repro.statistics.scripts import is_cut_into_words, unspaced_kind
@@ -94,7 +94,7 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
         click.echo(f"  note               {note}")
     for split in corpus.splits if "train" in corpus.splits else ():
         if unseen := corpus.unseen_characters(split):
-            click.echo(f"  nowhere in train   {split}: {in_words(unseen)}")
+            click.echo(f"  nowhere in train   {split}: {describe_characters(unseen)}")
     click.echo(f"  fingerprint        {corpus.fingerprint}")
     if skipped:
         click.echo(f"  left out, in full  {skipped}")

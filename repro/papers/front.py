@@ -12,7 +12,7 @@ from repro.analysis.reading import read
 from repro.analysis.weights import collect_weights, weights
 from repro.claims.conditions import Verdict
 from repro.papers import PAPERS, Paper, load_paper
-from repro.papers.verdicts import at, claims_of, load
+from repro.papers.verdicts import claims_of, load_verdicts, verdict_on
 from repro.plots.description import describe
 from repro.plots.maps import attention_maps
 from repro.plots.still import picture
@@ -41,8 +41,8 @@ def front_page(folder: Path) -> tuple[str, bytes]:
     Args:
         folder: of results. A claim without a verdict there is "not run".
     """
-    stored = load(folder, SCALE)
-    shown, *verdicts = (at(claims_of(name)[0], stored) for name in (PICTURED, *FINDINGS))
+    stored = load_verdicts(folder, SCALE)
+    shown, *verdicts = (verdict_on(claims_of(name)[0], stored) for name in (PICTURED, *FINDINGS))
     title = "Every head of self-attention replaced by such a Gaussian: "
     figure = two_heads().update_layout(title_text=title + effect(shown))
     sentences = [

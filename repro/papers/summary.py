@@ -16,18 +16,18 @@ from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, load_paper
 from repro.papers.front import GUIDE, PICTURE, front_page
-from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, status_of
+from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, experiment_status
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     TEST,
-    at,
     claims_of,
-    counts,
+    count_verdicts,
     evidence_lines,
     further_test_sets,
-    load,
+    load_verdicts,
     of_scores,
     scales_with_verdicts,
+    verdict_on,
 )
 from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
@@ -119,8 +119,8 @@ def summary(folder: Path) -> str:
     records = load_records(folder, None)
     rows = []
     for scale in scales_with_verdicts(folder):
-        verdicts = [as_verdict(verdict) for verdict in load(folder, scale).values()]
-        found = counts(verdicts)
+        verdicts = [as_verdict(verdict) for verdict in load_verdicts(folder, scale).values()]
+        found = count_verdicts(verdicts)
         rows.append(
             [
                 scale,
@@ -161,10 +161,10 @@ def main_claims_table(folder: Path) -> str:
     scales = [
         scale for scale in SCALES if scale in scales_with_verdicts(folder) and scale != GENERATED
     ]
-    found = {scale: load(folder, scale) for scale in scales}
+    found = {scale: load_verdicts(folder, scale) for scale in scales}
     rows = []
     for claim in (claim for name in MAIN_CLAIMS for claim in claims_of(name)):
-        cells = [_with_number(at(claim, of_scale)) for of_scale in found.values()]
+        cells = [_with_number(verdict_on(claim, of_scale)) for of_scale in found.values()]
         conditions = "; ".join(condition.describe() for condition in claim.conditions)
         rows.append([f"{claim.name} {claim.statement}", conditions, claim.reported, *cells])
     return table(["claim", "holds if", "reported", *scales], rows)
@@ -181,7 +181,7 @@ def _with_number(verdict: Verdict) -> str:
 def claims_page(folder: Path) -> str:
     """Return all claims, paper by paper: a table of verdicts by scale, and below it what each verdict rests on."""
     scales = [scale for scale in SCALES if scale in scales_with_verdicts(folder)]
-    found = {scale: load(folder, scale) for scale in scales}
+    found = {scale: load_verdicts(folder, scale) for scale in scales}
     parts = [
         "# The fifty claims",
         f"Generated from the verdicts in this folder by `repro results --update`; nothing here is typed in. {STATUSES_EXPLAINED} What is "
@@ -194,7 +194,7 @@ def claims_page(folder: Path) -> str:
                 claim.name,
                 claim.statement,
                 claim.reported,
-                *(at(claim, of_scale).status for of_scale in found.values()),
+                *(verdict_on(claim, of_scale).status for of_scale in found.values()),
             ]
             for claim in paper.claims
         ]
@@ -212,18 +212,20 @@ def test_sets_table(folder: Path) -> str:
     )
     for scale in dict.fromkeys(scale for scale, _ in places):
         usual = {
-            name: as_verdict(found) for name, found in load(folder, scale).items() if name in names
+            name: as_verdict(found)
+            for name, found in load_verdicts(folder, scale).items()
+            if name in names
         }
         for split in (TEST, *(split for of, split in places if of == scale)):
             verdicts = [
                 as_verdict(found)
-                for name, found in load(folder, scale, split).items()
+                for name, found in load_verdicts(folder, scale, split).items()
                 if name in names
             ]
             decided = [v for v in verdicts if v.status in DECIDED and v.claim in usual]
             only_here = [v.claim for v in decided if usual[v.claim].status not in DECIDED]
             turned = [v.claim for v in decided if usual[v.claim].status not in (v.status, *OPEN)]
-            found = counts(verdicts)
+            found = count_verdicts(verdicts)
             numbers = (str(found[status]) for status in STATUSES)
             rows.append(
                 [
@@ -253,7 +255,7 @@ def commands_to_go_on(evidences: Iterable[Evidence]) -> str:
         left = [
             paper.name
             for paper in map(load_paper, PAPERS)
-            if any(status_of(e, evidence) in UNFINISHED for e in paper.experiments)
+            if any(experiment_status(e, evidence) in UNFINISHED for e in paper.experiments)
         ]
         if left:
             lines.append(f"- `repro run {' '.join(left)} --scale {evidence.scale}`")
