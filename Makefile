@@ -28,8 +28,8 @@ endif
 .PHONY: demo test check-notebooks check-tutorials verify verify-corpora faults bare browser cluster install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
-	base=$$($(BIN)/repro train --scale smoke --variant base | tail -n 1) && \
-	hard_coded=$$($(BIN)/repro train --scale smoke --variant hc-sa | tail -n 1) && \
+	base=$$($(BIN)/repro train --scale smoke --system base | tail -n 1) && \
+	hard_coded=$$($(BIN)/repro train --scale smoke --system hc-sa | tail -n 1) && \
 	$(BIN)/repro report "$$base" "$$hard_coded" --out reports/demo.md
 
 # Of nbval, the import alone takes seconds in every process; it is for notebooks.

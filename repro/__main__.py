@@ -58,8 +58,8 @@ def cli(debug: bool) -> None:
       repro translate gallery/base < sentences.en  with a model that came along
       repro variants                               what there is
       repro data minigerman                        the corpus that is generated here
-      repro train --scale smoke --variant base     a small Transformer
-      repro train --scale smoke --variant hc-sa    the same with hard-coded self-attention
+      repro train --scale smoke --system base      a small Transformer
+      repro train --scale smoke --system hc-sa     the same with hard-coded self-attention
       repro compare base hc-sa                     do they differ by more than chance?
 
     RUN is a run's folder, or the beginning of its name in the folder of runs (REPRO_RUNS, default:

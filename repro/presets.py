@@ -219,7 +219,7 @@ SCALES: dict[str, RunConfig] = {
         ),
     ),
 }
-"""Corpus, shape and schedule that belong together; the variant and `key=value` overrides are laid over one of these."""
+"""Corpus, shape and schedule that belong together; a system and `key=value` overrides are laid over one of these."""
 
 
 def trained_on(config: RunConfig, start: str, sites: Sequence[str], **train: Any) -> RunConfig:
@@ -244,7 +244,7 @@ def trained_on(config: RunConfig, start: str, sites: Sequence[str], **train: Any
 
 def resolve(
     scale: str,
-    variant: str = "base",
+    system: str = "base",
     direction: str | None = None,
     seed: int = 1,
     overrides: tuple[str, ...] = (),
@@ -260,21 +260,19 @@ def resolve(
     Raises:
         InputError: an unknown name, what is no name, or a value of the wrong type or out of range.
     """
-    for option, name in {"--scale": scale, "--variant": variant}.items():
+    for option, name in {"--scale": scale, "--system": system}.items():
         check_kind(option, name, "give one name, as in resolve('smoke', 'base')", str)
     check_kind("overrides", overrides, "give a list, as in overrides=['train.seed=2']", list, tuple)
     for text in overrides:
         check_kind("overrides", text, "write each as text, as in overrides=['train.seed=2']", str)
     if scale not in SCALES:
         raise InputError("--scale", f"unknown scale '{scale}'", did_you_mean(scale, SCALES))
-    if variant not in SYSTEMS:
-        raise InputError(
-            "--variant", f"unknown variant '{variant}'", did_you_mean(variant, SYSTEMS)
-        )
+    if system not in SYSTEMS:
+        raise InputError("--system", f"unknown system '{system}'", did_you_mean(system, SYSTEMS))
     config = SCALES[scale]
     config = replace(
         config,
-        model=replace(config.model, **SYSTEMS[variant]),
+        model=replace(config.model, **SYSTEMS[system]),
         train=replace(config.train, seed=seed),
     )
     if direction is not None:

@@ -42,16 +42,18 @@ FAULTS = [
     ),
     Fault(
         "renormalised density",
-        "gaussian.py",
-        "return weights / weights.sum(-1, keepdim=True).clamp_min(smallest) if self.renormalize else weights",
-        "return weights / weights.sum(-1, keepdim=True).clamp_min(smallest)",
+        "gaussian_variants.py",
+        "        if not self.renormalize:\n            return weights\n",
+        "",
         "test_gaussian.py",
     ),
     Fault(
         "mask before density",
         "gaussian.py",
-        "        weights = weights.masked_fill(blocked, 0.0)\n",
-        "        weights = gaussian_density((keys - means).masked_fill(blocked, 0.0), self.std).to(query.dtype)\n",
+        "return weights.to(query.dtype).masked_fill(blocked, 0.0)",
+        "means = self.means(positions)[..., None]\n"
+        "        distances = (keys - means).masked_fill(blocked, 0.0)\n"
+        "        return gaussian_density(distances, self.std).to(query.dtype)",
         "test_gaussian.py",
     ),
     Fault(
@@ -66,7 +68,7 @@ FAULTS = [
     ),
     Fault(
         "wrong RAN axis",
-        "recurrent.py",
+        "recurrent_variants.py",
         'if self.axis == "query" else',
         'if self.axis == "key" else',
         "test_recurrent.py",
@@ -95,7 +97,7 @@ FAULTS = [
     Fault(
         "word pattern by token",
         "fixed.py",
-        'words = positions.words if self.options["unit"] == "word" else',
+        'words = positions.words if self.unit == "word" else',
         "words =",
         "test_fixed.py",
     ),
@@ -116,8 +118,8 @@ EDITS = [
     Edit(
         "annotated",
         "core/attention/dot_product.py",
-        "dropout: float = 0.0, scale_dim",
-        "dropout: int | float = 0.0, scale_dim",
+        "dropout: float = 0.0,",
+        "dropout: int | float = 0.0,",
         False,
     ),
     Edit("local renamed", "core/attention/masks.py", "lowest", "smallest", False),
@@ -130,7 +132,7 @@ EDITS = [
     ),
     Edit(
         "message reworded",
-        "core/attention/gaussian.py",
+        "core/attention/gaussian_variants.py",
         "gamma and floor belong to",
         "gamma and floor are options of",
         False,
@@ -194,7 +196,7 @@ EDITS = [
 ]
 """What a digest of the text of variants told apart in 2 of 12 cases."""
 
-GATE = "            if factors is not None:\n                heads = heads * factors.to(heads.dtype)[:, None, None]\n"
+GATE = "            heads = heads * factors.to(heads.dtype)[:, None, None]\n"
 """The right place of the gate, which the fault that moves it takes away."""
 
 

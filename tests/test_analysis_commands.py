@@ -113,7 +113,7 @@ def test_pictures_of_an_encoder_without_heads_are_refused_before_anything_is_mea
     capsys, folder, monkeypatch
 ):
     monkeypatch.setenv("REPRO_RUNS", str(folder / "runs"))  # this run is of no other test
-    run(capsys, "train", "--variant", "base/-sa", *TINY)
+    run(capsys, "train", "--system", "base/-sa", *TINY)
     with pytest.raises(SystemExit) as stopped:
         main(["heads", "base_-sa", "--limit", "2", "--figures", "pictures"])
     captured = capsys.readouterr()
@@ -217,7 +217,7 @@ def test_a_mistake_is_one_line(capsys, trained, arguments, line):
 def test_heads_that_no_smaller_model_could_lose_are_refused_before_anything_is_trained(
     capsys, trained
 ):
-    run(capsys, "train", *TINY, "--variant", "mma")
+    run(capsys, "train", *TINY, "--system", "mma")
     before = sorted(path.name for path in trained.iterdir())
     code, found = refused(capsys, "prune", "mma", "--heads", "4")
     assert (

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.usefixtures("runs")
 
 MISTAKES = [
     (
-        ["train", "--variant", "hcsa"],
-        "error: --variant: unknown variant 'hcsa'. Fix: did you mean 'hc-sa'? Known: base, hc-sa",
+        ["train", "--system", "hcsa"],
+        "error: --system: unknown system 'hcsa'. Fix: did you mean 'hc-sa'? Known: base, hc-sa",
     ),
     (
         ["train", "--scale", "smok"],
@@ -61,11 +61,11 @@ MISTAKES = [
     ),
     (
         ["train", "--variant", "HC-SA"],
-        "error: --variant: unknown variant 'HC-SA'. Fix: did you mean 'hc-sa'?",
+        "error: --system: unknown system 'HC-SA'. Fix: did you mean 'hc-sa'?",
     ),
     (
-        ["train", "--variant", "uniform"],
-        "error: --variant: 'uniform' is an attention variant, no system of the papers. Fix: say at which",
+        ["train", "--system", "uniform"],
+        "error: --system: 'uniform' is an attention variant, not a system of the papers. Fix: say at which",
     ),
     (
         ["train", "model.num_heads"],
@@ -317,7 +317,7 @@ def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line
         ["run"],
         ["papers"],
         ["data"],
-        ["train", "--variant"],
+        ["train", "--system"],
         ["train"],
         ["translate"],
         ["report", "--out"],
@@ -388,7 +388,7 @@ def test_what_the_machine_refuses_is_a_line_and_no_bug(
 def test_mistakes_are_answered_before_torch_is_imported(tmp_path):
     """What half a second forbids; the time itself is measured in benchmarks."""
     for arguments in (
-        ["train", "--variant", "x"],
+        ["train", "--system", "x"],
         ["train", "model.encoder_self=x"],
         ["translate", "x"],
         ["data", "x"],
@@ -465,7 +465,7 @@ def test_help_teaches(capsys):
         r"^  [a-z]+ .*\.\.\.$", text, re.M
     ), "summaries are whole"
     assert (
-        "repro train --scale smoke --variant hc-sa" in text
+        "repro train --scale smoke --system hc-sa" in text
         and "model.encoder_self=gaussian(std=0.5)" in text
     )
 

@@ -148,7 +148,7 @@ def test_the_name_of_a_system_means_no_longer_one(runs):
 def test_a_command_compares_systems_over_their_seeds(capsys, runs, monkeypatch):
     few = [*SMALL, f"data.corpus={few_pairs()}"]
     for system, seed in (("base", "1"), ("base", "2"), ("hc-sa", "1")):
-        run(capsys, "train", "--variant", system, "--seed", seed, *few)
+        run(capsys, "train", "--system", system, "--seed", seed, *few)
     good = load_pairs(few_pairs(), "en", "de", "dev")[1]
     bad = ["Nein."] * len(good)
     outputs = iter([bad, good, good])

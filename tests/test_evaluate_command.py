@@ -41,8 +41,8 @@ FEW = [*TINY, f"data.corpus={few_pairs()}"]
 
 
 def test_the_whole_path(capsys, runs, monkeypatch):
-    assert Path(run(capsys, "train", "--variant", "base", *FEW)[-1]).parent == runs
-    run(capsys, "train", "--variant", "hc-sa", *FEW)
+    assert Path(run(capsys, "train", "--system", "base", *FEW)[-1]).parent == runs
+    run(capsys, "train", "--system", "hc-sa", *FEW)
     scores = run(capsys, "evaluate", "base", "--split", "dev", "--beam", "1", "--record", "records")
     assert re.fullmatch(
         r" *\d+\.\d\d  BLEU  nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:2.*",
@@ -114,7 +114,7 @@ def test_what_is_no_text_is_not_translated(capsys, monkeypatch, given, told):
 def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(
     capsys, runs, tmp_path
 ):
-    run(capsys, "train", "--variant", "base", *TINY)
+    run(capsys, "train", "--system", "base", *TINY)
     known = load_pairs("minigerman", "en", "de", "train")
     for language, lines, own in zip(("en", "de"), known, ("It rains.", "Es regnet."), strict=True):
         (tmp_path / f"test.{language}").write_text(f"{lines[0]}\n{own}\n")
@@ -205,7 +205,7 @@ def edit_score(path: Path) -> None:
     ],
 )
 def test_a_kept_evaluation_that_is_damaged_is_made_again(capsys, runs, damage):
-    run(capsys, "train", "--variant", "base", *FEW)
+    run(capsys, "train", "--system", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     scores = run(capsys, *command)[:-1]
     whole = hypotheses_of(load_record(kept_evaluation(runs)))
@@ -238,7 +238,7 @@ def test_a_record_is_kept_though_nobody_reads_what_is_printed(
 
 
 def test_a_run_that_may_only_be_read_is_scored(capsys, runs):
-    run(capsys, "train", "--variant", "base", *FEW)
+    run(capsys, "train", "--system", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     said = run(capsys, *command)
     folder = kept_evaluation(runs).parent
@@ -254,7 +254,7 @@ def test_a_run_that_may_only_be_read_is_scored(capsys, runs):
 
 
 def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):
-    run(capsys, "train", "--variant", "base", *FEW)
+    run(capsys, "train", "--system", "base", *FEW)
     command = ["evaluate", "base", "--split", "dev", "--beam", "1"]
     said = run(capsys, *command)
     monkeypatch.setattr(
@@ -272,7 +272,7 @@ def test_own_text_that_changed_is_scored_again(capsys, runs, tmp_path):
         ):
             (own / f"{split}.{language}").write_text("\n".join(lines[:number]) + "\n")
     for system in ("base", "hc-sa"):
-        run(capsys, "train", "--variant", system, *TINY, f"data.corpus=local:{own}")
+        run(capsys, "train", "--system", system, *TINY, f"data.corpus=local:{own}")
     run(capsys, "evaluate", "base", "--beam", "1")
     changed = own / "test.de"
     changed.write_text("\n".join(reversed(changed.read_text().splitlines())) + "\n")
@@ -285,7 +285,7 @@ def test_own_text_that_changed_is_scored_again(capsys, runs, tmp_path):
 
 
 def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):
-    run(capsys, "train", "--variant", "base", *TINY)
+    run(capsys, "train", "--system", "base", *TINY)
     read = []
     monkeypatch.setattr(
         Subwords,
@@ -346,15 +346,15 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_translated(
 ):
     own = Path(shutil.copytree(own_folder(few_pairs()), tmp_path / "own"))
     few = (*TINY, f"data.corpus=local:{own}")
-    run(capsys, "train", "--variant", "base", *few)
+    run(capsys, "train", "--system", "base", *few)
     if second == "unfinished":
         Run.create(resolve("smoke", "hc-sa", overrides=few))
     elif second == "of another text":
         for language in ("en", "de"):
             path = own / f"train.{language}"
             path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
-        run(capsys, "train", "--variant", "hc-sa", *few)
+        run(capsys, "train", "--system", "hc-sa", *few)
     else:
-        run(capsys, "train", "--variant", "hc-sa", *TINY)
+        run(capsys, "train", "--system", "hc-sa", *TINY)
     monkeypatch.delattr(Translator, "search")
     assert line in refused(capsys, "compare", "base", "hc-sa")[1]

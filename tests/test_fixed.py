@@ -167,7 +167,7 @@ def test_attention_dropout_leaves_fixed_heads_alone_unless_asked(option, fixed_a
     value = torch.randn(1, 8, LENGTH, 2)
     arguments = (
         query,
-        weights.project_key(query),
+        weights.project_key(query, torch.arange(LENGTH)),
         value,
         torch.zeros(1, 1, 1, LENGTH, dtype=torch.bool),
         Positions(torch.arange(LENGTH)),

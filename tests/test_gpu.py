@@ -31,7 +31,7 @@ def on_gpu(tmp_path_factory) -> Run:
 def outputs_and_gradients(weights, query, key, value, blocked, positions) -> list[torch.Tensor]:
     """Return the weights, their sums of values, and the gradients of what is learned, all on the processor."""
     query, value = query.detach().requires_grad_(), value.detach().requires_grad_()
-    projected = weights.project_key(key)
+    projected = weights.project_key(key, torch.arange(key.shape[1], device=key.device))
     outputs = [
         weights(query, projected, blocked, positions),
         weights.attend(query, projected, value, blocked, positions),

@@ -177,6 +177,18 @@ def test_a_zero_row_is_a_miss_and_has_no_offset_entropy_or_divergence():
     assert one_site([weights], torch.tensor([[5, 6, 7, 8]])).num_queries == 4
 
 
+def test_a_row_with_a_weight_below_zero_points_but_has_no_entropy_and_no_divergence():
+    signed = torch.tensor([[[[0.9, -0.1, 0.2], [0.2, 0.7, 0.1], [-0.5, -0.2, -0.1]]]]).double()
+    assert entropy(signed)[0, 0].isnan().tolist() == [True, False, True]
+    assert jensen_shannon(signed[0, 0, 0], signed[0, 0, 1]).isnan()
+    found = one_site([signed], torch.tensor([[5, 6, 7]]))
+    np.testing.assert_allclose(found.entropy[0], entropy(signed[0, 0, 1])[None])
+    np.testing.assert_allclose(found.divergence, [[0]], atol=1e-12)
+    # the last row points nowhere: no weight of it is above zero
+    np.testing.assert_allclose(found.confidence, [[(0.9 + 0.7 - 0.1) / 3]])
+    assert found.histogram.sum() == 9 and found.histogram[0, 0, 0] == 4
+
+
 def test_divergence_compares_the_mean_heads_of_layers():
     left, right = torch.tensor([[1.0, 0], [1, 0]]), torch.tensor([[0.0, 1], [0, 1]])
     layers = [

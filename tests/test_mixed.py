@@ -30,7 +30,7 @@ def test_each_head_is_a_softmax_within_its_neighbourhood(window, scale, width):
     x = torch.randn(1, LENGTH, WIDTH)
     found = weights(
         x,
-        weights.project_key(x),
+        weights.project_key(x, torch.arange(LENGTH)),
         torch.zeros(1, 1, 1, LENGTH, dtype=torch.bool),
         Positions(torch.arange(LENGTH)),
     )[0]
@@ -75,7 +75,9 @@ def test_a_padded_query_that_sees_only_padding_gets_no_weights_instead_of_nan():
     (weights,) = build_weights("mixed(types='F')", "encoder_self", 1, WIDTH, 4)
     x = torch.randn(1, LENGTH, WIDTH)
     padded = (torch.arange(LENGTH) >= 3)[None, None, None]
-    found = weights(x, weights.project_key(x), padded, Positions(torch.arange(LENGTH)))
+    found = weights(
+        x, weights.project_key(x, torch.arange(LENGTH)), padded, Positions(torch.arange(LENGTH))
+    )
     assert (found[0, :, 3:] == 0).all()
     torch.testing.assert_close(found[0, :, :3].sum(-1), torch.ones(4, 3))
 

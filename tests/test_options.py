@@ -77,7 +77,7 @@ def test_eight_bits_are_used_if_asked_for(capsys, monkeypatch, asked):
 
 def test_the_second_run_is_said_to_be_better_when_it_is(capsys, monkeypatch):
     run(capsys, "train", *FEW)
-    run(capsys, "train", "--variant", "hc-sa", *FEW)
+    run(capsys, "train", "--system", "hc-sa", *FEW)
     good = load_pairs(few_pairs(), "en", "de", "dev")[1]
     outputs = iter([["Nein."] * len(good), good])
     monkeypatch.setattr(Translator, "texts", lambda *_: next(outputs))

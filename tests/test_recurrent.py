@@ -212,7 +212,7 @@ def test_a_model_keeps_the_values_that_a_variant_starts_from():
 
 
 def test_scores_are_made_anew_after_an_update_by_a_fused_optimiser():
-    core = Recurrence(2, 5, "paper", "key", True, True, True)
+    core = Recurrence(2, 5)
     optimizer = torch.optim.Adam(core.parameters(), lr=0.1, fused=True)
     with torch.no_grad():
         before = core.scores(2, 5).clone()

@@ -18,7 +18,7 @@ PLACES = [("encoder_self", 1, 2), ("decoder_self", 0, 3), ("cross", 2, 1)]
 
 
 def gaussian(center: float = -1.0, std: float = 1.0, gamma: float = 1.0) -> Gaussian:
-    return Gaussian((center,), HEAD_DIM, std, "density", False, gamma, False)
+    return Gaussian((center,), HEAD_DIM, std, gamma)
 
 
 def batch() -> tuple[torch.Tensor, torch.Tensor]:
@@ -87,15 +87,7 @@ def test_the_same_weights_again_change_nothing(encoder):
 @pytest.mark.parametrize("kind", ["gaussian", "fixed", "painted"])
 def test_one_token_at_a_time_gives_what_all_at_once_give(site, layer, head, kind):
     model = small().double().eval()
-    fixed = Fixed(
-        ("left",),
-        None,
-        HEAD_DIM,
-        unit="token",
-        right_context="literal",
-        empty="zero",
-        spread="normalize",
-    )
+    fixed = Fixed(("left",), None, HEAD_DIM)
     other = {
         "gaussian": gaussian(-2),
         "fixed": fixed if site != "cross" else Uniform(1, HEAD_DIM),

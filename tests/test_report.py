@@ -255,7 +255,7 @@ def test_the_commands_for_summaries_and_dialogue_can_be_typed():
         systems = (
             arguments[: arguments.index("--scale")]
             if verb == "run"
-            else [arguments[arguments.index("--variant") + 1]]
+            else [arguments[arguments.index("--system") + 1]]
         )
         overrides = tuple(argument for argument in arguments if "=" in argument)
         for system in systems:

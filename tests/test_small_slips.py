@@ -315,7 +315,7 @@ def translator() -> Translator:
         ),
         (
             lambda: resolve("smoke", ["base"]),
-            "--variant: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')",
+            "--system: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')",
         ),
         (
             lambda: resolve("smoke", overrides=None),

@@ -63,7 +63,12 @@ def test_dot_product_attention_is_pytorchs():
         ours(query, ours.project(key), blocked, Positions(torch.arange(query_len))), expected
     )
     torch.testing.assert_close(
-        weights(query, weights.project_key(key), blocked, Positions(torch.arange(query_len))),
+        weights(
+            query,
+            weights.project_key(key, torch.arange(key.shape[1])),
+            blocked,
+            Positions(torch.arange(query_len)),
+        ),
         expected_weights,
     )
 
@@ -151,10 +156,10 @@ def test_hard_coded_decoders_cache_no_keys():
         model.start(torch.randint(4, VOCAB, (2, 7))), torch.randint(4, VOCAB, (2, 5))
     )
     assert all(
-        cache.past.memory.key is None and cache.past.memory.value.shape[2] == 5
+        cache.past.attended.key is None and cache.past.attended.value.shape[2] == 5
         for cache in state.caches
     )
-    assert all(cache.source.memory.key is not None for cache in state.caches)
+    assert all(cache.source.attended.key is not None for cache in state.caches)
 
 
 def test_none_removes_the_sublayer_with_its_residual_and_norm():

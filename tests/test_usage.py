@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("runs")
     [
         (["data"], "error: repro data: missing argument 'NAME'. Fix: see `repro data --help`"),
         (
-            ["train", "--varant", "base"],
-            "error: repro train: no such option '--varant'. Fix: did you mean '--variant'?",
+            ["train", "--systm", "base"],
+            "error: repro train: no such option '--systm'. Fix: did you mean '--system'?",
         ),
         (["tarin"], "error: repro: no such command 'tarin'. Fix: did you mean 'train'"),
         (
@@ -49,7 +49,7 @@ def test_help_is_shown_where_no_command_is_given(capsys):
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_a_traceback_may_be_asked_for_anywhere(monkeypatch, place):
     monkeypatch.setattr("repro.presets.resolve", lambda *_: 1 / 0)
-    arguments = ["train", "--variant", "base"]
+    arguments = ["train", "--system", "base"]
     arguments.insert(place, "--debug")
     with pytest.raises(ZeroDivisionError):
         main(arguments)

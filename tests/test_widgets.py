@@ -309,7 +309,7 @@ def test_the_centre_moves_the_matrix_and_the_translation(translator):
             "cross",
             0,
             1,
-            Gaussian((center,), 16, 0.5, "density", False, 1.0, False),
+            Gaussian((center,), 16, 0.5),
         ):
             assert texts(play.words.rows[1]) == translator.translate([SENTENCE], SEARCH)[0]
         seen.add(tuple(word["probability"] for word in play.words.rows[1]["words"]))

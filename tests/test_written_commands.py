@@ -40,7 +40,7 @@ def parsed(line: str) -> click.Context:
 def test_a_command_on_a_page_can_be_typed(page, line):
     given = parsed(line).params
     assert (given.get("scale") or "smoke") in SCALES  # compare has no default
-    assert given.get("variant") is None or given["variant"] in SYSTEMS
+    assert given.get("system") is None or given["system"] in SYSTEMS
     if "names" in given:
         _asked_for(given["names"], given["scale"])
 

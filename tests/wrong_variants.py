@@ -35,12 +35,55 @@ class Product(DotProduct):
         super().__init__(stack.embed_dim, stack.num_heads, stack.head_dim)
 
 
+class Rotary(Product):
+    """Right: rotary embeddings of Su et al. 2021. Keys are rotated once, then cached."""
+
+    def rotate(self, x, positions):
+        even, odd = x[..., 0::2], x[..., 1::2]
+        angles = positions[:, None] * 100.0 ** -torch.linspace(0, 1, even.shape[-1], dtype=x.dtype)
+        turned = (
+            even * angles.cos() - odd * angles.sin(),
+            even * angles.sin() + odd * angles.cos(),
+        )
+        return torch.stack(turned, dim=-1).flatten(-2)
+
+    def project_key(self, key, positions):
+        return self.rotate(super().project_key(key, positions), positions)
+
+    def forward(self, query, key, blocked, positions):
+        q = self.rotate(self._split_heads(self.query_proj(query)), positions.query)
+        return masked_softmax(q @ key.mT * self.scale, blocked)
+
+
+class RotatesFromZero(Rotary):
+    """Counts positions from the first key it is given, which in a decoding step is the new one."""
+
+    def project_key(self, key, positions):
+        return super().project_key(key, positions - positions[0])
+
+
+class Signed(Product):
+    """Right: minus half the uniform weights, as it says. Differential attention is of this kind."""
+
+    signed, rows_sum_to_one = True, False
+
+    def forward(self, query, key, blocked, positions):
+        uniform = masked_softmax(torch.zeros_like(blocked, dtype=query.dtype), blocked)
+        return super().forward(query, key, blocked, positions) - uniform / 2
+
+
+class SignedUnsaid(Signed):
+    """Makes weights below zero, and does not say so."""
+
+    signed = False
+
+
 class ConvolvedKeys(Product):
     """Mixes a key with the one before; the cache hands keys over one at a time."""
 
-    def project_key(self, key):
+    def project_key(self, key, positions):
         before = nn.functional.pad(key, (0, 0, 1, 0))[:, :-1]
-        return super().project_key((key + before) / 2)
+        return super().project_key((key + before) / 2, positions)
 
 
 class LeakFromEight(Product):
@@ -181,6 +224,14 @@ WRONG: dict[str, tuple[Callable, str]] = {  # what makes it, and what the contra
         ConvolvedKeys,
         r"read one at a time through the cache.* gives something else: position 1 differs",
     ),
+    "rotates-from-zero": (
+        RotatesFromZero,
+        r"read one at a time through the cache.* gives something else: position 1 differs",
+    ),
+    "signed-unsaid": (
+        SignedUnsaid,
+        r"a weight is below zero, -0\.\d+\. If that is meant, its class says signed = True",
+    ),
     "leak-from-eight": (
         LeakFromEight,
         "19 tokens: position 8 changed when token 9 changed, which is not there yet",
@@ -229,7 +280,12 @@ WRONG: dict[str, tuple[Callable, str]] = {  # what makes it, and what the contra
         "sums to .*, not to one. If that is meant, its class says rows_sum_to_one = False",
     ),
 }
-RIGHT: dict[str, Callable] = {"distance": Distance, "product": Product}
+RIGHT: dict[str, Callable] = {
+    "distance": Distance,
+    "product": Product,
+    "rotary": Rotary,
+    "signed": Signed,
+}
 
 
 def register(monkeypatch, name: str) -> None:

@@ -35,7 +35,9 @@ Choices where the papers are silent:
    layers of the site.
 8. The start mark counts as a query of the decoder, also in self-attention, where it can only look
    at itself. So every system has a distance and an entropy of 0 and a weight of 1 per sentence.
-9. A head is a rare-word head if more than half of the queries point to one of the two rarest
+9. A row with a weight below zero (a `signed` variant) is left out of entropy and divergence; in the
+   histogram such a weight counts in the first bin.
+10. A head is a rare-word head if more than half of the queries point to one of the two rarest
    tokens, as in the paper (section 5.3).
 """
 
@@ -258,7 +260,7 @@ class HeadSums:
         entropies = entropy(weights.where(visible[:, None], 0.0))
         self._add("rows", layer, entropies.isfinite())
         self._add("entropy", layer, entropies.nan_to_num())
-        bins = (weights * NUM_BINS).long().clamp(max=NUM_BINS - 1)
+        bins = (weights * NUM_BINS).long().clamp(0, NUM_BINS - 1)
         for head in range(weights.shape[1]):
             self.histogram[layer, head] += _bin_counts(bins[:, head][visible], NUM_BINS)
 

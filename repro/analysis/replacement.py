@@ -51,8 +51,8 @@ class Replaced(AttentionWeights):
             layer.max_len,
         )
 
-    def project_key(self, key: Tensor) -> Tensor | None:
-        return self.layer.project_key(key)
+    def project_key(self, key: Tensor, positions: Tensor) -> Tensor | None:
+        return self.layer.project_key(key, positions)
 
     def forward(
         self, query: Tensor, key: Tensor | None, blocked: Tensor, positions: Positions
@@ -139,7 +139,8 @@ def _check_replacement(weights: AttentionWeights, width: int) -> None:
         raise InputError("weights", f"make {weights.num_heads} heads", "give weights of one head")
     like = next(weights.parameters(), torch.zeros(()))
     try:
-        has_keys = weights.project_key(like.new_zeros(1, 1, width)) is not None
+        first = torch.zeros(1, dtype=torch.long, device=like.device)
+        has_keys = weights.project_key(like.new_zeros(1, 1, width), first) is not None
     except RuntimeError:  # keys of another width; a variant without keys accepts any
         has_keys = True
     if has_keys:

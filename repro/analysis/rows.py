@@ -74,32 +74,39 @@ def strongest_keys(weights: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
 def entropy(weights: Tensor) -> Tensor:
     """Return the entropy of each row in nats, `(..., key_len)` -> `(...)`.
 
-    Rows are normalized first; a row of zeros gives NaN.
+    Rows are normalized first. A row of zeros, or with a weight below zero, has none: NaN.
     """
-    return torch.special.entr(weights / weights.sum(dim=-1, keepdim=True)).sum(dim=-1)
+    weights = weights.where(weights >= 0, torch.nan)
+    return _entropy(weights / weights.sum(dim=-1, keepdim=True))
+
+
+def _entropy(shares: Tensor) -> Tensor:
+    """Return the entropy of rows that sum to one; NaN where a share is below zero."""
+    return torch.special.entr(shares.where(shares >= 0, torch.nan)).sum(dim=-1)
 
 
 def mean_over_heads(weights: Tensor, pairs: Tensor) -> Tensor:
-    """Return the mean over heads of the normalized rows, without zero rows; NaN if all are zero.
+    """Return the mean of the normalized rows of those heads that have any weight, and none below 0.
 
     Args:
         weights, pairs: as in `strongest_keys`.
 
     Returns:
-        Rows that sum to one, `(batch, query_len, key_len)`.
+        Rows that sum to one, `(batch, query_len, key_len)`; NaN where there is no such head.
     """
     weights = weights.where(pairs[:, None], 0.0)
+    weights = weights.where(weights >= 0, torch.nan)
     return (weights / weights.sum(dim=-1, keepdim=True)).nanmean(dim=1)
 
 
 def jensen_shannon(first: Tensor, second: Tensor) -> Tensor:
     """Return the Jensen-Shannon divergence of rows that sum to one, in nats, at most ln 2.
 
-    Shape: `(..., key_len)` twice -> `(...)`.
+    Shape: `(..., key_len)` twice -> `(...)`; NaN where a weight is below zero.
     """
-    mixed = torch.special.entr((first + second) / 2).sum(dim=-1)
-    single = (torch.special.entr(first).sum(dim=-1) + torch.special.entr(second).sum(dim=-1)) / 2
-    return (mixed - single).clamp_min(0.0)  # rounding may make it negative
+    mixed = _entropy((first + second) / 2)
+    apart = (_entropy(first) + _entropy(second)) / 2
+    return (mixed - apart).clamp_min(0.0)  # rounding may make it less
 
 
 def off_diagonal(

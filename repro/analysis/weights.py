@@ -73,7 +73,7 @@ def weights(
     width = WIDTH * num_heads
     module = build_weights(spec, site, layer, width, num_heads)[-1]
     query, key = torch.zeros(1, length, width), torch.zeros(1, key_len, width)
-    if module is None or module.project_key(key) is not None:
+    if module is None or module.project_key(key, torch.arange(key_len)) is not None:
         what = "has no attention" if module is None else "has heads that look at the words"
         fix = (
             "leave these out, as in fixed(learned=0, heads=7), or use "

@@ -21,7 +21,7 @@ def variants() -> None:
     from repro.cli.listing import heading, list_scales, list_systems, list_variants
 
     sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
-    click.echo(f"{heading('Systems (repro train --variant NAME):')}\n{list_systems()}\n")
+    click.echo(f"{heading('Systems (repro train --system NAME):')}\n{list_systems()}\n")
     click.echo(f"{heading(f'Attention variants (at a site: {sites}):')}\n{list_variants()}\n")
     click.echo(
         f"{heading('Scales (repro train --scale NAME, and --scale of other commands):')}\n{list_scales()}"
@@ -118,10 +118,12 @@ def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple
 @click.command(short_help="Train a run, or go on where it was left.")
 @SCALE
 @click.option(
+    "--system",
     "--variant",
+    "system",
     default="base",
     show_default=True,
-    help="A system of the papers; `repro variants` lists them.",
+    help="A system of the papers (`repro variants` lists them); --variant is the older name.",
 )
 @click.option("--direction", metavar="SRC-TGT", help="For example de-en; default: the scale's.")
 @click.option(
@@ -138,7 +140,7 @@ def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple
     help="Resume although data, device, libraries or code changed; the results say so.",
 )
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
-def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> None:
+def train(scale, system, direction, seed, device, allow_inexact, overrides) -> None:
     """Train a run, or go on where it was left; a finished run is not trained again.
 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
@@ -152,14 +154,14 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     from repro.data.corpora import check_languages
     from repro.presets import SYSTEMS, resolve
 
-    if variant.partition("(")[0] in VARIANTS and variant not in SYSTEMS:
-        mend = f"say at which site, as in 'model.encoder_self={variant}'"
+    if system.partition("(")[0] in VARIANTS and system not in SYSTEMS:
+        what = f"'{system}' is an attention variant, not a system of the papers"
         raise InputError(
-            "--variant", f"'{variant}' is an attention variant, no system of the papers", mend
+            "--system", what, f"say at which site, as in 'model.encoder_self={system}'"
         )
     check_not_beside("seed", ("train.seed",), overrides)
     check_not_beside("direction", ("data.source", "data.target"), overrides)
-    config = resolve(scale, variant, direction, seed, given_once(overrides))
+    config = resolve(scale, system, direction, seed, given_once(overrides))
     layers_of(config.model)  # which refuses what is no variant
     check_languages(config.data.corpus, config.data.source, config.data.target)
 

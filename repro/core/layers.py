@@ -1,4 +1,6 @@
-"""The layers of encoder and decoder (Vaswani et al. 2017, section 3): sublayers with their residuals, what they cache, and dropout.
+"""The layers of encoder and decoder: sublayers with residuals, their cache, and dropout.
+
+Vaswani et al. 2017, section 3.
 
 A sublayer whose variant is `none` is missing altogether: no residual and no layer norm stand in its
 place.
@@ -19,9 +21,9 @@ Sublayer = TypeVar("Sublayer", bound=nn.Module)
 
 
 class Dropout(nn.Module):
-    """Drop elements with probability `rate` in training and scale the others up, as `nn.Dropout` does.
+    """Drop elements with probability `rate` in training and scale up the others.
 
-    On a CPU, drawing the mask is the dearest element-wise step of training a small model; one
+    As `nn.Dropout` does. On a CPU, drawing the mask is the dearest element-wise step of training a small model; one
     random byte an element is several times cheaper than one random float. The rate is therefore
     rounded to 1/256, and the scale is that of the rounded rate; in bf16 the scale is rounded too,
     by less than half a percent.
@@ -46,7 +48,7 @@ class Dropout(nn.Module):
 
 
 def cast_once(x: Tensor) -> Tensor:
-    """Return `x` in the precision of autocast, which would otherwise cast it anew for every product that reads it."""
+    """Return `x` in the precision of autocast, which else casts it for every product again."""
     device = x.device.type
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
@@ -85,7 +87,10 @@ class FeedForward(nn.Sequential):
 
 
 class Cache(NamedTuple):
-    """What one decoder layer keeps of a sentence: its own past and the encoded source (None where the sublayer is missing)."""
+    """What one decoder layer keeps of a sentence: its own past and the encoded source.
+
+    None where the sublayer is missing.
+    """
 
     past: Store | None  # a row per hypothesis
     source: Store | None  # a row per sentence, whose hypotheses all look at it
@@ -104,14 +109,13 @@ class EncoderLayer(nn.Module):
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
-            x = self.self_attention.leave(
-                x, attention(entered, attention.project(entered), blocked, positions)
-            )
+            attended = attention.project(entered, positions.query)
+            x = self.self_attention.leave(x, attention(entered, attended, blocked, positions))
         return _feed_forward(self.feed_forward, x)
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention over the past, cross attention over the source, feed-forward; any may be missing."""
+    """Self-attention over the past, cross attention, feed-forward; any may be missing."""
 
     def __init__(
         self,
@@ -145,9 +149,9 @@ class DecoderLayer(nn.Module):
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
             attention = self.self_attention.sublayer
-            new = attention.project(entered)
+            new = attention.project(entered, positions.query)
             past = Store(new) if cache.past is None else cache.past.append(new)
-            x = self.self_attention.leave(x, attention(entered, past.memory, future, positions))
+            x = self.self_attention.leave(x, attention(entered, past.attended, future, positions))
             cache = cache._replace(past=past)
         if self.cross_attention is not None:
             assert cache.source is not None  # `start` has seen to that
@@ -156,7 +160,7 @@ class DecoderLayer(nn.Module):
             entered = self.cross_attention.enter(x).reshape(len(source_blocked), -1, x.shape[-1])
             repeated = Positions(positions.query.expand(num_hypotheses, -1).flatten())
             output = self.cross_attention.sublayer(
-                entered, cache.source.memory, source_blocked, repeated
+                entered, cache.source.attended, source_blocked, repeated
             )
             x = self.cross_attention.leave(x, output.reshape(x.shape))
         return _feed_forward(self.feed_forward, x), cache

@@ -1,4 +1,6 @@
-"""The encoder-decoder of all five papers (Vaswani et al. 2017), with an attention variant named per site.
+"""The encoder-decoder of all five papers, with an attention variant named per site.
+
+Vaswani et al. 2017.
 
 Of all files that make a model, only this one looks a variant up by name. A sublayer whose variant
 is `none` is missing altogether: no residual and no layer norm stand in its place.
@@ -20,10 +22,11 @@ from repro.core.settings import ModelConfig
 
 
 class DecoderState(NamedTuple):
-    """Sentences under translation: the cache of every layer, the blocked source positions, the number of target tokens so far.
+    """Sentences under translation.
 
-    A state is used once, by `select` or by `Transformer.decode`: what they return takes over its
-    memory.
+    The cache of every layer, the blocked source positions, the number of target tokens so far. A
+    state is used once, by `select` or by `Transformer.decode`: what they return takes over its
+    keys and values.
     """
 
     caches: list[Cache]
@@ -115,7 +118,7 @@ class Transformer(nn.Module):
         self._initialize()
 
     def _initialize(self) -> None:
-        """Draw embeddings and linear layers; what else a variant learns it has initialised by itself."""
+        """Draw embeddings and linear layers; a variant draws by itself what else it learns."""
         for module in self.modules():
             if isinstance(module, nn.Embedding) or (
                 module is self.output and not self.config.tie_embeddings
@@ -127,7 +130,7 @@ class Transformer(nn.Module):
                     nn.init.zeros_(module.bias)
 
     def attentions(self) -> dict[str, list[MultiHeadAttention | None]]:
-        """Return the attention of every layer by site, first layer first; None where the sublayer is missing."""
+        """Return the attention of every layer by site; None where the sublayer is missing."""
         found = {
             "encoder_self": [layer.self_attention for layer in self.encoder],
             "decoder_self": [layer.self_attention for layer in self.decoder],
@@ -139,20 +142,26 @@ class Transformer(nn.Module):
         }
 
     def num_heads(self) -> dict[str, list[int]]:
-        """Return the number of heads of every layer by site, first layer first; 0 where the sublayer is missing."""
+        """Return the number of heads of every layer by site; 0 where the sublayer is missing."""
         return {
             site: [0 if place is None else place.weights.num_heads for place in places]
             for site, places in self.attentions().items()
         }
 
     def gate_penalty(self) -> Tensor | float:
-        """Return the expected number of open head gates, summed over all gated attention (Voita et al. 2019, section 6.1)."""
+        """Return the expected number of open head gates, summed over all gated attention.
+
+        Voita et al. 2019, section 6.1.
+        """
         return sum(
             module.penalty() for module in self.modules() if isinstance(module, HardConcrete)
         )
 
     def max_len(self, *sites: str) -> int | None:
-        """Return the longest sentence, in tokens with its mark, that the attention at all these sites is defined for; None = any."""
+        """Return the longest sentence that the attention at all these sites is defined for.
+
+        In tokens with its mark; None = any.
+        """
         places = [place for site in sites for place in self.attentions()[site] if place is not None]
         return min(
             (place.weights.max_len for place in places if place.weights.max_len is not None),
@@ -181,7 +190,9 @@ class Transformer(nn.Module):
         )
 
     def decode(self, state: DecoderState, tgt_in: Tensor) -> tuple[Tensor, DecoderState]:
-        """Read target ids `(batch, tgt_len)` that continue `state`: all of them in training, one at a time in search.
+        """Read target ids `(batch, tgt_len)` that continue `state`.
+
+        All of them in training, one at a time in search.
 
         Returns:
             The last layer's output, `(batch, tgt_len, embed_dim)`, and the state after these
@@ -211,7 +222,7 @@ class Transformer(nn.Module):
 
 
 def sinusoids(positions: Tensor, embed_dim: int) -> Tensor:
-    """Return the sinusoidal position embeddings of section 3.5: sines in even, cosines in odd columns.
+    """Return the position embeddings of section 3.5: sines in even, cosines in odd columns.
 
     Shape: `(len,)` -> `(len, embed_dim)`.
     """

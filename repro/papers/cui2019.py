@@ -14,6 +14,7 @@ from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_wo
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.core.attention.mixed import head_types
+from repro.core.numbering import FIRST
 from repro.papers import Deviation, Experiment, Paper, common_deviations
 from repro.papers.figures import gap_figure, map_figures
 from repro.papers.heads import maps_text
@@ -48,7 +49,8 @@ def _rows(cells: dict[Setting, str]) -> list[Row]:
 def _types_of_maps(evidence: Evidence) -> str:
     """Return the type of each head, and a description of the maps' sentence."""
     types = head_types(evidence.one("maps", MMA)["config"]["model"]["num_heads"])
-    listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in enumerate(types))
+    named = enumerate(types, start=FIRST)
+    listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in named)
     return f"{maps_text(evidence, MMA)} Types in every layer: {listed}."
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.core.config import SELF_SITES
+from repro.core.numbering import head_number, layer_name
 from repro.markdown import table
 from repro.papers.printed import printed_numbers
 from repro.papers.tables import render_available
@@ -105,7 +106,7 @@ def entropy_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
             for setting in settings
         ]
         rows += [
-            [f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)]
+            [f"{site}, {layer_name(layer)}", *(f"{values[layer]:.3f}" for values in entropies)]
             for layer in range(len(entropies[0]))
         ]
     return _of_sentences(
@@ -194,7 +195,7 @@ def rare_table(evidence: Evidence, setting: Setting) -> str:
         [head_numbers(evidence, setting, "encoder_self", name)[0] for name in columns], axis=1
     )
     rows = [
-        [f"0.{head}", *map(_written, values, columns.values())]
+        [head_number(0, head), *map(_written, values, columns.values())]
         for head, values in enumerate(by_head)
     ]
     return _of_sentences(

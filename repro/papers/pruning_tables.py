@@ -14,6 +14,7 @@ from repro import plots
 from repro.claims.evidence import Evidence
 from repro.core.attention.gates import HardConcrete
 from repro.core.config import SITES
+from repro.core.numbering import layer_name
 from repro.markdown import table
 from repro.papers.printed import printed_numbers, printed_remarks
 from repro.papers.pruned import (
@@ -150,7 +151,7 @@ def layers_table(evidence: Evidence) -> str:
         for point in series["points"]
         for site in ("decoder_self", "cross")
     ]
-    header = ["seed", "model", *(f"layer {layer}" for layer in range(len(rows[0]) - 2))]
+    header = ["seed", "model", *(layer_name(layer) for layer in range(len(rows[0]) - 2))]
     # The figure has six numbers per model; two models keep as many heads of a type.
     cells = printed_numbers("voita2019", "Figure 10")
     theirs = [

@@ -82,7 +82,7 @@ def _long(system: str, variant: str) -> str:
     sites = " ".join(
         f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES
     )
-    return f"`repro train --scale cnndm --variant {system} {sites}`"
+    return f"`repro train --scale cnndm --system {system} {sites}`"
 
 
 def _extra_parameters(evidence: Evidence) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from repro.core.numbering import layer_name
 from repro.errors import InputError
 from repro.plots.style import (
     COLORS,
@@ -144,5 +145,5 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
     figure.update_xaxes(
         **ticks(["words", "scores"]), range=[-0.6, 1.6], showgrid=False, title_text="in each layer"
     )
-    labels = ["below layer 0", *(f"layer {row - 1}" for row in layers)]
+    labels = [f"below {layer_name(0)}", *(layer_name(row - 1) for row in layers)]
     return figure.update_yaxes(**ticks(labels), range=[-0.4, num_layers + 0.4], showgrid=False)

@@ -1,7 +1,7 @@
 """Draw what the heads of a model do: numbers by head, distributions, roles.
 
-Arrays come from `analysis/` and are `(num_layers, num_heads)` unless said otherwise. Layers and
-heads are counted from 0. A missing head is NaN and stays empty, never 0.
+Arrays come from `analysis/` and are `(num_layers, num_heads)` unless said otherwise. A missing
+head is NaN and stays empty, never 0.
 """
 
 from collections import Counter
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from repro.core.numbering import FIRST, head_name, head_number, layer_name
 from repro.plots.maps import Matrix, heatmaps
 from repro.plots.style import (
     COLORS,
@@ -87,7 +88,7 @@ def offset_histograms(shares: np.ndarray) -> go.Figure:
             radius.
     """
     num_layers, num_heads, num_offsets = shares.shape
-    rows = [f"{layer}.{head}" for layer in range(num_layers) for head in range(num_heads)]
+    rows = [head_number(layer, head) for layer in range(num_layers) for head in range(num_heads)]
     offsets = [
         f"{offset:+d}" if offset else "0"
         for offset in range(-(num_offsets // 2), num_offsets // 2 + 1)
@@ -118,14 +119,14 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
             width=round(width * 0.9, 4),
             marker_color=COLORS[0],
             showlegend=False,
-            hovertext=[f"layer {i}, head {j}" for i, j in np.argwhere(there)],
+            hovertext=[head_name(i, j) for i, j in np.argwhere(there)],
             hovertemplate="%{hovertext}: %{y:,.4~f}<extra></extra>",
         )
         figure.add_trace(bars, **panel_cell(panel, 3))
         for missing in np.flatnonzero(~there.any(axis=1)):
             note = {"text": "none", "showarrow": False, "yanchor": "bottom"}
             figure.add_annotation(x=int(missing), y=0, **note, **panel_cell(panel, 3))
-        labels = ticks([str(i) for i in range(num_layers)])
+        labels = ticks([str(i + FIRST) for i in range(num_layers)])
         figure.update_xaxes(
             **labels,
             range=[-0.6, num_layers - 0.4],
@@ -179,13 +180,13 @@ def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, 
         figure.add_scatter(
             x=rounded(layer + 0.08 + 0.05 * place),
             y=rounded(values[present]),
-            hovertext=[f"layer {i}, head {j}" for i, j in zip(layer, head, strict=True)],
+            hovertext=[head_name(int(i), int(j)) for i, j in zip(layer, head, strict=True)],
             hovertemplate="%{hovertext}: %{y:.4~f}",
             **dots,
             **same,
         )
     figure.update_xaxes(
-        **ticks([str(i) for i in range(num_layers)]),
+        **ticks([str(i + FIRST) for i in range(num_layers)]),
         range=[-0.3, num_layers - 0.5],
         title_text="layer",
     )
@@ -203,7 +204,7 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
         layers: the layers, a panel each.
     """
     figure = panel_figure(
-        [f"layer {layer}" for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True
+        [layer_name(layer) for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True
     )
     for panel, layer in enumerate(layers):
         for place, (name, counts) in enumerate(models.items()):
@@ -267,9 +268,9 @@ def confidence_against_relevance(
         figure.add_scatter(
             x=rounded(confidence[i, j] for i, j in group),
             y=rounded(relevance[i, j] for i, j in group),
-            text=[f"{i}.{j}" if (i, j) in top else "" for i, j in group],
+            text=[head_number(i, j) if (i, j) in top else "" for i, j in group],
             hovertext=[
-                f"layer {i}, head {j}, " + " and ".join(roles[i][j] if roles else ["role unknown"])
+                f"{head_name(i, j)}, " + " and ".join(roles[i][j] if roles else ["role unknown"])
                 for i, j in group
             ],
             mode="markers+text",
@@ -384,5 +385,8 @@ def _label_distance(label: np.ndarray, other: np.ndarray) -> float:
 def _numbered(name: str, values: np.ndarray) -> Matrix:
     num_rows, num_columns = np.shape(values)
     return Matrix(
-        name, values, [str(i) for i in range(num_rows)], [str(i) for i in range(num_columns)]
+        name,
+        values,
+        [str(i + FIRST) for i in range(num_rows)],
+        [str(i + FIRST) for i in range(num_columns)],
     )

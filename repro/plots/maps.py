@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from repro.core.numbering import FIRST, head_name, layer_name
 from repro.errors import InputError
 from repro.plots.style import (
     COLORS,
@@ -288,7 +289,7 @@ def attention_grid(
     for layer, weights in enumerate(layers):
         for head, matrix in enumerate([] if weights is None else _array(weights)):
             percent = np.clip(np.rint(100 * matrix), 0, PERCENT).astype(np.uint8)
-            name = f"layer {layer}, head {head}"
+            name = head_name(layer, head)
             figure.add_heatmap(
                 z=percent, x0=head * right, y0=layer * down, name=name, coloraxis="coloraxis"
             )
@@ -323,7 +324,7 @@ def attention_grid(
     note = {"showarrow": False, "font": {"size": 12}}
     for head in range(num_heads):
         figure.add_annotation(
-            text=f"head {head}",
+            text=f"head {head + FIRST}",
             x=head * right + key_len / 2 - 0.5,
             y=1,
             xref="x",
@@ -334,7 +335,7 @@ def attention_grid(
     for layer, weights in enumerate(layers):
         middle = layer * down + query_len / 2 - 0.5
         figure.add_annotation(
-            text=f"layer {layer}", x=0, y=middle, xref="paper", yref="y", xanchor="right", **note
+            text=layer_name(layer), x=0, y=middle, xref="paper", yref="y", xanchor="right", **note
         )
         if weights is None:
             figure.add_annotation(

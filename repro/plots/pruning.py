@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from repro.core.numbering import FIRST, head_name, layer_name
 from repro.plots.maps import Matrix, heatmaps
 from repro.plots.style import (
     COLORS,
@@ -47,10 +48,10 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
                 x=updates,
                 y=rounded(path),
                 mode="lines",
-                name=f"layer {layer}",
+                name=layer_name(layer),
                 line={"color": COLORS[layer % len(COLORS)], "dash": DASHES[layer % len(DASHES)]},
                 showlegend=head == 0,
-                hovertext=f"layer {layer}, head {head}",
+                hovertext=head_name(layer, head),
                 hovertemplate="%{hovertext}<br>%{x:,}: %{y:.4~f}<extra></extra>",
             )
     for limit in (decided, -decided):
@@ -155,12 +156,12 @@ def heads_kept_by_layer(
     Args:
         sites: heads kept, `(num_rows, num_models)`.
         models: labels of the models, for example all heads kept.
-        layers: labels of the rows, each of one layer or several; default: a row is a layer, from 0.
+        layers: labels of the rows, each of one layer or several; default: a row is a layer.
         counted: what the labels of the models count.
     """
     check_drawn(sites)
     matrices = [
-        Matrix(name, kept, layers or [str(i) for i in range(len(kept))], models)
+        Matrix(name, kept, layers or [str(i + FIRST) for i in range(len(kept))], models)
         for name, kept in sites.items()
     ]
     largest = max(np.nanmax(kept) for kept in sites.values())

@@ -19,6 +19,7 @@ from repro.core.attention.dot_product import DotProduct
 from repro.core.attention.multihead import MultiHeadAttention
 from repro.core.attention.spec import parse_layers
 from repro.core.config import NO_SUBLAYER, ModelConfig, RunConfig
+from repro.core.numbering import layer_name
 from repro.core.transformer import Transformer, count_parameters
 from repro.errors import InputError
 from repro.files import write_atomic, write_json
@@ -114,14 +115,14 @@ def _check_is_dot_product(
 ) -> None:
     if type(weights) is not DotProduct:
         what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
-        raise InputError(f"{site} layer {layer}", what, fix)
+        raise InputError(f"{site} {layer_name(layer)}", what, fix)
 
 
 def _smaller_spec(
     site: str, layer: int, config: ModelConfig, weights: nn.Module, num_kept: int
 ) -> str:
     """Return the variant of a layer that keeps some of its heads."""
-    where = f"{site} layer {layer}"
+    where = f"{site} {layer_name(layer)}"
     _check_is_dot_product(site, layer, config, weights, "keep the gated model")
     if num_kept == 0 and config.norm == "post":
         what = (

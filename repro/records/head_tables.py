@@ -1,10 +1,11 @@
-"""Head records as Markdown tables. A head is named layer.head, both counted from 0 (the papers count from 1)."""
+"""Head records as Markdown tables. A head is named layer.head."""
 
 from statistics import fmean
 from typing import Any
 
 from repro.analysis.syntax import DIRECTIONS, RELATIONS
 from repro.core.config import SITES
+from repro.core.numbering import FIRST, head_number
 from repro.markdown import table
 
 MISSING = "-"
@@ -45,10 +46,12 @@ def columns_explained(record: dict[str, Any]) -> str:
     """Say what the columns of `heads_table` are."""
     measured = record["measured"]
     return (
-        "Heads: layer.head, both counted from 0. Relevance: share of a layer, by two rules, and gradient, whose layer has L2 norm 1: on "
-        f"the first {measured['relevance_sentences']:,} sentences. Confidence: mean largest weight. Offset, distance: tokens; main offset: "
-        "where most queries point, and how many do of those that can. Entropy: nats. Two rarest: queries that point to them, where the "
-        f"rarest token of the sentence is not among the {measured['most_frequent']:,} most frequent. Parses: "
+        f"Heads: layer.head, both counted from {FIRST}. Relevance: share of a layer, by two rules, "
+        "and gradient, whose layer has L2 norm 1: on the first "
+        f"{measured['relevance_sentences']:,} sentences. Confidence: mean largest weight. "
+        "Offset, distance: tokens; main offset: where most queries point, and how many do of those "
+        "that can. Entropy: nats. Two rarest: queries that point to them, where the rarest token "
+        f"of the sentence is not among the {measured['most_frequent']:,} most frequent. Parses: "
         f"{measured['parses'] or 'none for this language'}."
     )
 
@@ -61,7 +64,9 @@ def heads_table(record: dict[str, Any], site: str = "encoder_self") -> str:
     for layer, head in _heads(record, site):
         cells = [_cell(found[name][layer][head], form) for name, (_, form) in COLUMNS.items()]
         best = [_best_relation(record, layer, head)] if has_syntax else []
-        rows.append([f"{layer}.{head}", *cells, *best, ", ".join(found["roles"][layer][head])])
+        rows.append(
+            [head_number(layer, head), *cells, *best, ", ".join(found["roles"][layer][head])]
+        )
     header = [
         "head",
         *(name for name, _ in COLUMNS.values()),
@@ -79,10 +84,14 @@ def layers_table(record: dict[str, Any], site: str) -> str:
         entropies = [value for value in found["entropy"][layer] if value is not None]
         mean = fmean(entropies) if entropies else None
         rows.append(
-            [str(layer), _cell(mean, ".2f"), *(_cell(value, ".3f") for value in divergences)]
+            [
+                str(layer + FIRST),
+                _cell(mean, ".2f"),
+                *(_cell(value, ".3f") for value in divergences),
+            ]
         )
     return table(
-        ["layer", "entropy", *(f"divergence from {layer}" for layer in range(len(rows)))], rows
+        ["layer", "entropy", *(f"divergence from {i + FIRST}" for i in range(len(rows)))], rows
     )
 
 
@@ -103,7 +112,7 @@ def syntax_table(record: dict[str, Any]) -> str:
             if known:
                 layer, head = max(known, key=lambda place: known[place])
                 best = [
-                    f"{layer}.{head}",
+                    head_number(layer, head),
                     _cell(known[layer, head], ".0%"),
                     _points(syntax["margin"][relation][direction][layer][head]),
                 ]
@@ -141,7 +150,7 @@ def accuracy_table(record: dict[str, Any]) -> str:
             MISSING if accuracy is None else f"{accuracy:.0%} ({_points(margin)})"
             for accuracy, margin in found
         ]
-        rows.append([f"{layer}.{head}", *cells])
+        rows.append([head_number(layer, head), *cells])
     return table(["head", *(f"{relation}, {direction}" for relation, direction in columns)], rows)
 
 

@@ -15,6 +15,7 @@ from repro.analysis.heads import HeadStatistics, head_roles
 from repro.analysis.syntax import MARGIN, RELATIONS
 from repro.claims.evidence import NotMeasured, Record
 from repro.core.config import ModelConfig, RunConfig, from_dict
+from repro.core.numbering import layer_name
 from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import is_text_found, load_once, load_pairs, task_of
@@ -212,7 +213,7 @@ def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) 
             whole = np.nansum(_as_array(row) ** power)
             # A sum of 0 means that nothing depends on the layer.
             if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:
-                yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
+                yield f"{site} {name}: the shares of {layer_name(layer)} sum to {whole:.5f}"
 
 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:

@@ -12,6 +12,7 @@ from repro.analysis.heads import measure_heads
 from repro.analysis.reading import read, weights_of
 from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
+from repro.core.numbering import head_name
 from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head
@@ -170,7 +171,7 @@ class Explorer(InteractiveWidget):
             )
             at, layer, head = self.maps.chosen
             if at == number:
-                title = f"{site['title']}, layer {layer}, head {head}"
+                title = f"{site['title']}, {head_name(layer, head)}"
                 detail = labelled_picture(layers[layer][head], title, queries, keys)
         sides = ("source", "target")
         tokens = "".join(

@@ -7,6 +7,7 @@ import torch
 import traitlets
 
 from repro.core.config import SITES
+from repro.core.numbering import FIRST
 from repro.core.transformer import Transformer
 from repro.errors import InputError
 from repro.widgets.parts import TITLES, module, style
@@ -98,7 +99,7 @@ def static_heads(factors: Sequence[Sequence[Sequence[float]]]) -> str:
         return {0.0: "□", 1.0: "■"}.get(float(factor), f"{factor:g}")
 
     def layer_text(layer: int, heads: Sequence[float]) -> str:
-        return f"L{layer} {' '.join(map(square, heads)) or 'no attention'}"
+        return f"L{layer + FIRST} {' '.join(map(square, heads)) or 'no attention'}"
 
     cells = []
     for title, layers in zip(TITLES.values(), factors, strict=True):

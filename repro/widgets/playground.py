@@ -16,10 +16,11 @@ from repro.analysis.reading import read, weights_of
 from repro.analysis.replacement import replaced_head
 from repro.core.attention.base import AttentionWeights
 from repro.core.attention.fixed import PATTERNS, Fixed
-from repro.core.attention.gaussian import Gaussian
+from repro.core.attention.gaussian_variants import GaussianWithOptions
 from repro.core.attention.uniform import Uniform
 from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
+from repro.core.numbering import head_name
 from repro.widgets.explorer import SIDES
 from repro.widgets.heads import HeadGrid, first_head, ones
 from repro.widgets.parts import (
@@ -62,24 +63,18 @@ class HeadSetting:
         if self.pattern == OWN:
             return None
         if self.pattern == GAUSSIAN:
-            return Gaussian(
+            return GaussianWithOptions(
                 (self.center,),
                 head_dim,
                 self.std,
-                "density",
-                self.sums_to_one,
                 gamma=1.0,
                 floor=False,
+                kernel="density",
+                renormalize=self.sums_to_one,
             )
         if self.pattern == UNIFORM:
             return Uniform(1, head_dim)
-        options = {
-            "unit": "token",
-            "right_context": "literal",
-            "empty": "zero",
-            "spread": "normalize",
-        }
-        return Fixed((self.pattern,), None, head_dim, **options)
+        return Fixed((self.pattern,), None, head_dim)
 
     def mask(self) -> torch.Tensor | None:
         """Return the blocked pairs as a matrix just large enough for them; None without any."""
@@ -266,9 +261,8 @@ class Playground(InteractiveWidget):
             with self.matrix.hold_sync():
                 self.matrix.head = list(self.heads.chosen)
                 said = SAID.get(self.pattern.value, self.pattern.value)
-                self.matrix.title = (
-                    f"{TITLES[SITES[site]]}, layer {layer}, head {head}: looks at {said}"
-                )
+                name = f"{TITLES[SITES[site]]}, {head_name(layer, head)}"
+                self.matrix.title = f"{name}: looks at {said}"
                 self.matrix.query_tokens, self.matrix.key_tokens, self.matrix.weights = (
                     queries,
                     keys,

@@ -10,6 +10,7 @@ import numpy as np
 import plotly.colors
 from PIL import Image
 
+from repro.core.numbering import layer_name
 from repro.plots import attention_maps, escape
 from repro.plots import picture as still
 from repro.plots.maps import DIM
@@ -58,7 +59,7 @@ def overview(layers: Sequence[Iterable[np.ndarray]], title: str, width: int = 32
         for head, weights in enumerate(heads):
             y, x = layer * (rows + 1), head * (columns + 1)
             grid[y : y + rows, x : x + columns] = weights
-    counts = ", ".join(f"{len(heads)} in layer {layer}" for layer, heads in enumerate(maps))
+    counts = ", ".join(f"{len(heads)} in {layer_name(layer)}" for layer, heads in enumerate(maps))
     return _picture(grid, width, f"{title}: the weights of all heads, {counts}")
 
 

@@ -1,7 +1,7 @@
-"""The seam: an attention variant is whatever turns queries, keys and positions into a matrix of weights.
+"""The seam: an attention variant turns queries, keys and positions into a matrix of weights.
 
 The five papers change how the weights are made and nothing else, so this interface is all that a
-variant implements. Values, head gates, the output projection and caching live in `multihead.py`,
+variant implements. Values, head gates, the output projection and caching are in `multihead.py`,
 the same for every variant.
 """
 
@@ -11,6 +11,13 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from repro.errors import InputError
+
+
+class SiteError(InputError):
+    """A variant, or one of its options, is not defined at a site; the message says why.
+
+    The contract tests read it: a refused site needs no entry in any test.
+    """
 
 
 @dataclass(frozen=True)
@@ -41,11 +48,11 @@ class Stack:
 
 
 class Positions(NamedTuple):
-    """Where queries and keys stand in their sentences.
+    """Where queries and keys are in their sentences.
 
     `query`: absolute positions of the queries, `(query_len,)`: all of them in training, one in a
     decoding step, in cross attention once for each hypothesis of the sentence; so a row of weights
-    may hang on its own query only. Keys are at 0, 1, ... `words`: the 0-based index of the word
+    may depend on its own query only. Keys are at 0, 1, ... `words`: the 0-based index of the word
     that each key is a piece of, `(batch or 1, key_len)`; None where words are not known.
     """
 
@@ -56,18 +63,19 @@ class Positions(NamedTuple):
 class AttentionWeights(nn.Module):
     """Make the attention weights of all heads of one layer.
 
-    Promises, held by the contract tests for every entry of `VARIANTS`: weights are >= 0 and exactly
-    0 where blocked; a row with every key blocked is all zeros; a change after a position changes
-    nothing before it when the future is blocked; padding and batch order change nothing; one token
-    at a time through the cache gives what all at once give; what one call was given does not change
-    another; rows sum to one if `rows_sum_to_one`. A site where the variant makes no sense is
-    refused when it is built.
+    Promises, held by the contract tests for every entry of `VARIANTS`:
 
-    Saved with a run are parameters and persistent buffers: what is drawn or counted must be one of
-        them, or it is drawn anew whenever the
-    model is loaded. The model draws every `nn.Linear` and `nn.Embedding` in it once more
-    (`Transformer._initialize`): numbers that a variant chooses to begin with belong in an
-    `nn.Parameter` of its own.
+    - weights are exactly 0 where blocked, and a row with every key blocked is all zeros;
+    - weights are >= 0, unless `signed`; rows sum to one, unless `rows_sum_to_one` is False;
+    - a change after a position changes nothing before it when the future is blocked;
+    - padding and batch order change nothing, nor does an earlier call;
+    - one token at a time through the cache gives what all at once give;
+    - `build` raises `SiteError` at a site where the variant makes no sense.
+
+    Parameters and persistent buffers are saved with a run: what is drawn or counted must be one of
+    them, or it is drawn again whenever the model is loaded. The model draws every `nn.Linear` and
+    `nn.Embedding` in it once more (`Transformer._initialize`): numbers that a variant chooses to
+    begin with belong in an `nn.Parameter` of its own.
 
     Args:
         num_heads: number of heads.
@@ -79,17 +87,22 @@ class AttentionWeights(nn.Module):
     """The longest sentence that the variant is defined for, in tokens; None = any."""
 
     rows_sum_to_one: bool = True
-    """Whether each row of weights sums to one wherever a key is allowed. The file of a variant that says no says why."""
+    """Whether each row of weights sums to one wherever a key is allowed."""
+
+    signed: bool = False
+    """Whether weights may be below zero. Such rows have no entropy and no divergence."""
 
     def __init__(self, num_heads: int, head_dim: int) -> None:
         super().__init__()
         self.num_heads, self.head_dim = num_heads, head_dim
 
-    def project_key(self, key: Tensor) -> Tensor | None:
-        """Prepare what later queries are scored against, once per attended position; a cache keeps it.
+    def project_key(self, key: Tensor, positions: Tensor) -> Tensor | None:
+        """Prepare keys, once per attended position; a cache keeps the result for later queries.
 
         Args:
             key: layer input at the attended positions, `(batch, key_len, embed_dim)`.
+            positions: where these keys are in their sentence, `(key_len,)`: all of them in
+                training, that of the new token in a decoding step.
 
         Returns:
             `(batch, num_heads, key_len, head_dim)`, or None for a variant that never looks at keys.
@@ -121,7 +134,9 @@ class AttentionWeights(nn.Module):
         blocked: Tensor,
         positions: Positions,
     ) -> Tensor:
-        """Return `forward(...) @ value`; a variant overrides this where the same result can be had faster, or to drop weights.
+        """Return `forward(...) @ value`.
+
+        A variant overrides this where the same result is made faster, or to drop weights.
 
         Args:
             value: projected values, `(batch, num_heads, key_len, head_dim)`.
@@ -130,15 +145,17 @@ class AttentionWeights(nn.Module):
             `(batch, num_heads, query_len, head_dim)`.
 
         Raises:
-            InputError: `forward` returned another shape, which might else be stretched to the right
-                one without a word.
+            InputError: `forward` returned another shape, which might be stretched to the right one
+                in silence.
         """
         weights = self(query, key, blocked, positions)
         found = tuple(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
         expected = (self.num_heads, query.shape[1], value.shape[2])
         if found not in ((1, *expected), (len(value), *expected)):
-            mend = f"return (batch or 1, num_heads, query_len, key_len), here ({len(value)} or 1, {', '.join(map(str, expected))})"
+            shape = f"({len(value)} or 1, {', '.join(map(str, expected))})"
             raise InputError(
-                type(self).__module__, f"forward of {type(self).__name__} returned {found}", mend
+                type(self).__module__,
+                f"forward of {type(self).__name__} returned {found}",
+                f"return (batch or 1, num_heads, query_len, key_len), here {shape}",
             )
         return weights.to(value.dtype) @ value

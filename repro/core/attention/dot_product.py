@@ -1,8 +1,7 @@
 r"""Scaled dot-product attention: every head learns where to look. The baseline of all five papers.
 
 Vaswani, Shazeer, Parmar, Uszkoreit, Jones, Gomez, Kaiser, Polosukhin: Attention Is All You Need,
-    NeurIPS 2017, section 3.2.
-https://arxiv.org/abs/1706.03762
+NeurIPS 2017, section 3.2. https://arxiv.org/abs/1706.03762
 
     weights = softmax(Q K^T / sqrt(d_k)),    Q = X_query W_Q,    K = X_key W_K          (equation 1)
 
@@ -50,7 +49,7 @@ class DotProduct(AttentionWeights):
         # (batch, num_heads, len, head_dim)
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
-    def project_key(self, key: Tensor) -> Tensor:
+    def project_key(self, key: Tensor, positions: Tensor) -> Tensor:
         return self._split_heads(self.key_proj(key))
 
     def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
@@ -86,7 +85,8 @@ def build(
         or (head_dim is None and stack.embed_dim % heads)
         or (head_dim is not None and head_dim < 1)
     ):
-        found = f"{heads} heads of width {head_dim or 'embed_dim / heads'} do not fit embed_dim {stack.embed_dim}"
+        width = head_dim or "embed_dim / heads"
+        found = f"{heads} heads of width {width} do not fit embed_dim {stack.embed_dim}"
         raise InputError(
             f"model.{stack.site}",
             found,

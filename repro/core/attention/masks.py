@@ -10,13 +10,18 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
 
 
 def causal_mask(query_positions: Tensor, key_len: int) -> Tensor:
-    """Block keys after each query. Shape: `(query_len,)` absolute positions -> `(1, 1, query_len, key_len)` bool."""
+    """Block keys after each query.
+
+    Shape: `(query_len,)` absolute positions -> `(1, 1, query_len, key_len)` bool.
+    """
     key_positions = torch.arange(key_len, device=query_positions.device)
     return (key_positions > query_positions[:, None])[None, None]
 
 
 def masked_softmax(scores: Tensor, blocked: Tensor) -> Tensor:
-    """Softmax over the allowed keys; blocked keys get exactly 0, and a row without any allowed key is all zeros.
+    """Softmax over the allowed keys; blocked keys get exactly 0.
+
+    A row without any allowed key is all zeros.
 
     A plain softmax over minus infinities would give NaN there, and one NaN row poisons real tokens
     in the next layer.

@@ -1,8 +1,7 @@
-r"""Mixed multi-head self-attention (MMA): every head learns where to look, each within another kind of neighbourhood.
+r"""Mixed multi-head self-attention (MMA): every head learns where to look in its own neighbourhood.
 
 Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation,
-    WNGT 2019, section 3.
-https://aclanthology.org/D19-5622
+WNGT 2019, section 3. https://aclanthology.org/D19-5622
 
     weights = softmax(Q K^T / sqrt(d) + mask),    mask = 0 where allowed, minus infinity elsewhere
     global G: all keys    local L: i - w <= j <= i + w    forward F: j >= i    backward B: j <= i
@@ -12,8 +11,7 @@ types once with four heads and each twice with eight; their order over the heads
 The diagonal is inside every type. Only the encoder is mixed there.
 
 Differs from the paper: `scale="head"` divides by the root of a head's width, as fairseq does, on
-    which they built; the formula names the
-width of the model (`scale="model"`). The paper's ablation says that "other heads" are of one type:
+which they built; the formula names the width of the model (`scale="model"`). The paper's ablation says that "other heads" are of one type:
 `types="GL", repeat="last"` reads it as one global head and the rest local. A padded query whose
 type sees only padding gets no weights instead of NaN. Learned parameters in the weights: 2
 embed_dim^2 per layer, exactly those of the baseline.
@@ -24,7 +22,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from repro.core.attention.base import AttentionWeights, Positions, Stack
+from repro.core.attention.base import AttentionWeights, Positions, SiteError, Stack
 from repro.core.attention.dot_product import DotProduct
 from repro.core.attention.patterns import not_after, not_before, within
 from repro.errors import InputError
@@ -46,7 +44,11 @@ class Mixed(AttentionWeights):
         self.scorer, self.types, self.window = scorer, types, window
 
     def _outside(self, blocked: Tensor, positions: Positions) -> Tensor:
-        """Add the keys outside each head's neighbourhood to the blocked ones: `(batch or 1, num_heads, query_len, key_len)`."""
+        """Add the keys outside each head's neighbourhood to the blocked ones.
+
+        Returns:
+            `(batch or 1, num_heads, query_len, key_len)`.
+        """
         i, j = positions.query[:, None], torch.arange(blocked.shape[-1], device=blocked.device)
         allowed = {
             "G": torch.ones_like(i == j),
@@ -56,8 +58,8 @@ class Mixed(AttentionWeights):
         }
         return blocked | ~torch.stack([allowed[letter] for letter in self.types])
 
-    def project_key(self, key: Tensor) -> Tensor:
-        return self.scorer.project_key(key)
+    def project_key(self, key: Tensor, positions: Tensor) -> Tensor:
+        return self.scorer.project_key(key, positions)
 
     def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
         return self.scorer(query, key, self._outside(blocked, positions), positions)
@@ -95,11 +97,15 @@ def build(
         scale: whether scores are divided by the root of the width of a head or of the model.
 
     Raises:
-        InputError: cross attention, an unknown type, or a window that makes no sense.
+        SiteError: cross attention.
+        InputError: an unknown type, or a window that makes no sense.
     """
     if stack.site == "cross":
-        what = "mixed heads are near, before or after the query, but the positions of two languages do not correspond"
-        raise InputError("model.cross", what, "use mixed at encoder_self or decoder_self")
+        what = (
+            "mixed heads are near, before or after the query,"
+            " but the positions of two languages do not correspond"
+        )
+        raise SiteError("model.cross", what, "use mixed at encoder_self or decoder_self")
     if not types or set(types) - set(TYPES) or len(types) > stack.num_heads or window < 0:
         found = f"types '{types}' with window {window} for {stack.num_heads} heads"
         raise InputError(

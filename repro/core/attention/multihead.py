@@ -1,4 +1,4 @@
-"""Multi-head attention around any variant: values, the weighted sum, head gates, the output projection.
+"""Multi-head attention around any variant: values, weighted sum, head gates, output projection.
 
 Vaswani et al. 2017, section 3.2.2; gates: Voita et al. 2019, section 6.1. Everything here is shared
 by all variants; only `weights` differs.
@@ -14,19 +14,22 @@ from repro.core.attention.base import AttentionWeights, Positions
 from repro.core.attention.gates import HardConcrete
 
 
-class Memory(NamedTuple):
-    """What a layer attends to, projected once per position: keys (None for variants without keys) and values."""
+class KeysValues(NamedTuple):
+    """What a layer attends to, projected once per position."""
 
-    key: Tensor | None  # (batch, num_heads, key_len, head_dim)
+    key: Tensor | None  # (batch, num_heads, key_len, head_dim); None for variants without keys
     value: Tensor  # (batch, num_heads, key_len, head_dim)
 
-    def each(self, change: Callable[[Tensor], Tensor]) -> "Memory":
-        """Return the memory with keys and values changed alike."""
-        return Memory(None if self.key is None else change(self.key), change(self.value))
+    def each(self, change: Callable[[Tensor], Tensor]) -> "KeysValues":
+        """Return keys and values changed alike."""
+        return KeysValues(None if self.key is None else change(self.key), change(self.value))
 
 
 class Moves(NamedTuple):
-    """Rows that change place: row `to[i]` becomes what row `origin[i]` was. All others of `num_rows` stay, and what is behind goes."""
+    """Rows that change place: row `to[i]` becomes what row `origin[i]` was.
+
+    All others of `num_rows` stay, and those behind them go.
+    """
 
     num_rows: int
     to: Tensor
@@ -40,55 +43,55 @@ class Moves(NamedTuple):
 
 
 class Store:
-    """A memory that search changes in place: only rows that change place are copied, and there is room for further positions.
+    """Keys and values that search changes in place, with room for further positions.
 
-    Copying is the dearest memory traffic of beam search. What `move` and `append` return takes over
-    the tensors, so a store is used
-    once: the state of a search goes one way. Gradients do not pass through: what they would need is
-        overwritten, and autograd says so.
+    Copying them costs more than anything else in beam search, so only rows that change place are
+    copied. What `move` and `append` return takes over the tensors, so a store is used once: the
+    state of a search goes one way. Gradients do not pass through: what they would need is
+    overwritten, and autograd says so.
     """
 
-    def __init__(self, memory: Memory, room: Memory | None = None) -> None:
-        self.memory = memory
-        # Tensors that `memory` is the beginning of, positions first, `(room, rows, num_heads,
-        # head_dim)`: a step then reads and writes
-        # one position of all rows in one stretch, instead of a little of every row.
-        self._room: Memory | None = (
-            memory.each(lambda tensor: tensor.permute(2, 0, 1, 3)) if room is None else room
+    def __init__(self, attended: KeysValues, room: KeysValues | None = None) -> None:
+        self.attended = attended
+        # `attended` is the beginning of these tensors, which have positions first, `(room, rows,
+        # num_heads, head_dim)`: a step reads and writes one position of all rows in one stretch.
+        self._room: KeysValues | None = (
+            attended.each(lambda tensor: tensor.permute(2, 0, 1, 3)) if room is None else room
         )
 
     def move(self, moves: Moves) -> "Store":
         """Return the rows in their new places."""
-        room, length = self._hand_over(), self.memory.value.shape[2]
+        room, length = self._hand_over(), self.attended.value.shape[2]
         for tensor in room:
             if tensor is not None and len(moves.to):
                 past = tensor[:length]
                 past.index_copy_(1, moves.to, past.index_select(1, moves.origin))
         return self._beginning(room, moves.num_rows, length)
 
-    def append(self, later: Memory) -> "Store":
-        """Return the memory with the positions of `later` behind, a row for each row."""
-        room, length = self._hand_over(), self.memory.value.shape[2]
+    def append(self, later: KeysValues) -> "Store":
+        """Return keys and values with the positions of `later` behind, a row for each row."""
+        room, length = self._hand_over(), self.attended.value.shape[2]
         new = later.each(lambda tensor: tensor.permute(2, 0, 1, 3))
         key = None if room.key is None or new.key is None else _write(room.key, length, new.key)
-        room = Memory(key, _write(room.value, length, new.value))
+        room = KeysValues(key, _write(room.value, length, new.value))
         return self._beginning(room, len(later.value), length + later.value.shape[2])
 
-    def _hand_over(self) -> Memory:
+    def _hand_over(self) -> KeysValues:
         if self._room is None:
             raise RuntimeError(
-                "this state has been continued already, and its memory with it: start again from the source"
+                "this state has been continued already, which took over its keys and values: "
+                "start again from the source"
             )
         room, self._room = self._room, None
         return room
 
     @staticmethod
-    def _beginning(room: Memory, num_rows: int, length: int) -> "Store":
+    def _beginning(room: KeysValues, num_rows: int, length: int) -> "Store":
         return Store(room.each(lambda tensor: tensor[:length, :num_rows].permute(1, 2, 0, 3)), room)
 
 
 def _write(room: Tensor, length: int, new: Tensor) -> Tensor:
-    """Write positions behind the first `length` and return the room, or a larger one where they did not fit."""
+    """Write positions behind the first `length`; return the room, or a larger one if needed."""
     num_rows, end = new.shape[1], length + len(new)
     if end > len(room):
         larger = room.new_empty(max(32, 2 * end), num_rows, *room.shape[2:])
@@ -108,7 +111,10 @@ class MultiHeadAttention(nn.Module):
     """
 
     head_scale: Tensor | None
-    """Factors laid over a trained model's heads, `(num_heads,)`: 0 masks a head out. None = all 1. Not saved with the model."""
+    """Factors laid over a trained model's heads, `(num_heads,)`: 0 masks a head out.
+
+    None = all 1. Not saved with the model.
+    """
 
     def __init__(
         self, weights: AttentionWeights, embed_dim: int, gate: HardConcrete | None = None
@@ -120,27 +126,37 @@ class MultiHeadAttention(nn.Module):
         self.out_proj = nn.Linear(width, embed_dim, bias=False)
         self.register_buffer("head_scale", None, persistent=False)
 
-    def project(self, attended: Tensor) -> Memory:
-        """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to."""
+    def project(self, attended: Tensor, positions: Tensor | None = None) -> KeysValues:
+        """Project layer inputs `(batch, key_len, embed_dim)` into what can be attended to.
+
+        Args:
+            attended: at the attended positions.
+            positions: where these are in their sentence, `(key_len,)`; None = from the start.
+        """
+        if positions is None:
+            positions = torch.arange(attended.shape[1], device=attended.device)
         value = (
             self.value_proj(attended).unflatten(-1, (self.weights.num_heads, -1)).transpose(1, 2)
         )
-        key = self.weights.project_key(attended)
-        # In order once here, instead of again at every step that reads it: keys with the positions
-        # last in memory, as the product of
-        # queries and keys reads them, which is several times faster for the few queries of a step.
-        return Memory(None if key is None else key.mT.contiguous().mT, value.contiguous())
+        key = self.weights.project_key(attended, positions)
+        # In order once here, instead of again at every step that reads it. Keys have positions
+        # last, as the product of queries and keys reads them, which is several times faster for
+        # the few queries of a step.
+        return KeysValues(None if key is None else key.mT.contiguous().mT, value.contiguous())
 
     def factors(self) -> list[Tensor]:
-        """Return what heads are multiplied by, each `(num_heads,)`: the gates, drawn anew in training, and the factors laid over them."""
+        """Return what heads are multiplied by, each `(num_heads,)`.
+
+        The gates, drawn again in training, and the factors laid over them.
+        """
         found = (self.gate() if self.gate is not None else None, self.head_scale)
         return [factors for factors in found if factors is not None]
 
     def forward(
-        self, query: Tensor, memory: Memory, blocked: Tensor, positions: Positions
+        self, query: Tensor, attended: KeysValues, blocked: Tensor, positions: Positions
     ) -> Tensor:
-        """Return `(batch, query_len, embed_dim)`; see `AttentionWeights.forward` for the arguments."""
-        heads = self.weights.attend(query, memory.key, memory.value, blocked, positions)
+        """Return `(batch, query_len, embed_dim)`; for the arguments see `AttentionWeights`."""
+        heads = self.weights.attend(query, attended.key, attended.value, blocked, positions)
         for factors in self.factors():
             heads = heads * factors.to(heads.dtype)[:, None, None]
         # (batch, query_len, num_heads * head_dim)

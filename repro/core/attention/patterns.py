@@ -1,8 +1,8 @@
-"""Position patterns: pure functions of positions, shared by hard-coded heads, masks and the detectors of such heads.
+"""Position patterns: functions of positions, shared by fixed heads, masks and their detectors.
 
 Every argument is a tensor that broadcasts against the others: `i` the querying position, `j` the
-    attended one, `n` the length of the
-sentence, all counted from 0 in tokens (or in words, which is all that a word pattern is).
+attended one, `n` the length of the sentence, all counted from 0 in tokens (or in words, which is
+all that a word pattern is).
 """
 
 import math
@@ -41,10 +41,13 @@ def not_after(i: Tensor, j: Tensor) -> Tensor:
 
 
 def cubic_rise(j: Tensor, first: Tensor | int, last: Tensor | int) -> Tensor:
-    """Return 1, 8, 27, ... from `first` to `last` and 0 outside: the left context of Raganato et al. 2020, section 3, before its sum."""
+    """Return 1, 8, 27, ... from `first` to `last` and 0 outside.
+
+    It is the left context of Raganato et al. 2020, section 3, before its division by the sum.
+    """
     return ((j >= first) & (j <= last)) * (j - first + 1) ** 3
 
 
 def cubic_fall(j: Tensor, first: Tensor | int, last: Tensor | int) -> Tensor:
-    """Return ..., 27, 8, 1 from `first` to `last` and 0 outside: `cubic_rise` with its end points exchanged."""
+    """Return ..., 27, 8, 1 from `first` to `last` and 0 outside: `cubic_rise` turned round."""
     return ((j >= first) & (j <= last)) * (last - j + 1) ** 3

@@ -1,8 +1,7 @@
-r"""Uniform attention: every allowed key counts the same. The plainest control: mixing without looking.
+r"""Uniform attention: every allowed key counts the same. A control: mixing without looking.
 
 You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020, footnote on
-    uniform encoder attention.
-https://arxiv.org/abs/2005.00742
+uniform encoder attention. https://arxiv.org/abs/2005.00742
 
     weights[i, j] = 1 / number of keys that i may attend to
 

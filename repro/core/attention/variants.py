@@ -15,10 +15,10 @@ from repro.errors import InputError
 VARIANTS = {
     "dot-product": "repro.core.attention.dot_product",
     "uniform": "repro.core.attention.uniform",
-    "gaussian": "repro.core.attention.gaussian",
-    "fixed": "repro.core.attention.fixed",
+    "gaussian": "repro.core.attention.gaussian_variants",
+    "fixed": "repro.core.attention.fixed_variants",
     "mixed": "repro.core.attention.mixed",
-    "recurrent": "repro.core.attention.recurrent",
+    "recurrent": "repro.core.attention.recurrent_variants",
     "synthesizer": "repro.core.attention.synthesizer",
 }
 
