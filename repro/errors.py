@@ -11,9 +11,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-GET_PROJECT = (
-    "clone the project and pip install -e . there: models and results are beside the package"
-)
+GET_PROJECT = "clone the project and pip install -e . there: results are beside the package"
 """How to get what a wheel does not hold."""
 MAX_LISTED = 100  # characters
 
@@ -61,7 +59,7 @@ class BusyError(ReproError):
 
 
 class Stopped(Exception):
-    """Training was asked to stop, saved, and can be resumed by the same command. `exit_code` is the shell's convention."""
+    """Training was asked to stop and saved; `exit_code` follows the shell's convention."""
 
     def __init__(self, exit_code: int, update: int) -> None:
         self.exit_code, self.update = exit_code, update
@@ -72,17 +70,14 @@ class Stopped(Exception):
 
 
 def check_kind(where: str, value: Any, mend: str, *kinds: type) -> None:
-    """Refuse an argument of none of these kinds where it comes in; what Python says further down names no argument.
+    """Refuse an argument of none of these kinds, naming the argument.
 
     Raises:
         InputError: naming the wanted kinds and the value found.
     """
     if not isinstance(value, kinds):
-        raise InputError(
-            where,
-            f"wants {' or '.join(kind.__name__ for kind in kinds)}, found {shortened(repr(value))}",
-            mend,
-        )
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise InputError(where, f"wants {wanted}, found {shortened(repr(value))}", mend)
 
 
 def shortened(text: str, width: int = MAX_LISTED) -> str:
@@ -95,7 +90,7 @@ def shortened(text: str, width: int = MAX_LISTED) -> str:
 
 
 def did_you_mean(wrong: Any, known: Iterable[str]) -> str:
-    """Name the closest known word, and as many of the known ones as fit into a line, for an error's mend; the wrong one may be no text."""
+    """Return a fix: the known word closest to a wrong one, and the known ones that fit a line."""
     known = list(known)
     by_lower = {word.lower(): word for word in known}
     close = [
@@ -116,17 +111,12 @@ def texts_in(where: str, texts: Iterable[str]) -> list[str]:
         raise InputError(where, "are one text, not a list", "write [text]")
     check_kind(where, texts, "give a list of str", Iterable)
     found = list(texts)
-    for place, text in enumerate(found):
+    for index, text in enumerate(found):
+        place = f"{where}[{index}]"
         if not isinstance(text, str):
-            raise InputError(
-                f"{where}[{place}]",
-                f"is of the type {type(text).__name__}, not a text",
-                "give a list of str",
-            )
+            what = f"is of the type {type(text).__name__}, not a text"
+            raise InputError(place, what, "give a list of str")
         if half := re.search("[\ud800-\udfff]", text):
-            raise InputError(
-                f"{where}[{place}]",
-                f"holds half a character, U+{ord(half.group()):04X}",
-                "decode its bytes as UTF-8",
-            )
+            what = f"holds half a character, U+{ord(half.group()):04X}"
+            raise InputError(place, what, "decode its bytes as UTF-8")
     return found

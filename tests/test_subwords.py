@@ -122,12 +122,12 @@ def test_an_impossible_size_is_one_line_with_the_bound():
         5: "use at least 9: every",
         6: "use at least 9: every",
     }.items():
-        what = f"data.vocab_size: sentencepiece cannot make {size} pieces from 2 sentences. Fix: {mend}"
+        what = f"data.vocab_size: cannot make {size} pieces from 2 sentences. Fix: {mend}"
         with pytest.raises(InputError, match=re.escape(what)):
             Subwords.fit(["a b", "c d"], size)
     assert len(Subwords.fit(["a b", "c d"], 13)) == 13 and len(Subwords.fit(["a b", "c d"], 9)) == 9
     with pytest.raises(
-        InputError, match="data.vocab_size: sentencepiece cannot make 10000000000 pieces"
+        InputError, match="data.vocab_size: cannot make 10000000000 pieces"
     ):
         Subwords.fit(["a b", "c d"], 10**10)
     with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):

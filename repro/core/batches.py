@@ -30,9 +30,8 @@ class Batch:
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device."""
-        return Batch(
-            self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device), self.indices
-        )
+        src, tgt_in, tgt_out = (ids.to(device) for ids in (self.src, self.tgt_in, self.tgt_out))
+        return Batch(src, tgt_in, tgt_out, self.indices)
 
 
 class EncodedPairs:
@@ -50,9 +49,8 @@ class EncodedPairs:
         self.src = [mark_source(ids, source_end_mark) for ids in src]
         self.tgt = list(tgt)
         self._source_marks = len(self.src) if source_end_mark else 0
-        self.lengths = np.array(
-            [max(len(s), len(t) + 1) for s, t in zip(self.src, self.tgt, strict=True)]
-        )
+        pairs = zip(self.src, self.tgt, strict=True)
+        self.lengths = np.array([max(len(s), len(t) + 1) for s, t in pairs])
 
     def __len__(self) -> int:
         return len(self.src)

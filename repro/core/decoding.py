@@ -198,8 +198,7 @@ class Translator:
         model: put into evaluation mode.
         subwords: the model's own.
         prepare: reads typed text as the lines of the training corpus were read.
-        between_batches: called before each batch of a search, for example to heed a request to
-            stop.
+        between_batches: called before each batch of a search, such as to heed a request to stop.
     """
 
     def __init__(
@@ -232,7 +231,7 @@ class Translator:
         return self.subwords.decode([hypothesis.ids for hypothesis in hypotheses])
 
     def check_length(self, sentence: str, where: str) -> None:
-        """Refuse a sentence that `translate` would refuse, naming the place where it stands."""
+        """Refuse a sentence that is too long to translate, naming its place."""
         self.check_tokens(len(self.encode([sentence])[0]), where)
 
     def encode(self, sentences: list[str]) -> list[list[int]]:
@@ -241,7 +240,7 @@ class Translator:
         return [mark_source(row, self.model.config.source_end_mark) for row in ids]
 
     def check_tokens(self, count: int, where: str) -> None:
-        """Refuse a sentence of so many tokens that `translate` would refuse, naming the place where it stands.
+        """Refuse a sentence of too many tokens, naming its place.
 
         Raises:
             InputError: the model's attention is not defined for it, or it would take all memory.
@@ -258,7 +257,7 @@ class Translator:
     def search(
         self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True
     ) -> list[Hypothesis]:
-        """Return what `translate` finds, with its score and whether it was cut; nothing for a sentence without any subword.
+        """Return what `translate` finds, with scores; an empty hypothesis for an empty sentence.
 
         Raises:
             InputError: not texts, a sentence is longer than the model's attention is defined for,
@@ -275,11 +274,10 @@ class Translator:
     def search_ids(
         self, src: list[list[int]], search: SearchConfig, quiet: bool = True
     ) -> list[Hypothesis]:
-        """Return what `search` finds for sentences that `encode` has read and `check_tokens` found short enough."""
+        """Search translations of encoded sentences, all of them short enough for `check_tokens`."""
         mark = self.model.config.source_end_mark
-        by_length = sorted(
-            (i for i, ids in enumerate(src) if len(ids) > mark), key=lambda i: len(src[i])
-        )
+        has_subwords = [i for i, ids in enumerate(src) if len(ids) > mark]
+        by_length = sorted(has_subwords, key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
         found = [Hypothesis([], 0.0, False)] * len(src)
         # every sentence counts one: `batch_size` of them
@@ -287,9 +285,9 @@ class Translator:
         with tqdm(batches, desc="translating", unit="batch", disable=quiet) as bar:
             for indices in bar:
                 self.between_batches()
-                hypotheses = beam_search(
-                    self.model, pad([src[i] for i in indices]).to(device), search
-                )
-                for index, hypothesis in zip(indices, hypotheses, strict=True):
-                    found[index] = hypothesis
+                batch = pad([src[i] for i in indices]).to(device)
+                for index, best in zip(
+                    indices, beam_search(self.model, batch, search), strict=True
+                ):
+                    found[index] = best
         return found

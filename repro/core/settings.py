@@ -158,13 +158,8 @@ def _refusal(kinds: dict[Any, Meta | None], value: Any, error: ValidationError) 
     return f"wants {wanted}, found {found}", mend
 
 
-_BOUNDS = {
-    "ge": "at least",
-    "gt": "above",
-    "le": "at most",
-    "lt": "below",
-    "multiple_of": "a multiple of",
-}
+_BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+_BOUNDS["multiple_of"] = "a multiple of"
 
 
 def _range_in_words(meta: Meta) -> str:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import sentencepiece
 
@@ -21,8 +22,7 @@ PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 USUAL_BYTES = 4192  # sentencepiece drops longer sentences silently unless told how long they are
 NUM_BYTES = 256
 LARGE_SCRIPT = 0.25  # share of the vocabulary: with more characters, rare ones are spelled in bytes
-# of the text of a large script by pieces of its own: sentencepiece's advice for Han
-COVERAGE = 0.9995
+COVERAGE = 0.9995  # of a large script's text by its own pieces: sentencepiece's advice for Han
 
 # sentencepiece marks spaces by `▁`. A real one in the text takes the place of a noncharacter, which
 # the loaders let through nowhere.
@@ -46,16 +46,13 @@ class Subwords:
         except (RuntimeError, UnicodeDecodeError):
             sound = False
         if not sound:
-            raise DamagedFileError(
-                "subword model",
-                "is not a sentencepiece model",
-                "fit it again on the training split",
-            )
+            what, fix = "is not a sentencepiece model", "fit it again on the training split"
+            raise DamagedFileError("subword model", what, fix)
         self._bytes = {i for i in range(len(self)) if self._processor.is_byte(i)}
 
     @classmethod
     def fit(cls, sentences: list[str], vocab_size: int, form: SubwordForm = "exact") -> "Subwords":
-        """Fit byte pair encoding on sentences of both languages; the same sentences give the same model.
+        """Fit byte pair encoding on sentences of both languages; equal sentences give equal models.
 
         Args:
             sentences: of the training split.
@@ -66,9 +63,8 @@ class Subwords:
             InputError: not texts, or a vocabulary that is too small or too large for them.
         """
         sentences, model = _prepare(texts_in("sentences", sentences)), io.BytesIO()
-        options = (
-            _exact(sentences, vocab_size) if form == "exact" else {"character_coverage": 0.9999}
-        )
+        exact = form == "exact"
+        options = _exact(sentences, vocab_size) if exact else {"character_coverage": 0.9999}
         try:
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(sentences),
@@ -85,9 +81,7 @@ class Subwords:
                 **options,
             )
         except (RuntimeError, ValueError, OSError) as error:
-            what = (
-                f"sentencepiece cannot make {vocab_size} pieces from {len(sentences):,} sentences"
-            )
+            what = f"cannot make {vocab_size} pieces from {len(sentences):,} sentences"
             raise InputError("data.vocab_size", what, _better_size(str(error))) from error
         return cls(model.getvalue())
 
@@ -110,9 +104,8 @@ class Subwords:
         """
         count = len(self)
         if unknown := [i for row in ids for i in row if not 0 <= i < count]:
-            raise InputError(
-                "ids", f"{unknown[0]} is the id of no subword", f"give ids from 0 to {count - 1}"
-            )
+            what = f"{unknown[0]} is the id of no subword"
+            raise InputError("ids", what, f"give ids from 0 to {count - 1}")
         rows = [[i for i in row if i > EOS_ID or i == UNK_ID] for row in ids]
         texts = self._processor.decode(rows) if rows else []
         return [text.replace(_REAL_MARK, _MARK) for text in texts]
@@ -125,15 +118,13 @@ class Subwords:
     def unknown_characters(self, sentences: Sequence[str]) -> Counter[str]:
         """Count the characters without a piece: a model reads them all as unknown and writes none.
 
-        With a large script they are spelled in bytes (see `has_bytes`), which is rarely learned
-        well.
+        With a large script they are spelled in bytes (`has_bytes`), which is rarely learned well.
 
         Raises:
             InputError: not texts.
         """
-        found = Counter(
-            "".join(_prepare(texts_in("sentences", sentences))).replace(_REAL_MARK, _MARK)
-        )
+        text = "".join(_prepare(texts_in("sentences", sentences)))
+        found = Counter(text.replace(_REAL_MARK, _MARK))
         ids = self.encode(list(found))
         without = {UNK_ID, *self._bytes}
         return Counter({c: found[c] for c, row in zip(found, ids, strict=True) if without & {*row}})
@@ -145,9 +136,8 @@ class Subwords:
 
     def starts_word(self) -> list[bool]:
         """Return for every id whether a word begins with it; the end mark is a word of its own."""
-        return [
-            self._processor.id_to_piece(i).startswith("▁") or i == EOS_ID for i in range(len(self))
-        ]
+        pieces = self._processor.id_to_piece(list(range(len(self))))
+        return [piece.startswith("▁") or i == EOS_ID for i, piece in enumerate(pieces)]
 
     def word_indices(self, sentence: str) -> list[int]:
         """Return for every piece the 0-based index of the word it belongs to."""
@@ -163,13 +153,11 @@ def _prepare(texts: Iterable[str]) -> list[str]:
     return [unicodedata.normalize("NFC", text).strip().replace(_MARK, _REAL_MARK) for text in texts]
 
 
-def _exact(sentences: Sequence[str], vocab_size: int) -> dict[str, object]:
+def _exact(sentences: Sequence[str], vocab_size: int) -> dict[str, Any]:
     """Return the options that keep every sentence as it is."""
     counts = Counter(character for text in sentences for character in text if character != " ")
-    options: dict[str, object] = {
-        "normalization_rule_name": "identity",
-        "remove_extra_whitespaces": False,
-    }
+    options: dict[str, Any] = {"normalization_rule_name": "identity"}
+    options["remove_extra_whitespaces"] = False
     if len(counts) > LARGE_SCRIPT * vocab_size and _num_covering(counts) + NUM_BYTES < len(counts):
         return options | {"character_coverage": COVERAGE, "byte_fallback": True}
     return options | {"character_coverage": 1.0, "required_chars": "".join(sorted(counts))}

@@ -61,9 +61,8 @@ def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[s
             one.
     """
     usual, *exceptions = (part.strip() for part in spec.split(";"))
-    places = {"first": 1, "last": num_layers} | {
-        str(number): number for number in range(1, num_layers + 1)
-    }
+    places = {"first": 1, "last": num_layers}
+    places |= {str(number): number for number in range(1, num_layers + 1)}
     found: dict[int, str] = {}
     for exception in exceptions:
         place, colon, variant = (part.strip() for part in exception.partition(":"))

@@ -22,6 +22,8 @@ VARIANTS = {
     "synthesizer": "repro.core.attention.synthesizer",
 }
 
+PLAIN = (bool, int, float, str, dict, list, tuple, type(None))  # types of options
+
 
 def imported(name: str) -> types.ModuleType:
     """Return the module of a registered variant.
@@ -101,13 +103,4 @@ def _is_checked(hint: Any) -> bool:
         return all(map(_is_checked, inner))
     if origin is tuple:
         return inner[1:] == (...,) and _is_checked(inner[0])
-    return origin in (Literal, Annotated) or hint in (
-        bool,
-        int,
-        float,
-        str,
-        dict,
-        list,
-        tuple,
-        type(None),
-    )
+    return origin in (Literal, Annotated) or hint in PLAIN
