@@ -12,9 +12,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-GET_PROJECT = (
-    "clone the project and pip install -e . there: models and results are beside the package"
-)
+GET_PROJECT = "clone the project and pip install -e . there: results are beside the package"
 """How to get what a wheel does not hold."""
 MAX_LISTED = 100  # characters
 MAX_PLACES = 5  # of many mistakes are named

@@ -36,13 +36,13 @@ def heads(
     Layers and heads are counted from 0 here, layers in settings from 1: model.cross="none; 3:
         dot-product" is the layer 2 of this page.
     """
-    from repro.runs.run import Run
+    from repro.runs import gallery
 
     if limit is not None and limit < 1:
         raise InputError(
             "--limit", f"must be at least 1, found {limit}", "leave it out for all sentences"
         )
-    found = Run.find(run)
+    found = gallery.find(run)
     # tables and claims would take a part for all of dev
     if record and (limit is not None or split != "dev"):
         what = "is of all sentences of dev, as tables and claims want it"
@@ -120,9 +120,9 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     difference to RUN with all heads has a 95 % interval over test sentences (paired bootstrap); one
     training says nothing about other seeds.
     """
-    from repro.runs.run import Run
+    from repro.runs import gallery
 
-    found = Run.find(run)
+    found = gallery.find(run)
 
     from repro.data.corpora import check_at_hand, load_once
 

@@ -47,9 +47,9 @@ def evaluate(
     penalty: Literal["length", "wu"],
 ) -> None:
     """Translate a test set with the model of RUN and print scores with their signatures."""
-    from repro.runs.run import Run
+    from repro.runs import gallery
 
-    found = Run.find(run)
+    found = gallery.find(run)
     if record:
         check_writable(record)
     found.check_finished()
@@ -198,9 +198,9 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
         )
         return _report_on_papers(scale, results, out)
     check_unused(["scale", "results"], "is for the report on the papers: RUNS have their own")
-    from repro.runs.run import Run
+    from repro.runs import gallery
 
-    found = [Run.find(run) for run in runs]
+    found = [gallery.find(run) for run in runs]
     if twice := [
         run for run, times in Counter(run.path.resolve() for run in found).items() if times > 1
     ]:

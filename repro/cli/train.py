@@ -166,14 +166,13 @@ def train(scale, variant, direction, seed, device, allow_inexact, overrides) -> 
     from repro.errors import MachineError
     from repro.measures.scores import dev_loss
     from repro.runs.log_lines import LogLines
-    from repro.runs.storage import load_state
     from repro.runs.train import train as train_run
 
     log = LogLines(config) if no_progress() else None
     run = train_run(
         config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log
     )
-    state = load_state(run.path / "final")
+    state = run.state()
     best = f"{state['best_dev_nll']:.3f} at its best"
     try:
         loss = f"dev loss {dev_loss(run):.3f} nats per token, {best}"

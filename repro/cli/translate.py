@@ -36,9 +36,9 @@ def translate(
     or not UTF-8, gives an empty line, so that line n of the output always belongs to line n of the
     input. It is told on standard error, and the exit status is 2 at the end.
     """
-    from repro.runs.run import Run
+    from repro.runs import gallery
 
-    found = Run.find(run)
+    found = gallery.find(run)
 
     from repro.core.decoding import SearchConfig
     from repro.core.int8 import quantized

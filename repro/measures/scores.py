@@ -33,7 +33,6 @@ from repro.runs.log_lines import LogLines
 from repro.runs.models import changed_code, load_subwords, load_translator
 from repro.runs.naming import system_of
 from repro.runs.run import Run
-from repro.runs.storage import load_state
 from repro.statistics.comparing import as_records, score_all
 
 Pairs = tuple[list[str], list[str]]  # sources and references
@@ -189,7 +188,7 @@ def _describe(
     """Return the record of translations of a split."""
     data, (sources, refs) = run.config.data, pairs
     task = task_of(data.corpus)
-    training = load_state(run.path / "final")
+    training = run.state()
     return describe_run(run) | {
         "split": split,
         "training": training

@@ -1,6 +1,7 @@
 """Where and from what a run was made: what besides its configuration decides its result."""
 
 import contextlib
+import json
 import os
 import platform
 import subprocess
@@ -8,6 +9,9 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from repro.errors import DamagedFileError
+from repro.reading import read_plain
 
 if TYPE_CHECKING:
     import torch
@@ -40,6 +44,38 @@ DECISIVE = ("torch", "numpy", "sentencepiece")
 
 TOLD = ("processor", "commit", "started")
 """What reports say of every run, and when its training began, which tells two trainings of one run apart."""
+
+
+def read_provenance(path: Path, mend: str) -> dict[str, Any]:
+    """Return what `provenance` returned when the file was written, and what was added since.
+
+    Raises:
+        DamagedFileError: the file is missing, cut, or lacks a part; it names `mend`.
+    """
+    kinds = {"versions": dict, "files": dict, "inexact": list, "behaviour": dict, "commits": list}
+    try:
+        found = json.loads(read_plain(path))
+        threads, versions = found["threads"], found["versions"]
+        texts = [*(found[key] for key in (*IDENTITY, *TOLD)), versions["torch"], *versions.values()]
+        is_whole = (
+            type(threads) is int
+            and 0 < threads < 10_000
+            and all(isinstance(text, str) for text in texts)
+            and all(isinstance(found.get(key, kind()), kind) for key, kind in kinds.items())
+        )
+        if not is_whole:
+            raise ValueError("not a provenance")
+    except (
+        FileNotFoundError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        what = "does not say from what the run was made"
+        raise DamagedFileError(str(path), what, mend) from error
+    return found
 
 
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
