@@ -351,7 +351,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, name):
     shutil.copytree(gallery.load("base").path, tmp_path / "base")
     (tmp_path / "base" / name).unlink()
     os.mkfifo(tmp_path / "base" / name)
-    code = "import sys; from repro import Run, Translator; load_translator(Run(sys.argv[1]))"
+    code = "import sys; from repro import Run, load_translator; load_translator(Run(sys.argv[1]))"
     answer = subprocess.run(
         [sys.executable, "-c", code, tmp_path / "base"], capture_output=True, text=True, timeout=60
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repro.claims.arms import Arm
 from repro.cli.options import (
     RESULTS,
     SCALE,
@@ -18,6 +19,8 @@ from repro.cli.options import (
     damage_named,
     given_once,
 )
+from repro.core.config import DataConfig
+from repro.data.corpora import load_pairs
 from repro.errors import (
     DamagedFileError,
     InputError,
@@ -27,15 +30,16 @@ from repro.errors import (
     did_you_mean,
 )
 from repro.files import check_writable
+from repro.presets import SYSTEMS, resolve
+from repro.records.schema import kind_of
+from repro.runs.jobs import HandOut, check_jobs, run_all
+from repro.runs.naming import run_name
 
 if TYPE_CHECKING:
-    from repro.claims.arms import Arm
     from repro.claims.evidence import Evidence, Record
-    from repro.core.config import DataConfig
     from repro.papers import Experiment, Paper
     from repro.papers.report import Section
     from repro.papers.runner import Plan
-    from repro.runs.jobs import HandOut
 
 MOST_SEEDS = 1000  # of one command: more are a slip of the finger
 
@@ -185,9 +189,7 @@ def _asked_for(
     names: Sequence[str], scale: str
 ) -> "tuple[list[Arm], list[tuple[Paper, Experiment]], tuple[str, ...]]":
     """Return the systems, the experiments and the settings that are among the names, each once."""
-    from repro.claims.arms import Arm
     from repro.papers import PAPERS, find_experiments
-    from repro.presets import SYSTEMS
 
     settings = given_once([name for name in names if "=" in name])
     for name in names:
@@ -222,7 +224,6 @@ def _asked_for(
 
 
 def _check_numbers(seeds: int, jobs: int) -> None:
-    from repro.runs.jobs import check_jobs
 
     if not 1 <= seeds <= MOST_SEEDS:
         raise InputError(
@@ -235,8 +236,6 @@ def _check_numbers(seeds: int, jobs: int) -> None:
 
 def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
     """Return which corpus is trained on, after refusing a test set that is not there: before hours of training, not after."""
-    from repro.data.corpora import load_pairs
-    from repro.presets import resolve
 
     data = resolve(scale, overrides=settings).data
     for split in (*splits, *(["test"] if settings else [])):
@@ -249,7 +248,6 @@ def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) 
 
 def _lacking_text(missing: "Plan") -> ReproError | None:
     """Return what keeps the text of a training from being read, such as a training set that is not there."""
-    from repro.data.corpora import load_pairs
 
     texts = {
         config.data.corpus: config.data for config in [*missing.trainings, *missing.trained_again()]
@@ -302,7 +300,6 @@ def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Pa
 
 
 def _list_trainings(missing: "Plan") -> None:
-    from repro.runs.naming import run_name
 
     for config in [*missing.trainings, *missing.trained_again()]:
         click.echo(run_name(config))
@@ -310,7 +307,6 @@ def _list_trainings(missing: "Plan") -> None:
 
 def _workers(cluster: str | None) -> "HandOut":
     """Return what hands the runs out: to processes of this machine, or to a Ray cluster."""
-    from repro.runs.jobs import run_all
 
     if cluster is None:
         return run_all
@@ -369,7 +365,6 @@ def claims(name, scale, results, discard, splits) -> None:
     from repro.claims.verdict_fields import as_verdict
     from repro.papers.report import inexact_note
     from repro.papers.verdicts import TEST, claims_of, counts, judge, of_scores, update
-    from repro.records.schema import kind_of
     from repro.records.stored import VERDICTS, load_records
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
@@ -436,7 +431,6 @@ def _refusal_to_store(folder: Path) -> MachineError | None:
 
 def _corpora(scale: str, arms: "Iterable[Arm]") -> set[str]:
     """Return the corpora whose records tell something of a scale and of arms, some of which have a corpus of their own."""
-    from repro.presets import resolve
 
     return {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in arms)}
 

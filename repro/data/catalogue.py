@@ -15,6 +15,7 @@ from repro.data.formats import Sides, read_columns, read_folder
 from repro.data.hub import HubSource, articles_and_summaries, contexts_and_replies, read_tables
 from repro.data.leaks import leak_free_split
 from repro.data.text import TextLines, read_lines
+from repro.generated import minigerman
 
 OnLeak = Literal["error", "drop", "allow"]
 Task = Literal["translation", "summarisation", "dialogue"]
@@ -88,7 +89,6 @@ def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: in
 @functools.cache
 def minigerman_splits() -> dict[str, list]:
     """Generate the corpus once a process: it takes seconds."""
-    from repro.generated import minigerman  # only this corpus needs the grammar
 
     return minigerman.splits()
 

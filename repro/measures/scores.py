@@ -33,6 +33,7 @@ from repro.runs.log_lines import LogLines
 from repro.runs.models import changed_code, load_subwords, load_translator
 from repro.runs.naming import system_of
 from repro.runs.run import Run
+from repro.runs.train import train
 from repro.statistics.comparing import as_records, score_all
 
 Pairs = tuple[list[str], list[str]]  # sources and references
@@ -206,7 +207,5 @@ def _describe(
 
 def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]:
     """Train a run, or find it finished, and return its result record."""
-    from repro.measures.scores import evaluate_run
-    from repro.runs.train import train
 
     return evaluate_run(train(config, quiet=True, log=LogLines(config)), split)

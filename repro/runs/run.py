@@ -30,7 +30,7 @@ from repro.files import UNFINISHED, refusals, write_json
 from repro.reading import exists, is_file, is_folder, names_in, read_plain
 from repro.runs.locks import owned
 from repro.runs.naming import file_name, name_of_seeds, run_name
-from repro.runs.provenance import read_provenance
+from repro.runs.provenance_fields import read_provenance
 from repro.runs.storage import check_folder, check_hashes, hashes_beside, load_state
 
 DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
