@@ -1,4 +1,4 @@
-"""The gallery: every model is the run its record says, nothing in it can change unseen, and its page says what lies there."""
+"""The gallery: its models are the runs of their records, and none of its files changes unseen."""
 
 import json
 import shutil
@@ -137,7 +137,7 @@ def test_a_changed_file_is_refused(copy, file):
     path.write_bytes(bytes(data))
     with pytest.raises(
         DamagedFileError,
-        match=rf"{Path(file).name}: .*(differs from its hash|is not JSON|mended).* Fix: {gallery.AGAIN}",
+        match=rf"{Path(file).name}: .* Fix: {gallery.AGAIN}",
     ):
         gallery.load("small", copy)
 

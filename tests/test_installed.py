@@ -1,4 +1,4 @@
-"""Installed without the project's folder: the models are there, and how to get the results is said."""
+"""Installed without the project's folder: the models are there, and results are told of."""
 
 import tomllib
 from pathlib import Path

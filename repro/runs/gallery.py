@@ -40,7 +40,7 @@ def load(name: str, folder: Path = FOLDER) -> Run:
     try:
         run = Run(Path(folder) / name)
         run.check_files()
-    except DamagedFileError as error:
+    except (DamagedFileError, InputError) as error:  # a changed configuration may be wrong input
         raise DamagedFileError(error.where, error.what, AGAIN) from error
     return run
 

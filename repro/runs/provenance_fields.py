@@ -1,4 +1,4 @@
-"""What the provenance of a run holds, and how it is read: without torch, since any question asks."""
+"""What the provenance of a run holds, and how it is read; a run is found without torch."""
 
 import json
 from datetime import UTC, datetime
@@ -9,12 +9,12 @@ from repro.errors import DamagedFileError
 from repro.reading import read_plain
 
 IDENTITY = ("data_fingerprint", "device")
-"""The parts of the provenance without which a resumed run is another run; what rounds, the instructions of a processor or the name of a
-GPU, is compared as well. The number of threads is one more, but training sets it to what it was."""
+"""The parts without which a resumed run is another run.
 
-
+What rounds, the instructions of a processor or the name of a GPU, is compared as well. The number
+of threads is one more, but training sets it to what it was."""
 TOLD = ("processor", "commit", "started")
-"""What reports say of every run, and when its training began, which tells two trainings of one run apart."""
+"""What reports say of every run, and when its training began, which tells two trainings apart."""
 
 
 def read_provenance(path: Path, mend: str) -> dict[str, Any]:

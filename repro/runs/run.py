@@ -31,7 +31,7 @@ from repro.reading import exists, is_file, is_folder, names_in, read_plain
 from repro.runs.locks import owned
 from repro.runs.naming import file_name, name_of_seeds, run_name
 from repro.runs.provenance_fields import read_provenance
-from repro.runs.storage import check_folder, check_hashes, hashes_beside, load_state
+from repro.runs.storage import MANIFEST, check_folder, check_hashes, hashes_beside, load_state
 
 DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
 # the name of a run's folder, which ends with the digest of its configuration
@@ -96,7 +96,10 @@ class Run:
         self._checked: set[Path] = set()  # folders whose files are as they were written
         named = NAMED.fullmatch(self.path.resolve().name)
         if named and named[1] != self.config.digest():
-            what = f"was changed: the folder is named by a configuration of digest {named[1]}, this one has {self.config.digest()}"
+            what = (
+                f"was changed: the folder is named by a configuration of digest {named[1]}, "
+                f"this one has {self.config.digest()}"
+            )
             raise DamagedFileError(str(self.path / "config.json"), what, MEND)
 
     @classmethod
@@ -392,5 +395,5 @@ def _remove(path: Path) -> None:
     """Remove a checkpoint folder so that a crash midway leaves nothing that looks like one: its manifest goes first."""
     if path.is_symlink():  # what it points to is not ours to empty
         return path.unlink()
-    (path / "MANIFEST.json").unlink(missing_ok=True)
+    (path / MANIFEST).unlink(missing_ok=True)
     shutil.rmtree(path)

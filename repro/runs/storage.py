@@ -13,8 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from repro.errors import DamagedFileError
-from repro.files import UNFINISHED, _sync_folder, refusals, write_json
+from repro.files import UNFINISHED, refusals, sync_folder, write_json
 from repro.reading import is_file, names_in, read_plain, sha256
+
+MANIFEST = "MANIFEST.json"
+BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
+# what else a run holds, such as checkpoints, stays
+MAKE_AGAIN = "delete the folder and make it again"
 
 
 def load_state(path: Path) -> dict[str, Any]:
@@ -30,16 +35,6 @@ def load_state(path: Path) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise DamagedFileError(str(path / "state.json"), "holds no counters", MAKE_AGAIN)
     return state
-
-
-MANIFEST = "MANIFEST.json"
-
-
-BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
-
-
-# what else a run holds, such as checkpoints, stays
-MAKE_AGAIN = "delete the folder and make it again"
 
 
 def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str] = ()) -> None:
@@ -75,7 +70,7 @@ def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str]
                 with open(file, "rb") as handle:
                     os.fsync(handle.fileno())
             _swap(temporary, path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
@@ -95,39 +90,39 @@ def _swap(new: Path, path: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def check_folder(path: Path, mend: str = MAKE_AGAIN) -> None:
+def check_folder(path: Path) -> None:
     """Check that a folder made by `write_folder` still holds exactly the bytes that were written.
 
     Raises:
-        DamagedFileError: a file is missing, cut or changed; it names `mend`.
+        DamagedFileError: a file is missing, cut or changed.
     """
     path = Path(path)
     expected = {
-        name: entry
-        for name, entry in _read_manifest(path, mend).items()
-        if not name.startswith(BESIDE)
+        name: entry for name, entry in _read_manifest(path).items() if not name.startswith(BESIDE)
     }
     # not what Finder or JupyterLab leave in a folder
     present = {name for name in names_in(path) if not name.startswith(".")}
     if unlisted := present ^ {MANIFEST, *expected}:
         raise DamagedFileError(
-            str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend
+            str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", MAKE_AGAIN
         )
     for name, (num_bytes, digest) in expected.items():
         file = path / name
         if not is_file(file) or file.is_symlink():
-            raise DamagedFileError(str(file), "is not a plain file", mend)
+            raise DamagedFileError(str(file), "is not a plain file", MAKE_AGAIN)
         if sha256(file) != digest or file.stat().st_size != num_bytes:
-            raise DamagedFileError(str(file), f"differs from its hash in the {MANIFEST}", mend)
+            raise DamagedFileError(
+                str(file), f"differs from its hash in the {MANIFEST}", MAKE_AGAIN
+            )
 
 
-def hashes_beside(path: Path, mend: str = MAKE_AGAIN) -> dict[str, str]:
+def hashes_beside(path: Path) -> dict[str, str]:
     """Return the hashes that a folder made by `write_folder` has noted of files beside it, by name; older ones have none.
 
     Raises:
-        DamagedFileError: its manifest is missing or damaged; it names `mend`.
+        DamagedFileError: its manifest is missing or damaged.
     """
-    found = _read_manifest(Path(path), mend)
+    found = _read_manifest(Path(path))
     return {
         name.removeprefix(BESIDE): digest
         for name, (_, digest) in found.items()
@@ -135,7 +130,7 @@ def hashes_beside(path: Path, mend: str = MAKE_AGAIN) -> dict[str, str]:
     }
 
 
-def _read_manifest(path: Path, mend: str) -> dict[str, tuple[int, str]]:
+def _read_manifest(path: Path) -> dict[str, tuple[int, str]]:
     try:
         manifest = json.loads(read_plain(path / MANIFEST))
         return {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
@@ -147,7 +142,7 @@ def _read_manifest(path: Path, mend: str) -> dict[str, tuple[int, str]]:
         AttributeError,
         RecursionError,
     ) as error:
-        raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
+        raise DamagedFileError(str(path), f"has no readable {MANIFEST}", MAKE_AGAIN) from error
 
 
 def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, mend: str) -> None:
