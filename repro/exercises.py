@@ -1,8 +1,8 @@
-"""Exercises that explain mistakes: a reader's function beside its definition, on small fixed inputs.
+"""Check a reader's function beside its definition, on small fixed inputs, and explain mistakes.
 
-`tutorials/*/check.py` says what is asked; this file says what of an answer is wrong. No answer
-raises: whatever a reader's function does becomes a few lines with the input, the answer, what was
-expected, and what to think of next.
+`tutorials/*/check.py` states the exercises; this file explains wrong answers. No answer raises: the
+behaviour of a reader's function becomes a few lines with the input, the answer, the expected value,
+and a hint.
 """
 
 import copy
@@ -21,9 +21,15 @@ import torch
 TOLERANCE = 1e-5
 ROUNDED = 2e-3
 SECONDS = 20  # for a call on a small input
-NEARLY = "nearly right, but not to five digits: is a constant rounded, or something small where 0 should be?"
+NEARLY = (
+    "nearly right, but not to five digits: is a constant rounded, "
+    "or something small where 0 should be?"
+)
 EXCHANGED = "the numbers are right, but rows and columns are exchanged"
-NO_MASK = "the places are right, but a mask is made of True and False (bool), which `masked_fill` asks for; yours has numbers"
+NO_MASK = (
+    "the places are right, but a mask is made of True and False (bool), which `masked_fill` "
+    "asks for; yours has numbers"
+)
 NO_GRADIENT = (
     "the numbers are right, but no gradient can flow back through them to all that is learned; "
     "use torch functions on tensors, no floats, no `detach`, no new `requires_grad`"
@@ -32,15 +38,15 @@ NO_GRADIENT = (
 
 @dataclass
 class Exercise:
-    """A function to write. Calling an exercise with one prints what is wrong with it, or that it is right.
+    """A function to write; calling the exercise with an answer prints what is wrong, or `right`.
 
     Args:
-        definition: what the function should return, made as slowly and plainly as the definition
-            reads; its name is the exercise's.
+        definition: returns the expected value, as slowly and plainly as the definition reads; its
+            name is the exercise's.
         cases: the arguments of each call, small enough to be printed.
-        hint: what to think of when an answer is wrong in a way that nobody foresaw.
-        mistakes: functions that make a typical mistake; their docstring is what to say of an answer
-            that agrees with one in every case.
+        hint: shown for a wrong answer that matches no known mistake.
+        mistakes: functions with a typical mistake. The docstring of one explains answers that agree
+            with it in every case.
     """
 
     definition: Callable[..., Any]
@@ -64,7 +70,7 @@ class Exercise:
         print(f"{self.name}: {problem or 'right'}")
 
     def or_definition(self, answer: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the answer if it is right, else the definition, so that a reader who is stuck can go on."""
+        """Return the answer if it is right, else the definition: a stuck reader can go on."""
         return answer if self.problem(answer) is None else self.definition
 
     def problem(self, answer: Callable[..., Any]) -> str | None:
@@ -74,11 +80,11 @@ class Exercise:
             try:
                 with _time_limit():
                     found = answer(*given)
-            # a reader's function may do anything
+            # A reader's function may raise anything.
             except (Exception, SystemExit, _TooLong) as error:
                 return (
                     _not_written(error, answer)
-                    or f"{_stop_of(error, answer)}\n{self._show_case(case)}"
+                    or f"{_describe_stop(error, answer)}\n{self._show_case(case)}"
                 )
             if not _equal(given, case, tolerance=0):
                 return f"changes what it is given; work on a copy\n{self._show_case(case)}"
@@ -102,26 +108,32 @@ class Exercise:
                 if _equal(_gradients(found, given), _gradients(expected, again), ROUNDED)
                 else NO_GRADIENT
             )
-        for what, kind, value in _as_kinds(found):
+        for what, kind, value in _other_kinds(found):
             if (
                 isinstance(expected, kind)
                 and not isinstance(found, kind)
                 and _equal(value, expected)
             ):
-                return f"the {what} are right, but a {kind.__name__.lower()} is expected; yours is a {type(found).__name__.lower()}"
+                return (
+                    f"the {what} are right, but a {kind.__name__.lower()} is expected; yours is a "
+                    f"{type(found).__name__.lower()}"
+                )
         nearly = _equal(found, expected, ROUNDED)
-        said = self._known(answer) or (NEARLY if nearly else _shape_alone(found, expected))
+        said = self._known_mistake(answer) or (
+            NEARLY if nearly else _wrong_shape_only(found, expected)
+        )
         if said is None:
-            unlike = _unlike(found, expected)
+            unlike = _difference_in_kind(found, expected)
             said = f"not right yet{f': {unlike}' if unlike else ''}. Hint: {self.hint}"
         digits = 6 if nearly else 3
-        return f"{said}\n  yours{_show(found, digits)}\n  expected{_show(expected, digits)}"
+        yours, wanted = (_format_value(value, digits) for value in (found, expected))
+        return f"{said}\n  yours{yours}\n  expected{wanted}"
 
-    def _known(self, answer: Callable[..., Any]) -> str | None:
-        """Return the explanation of the mistake that agrees with an answer wherever this returns: in a single case it may by chance.
+    def _known_mistake(self, answer: Callable[..., Any]) -> str | None:
+        """Return the explanation of the mistake that an answer agrees with wherever it returns.
 
-        NaN is a mistake by itself. If none is explained with it, the cases without it may show
-        another that was made besides.
+        In a single case they may agree by chance. NaN is a mistake by itself. If none explains it,
+        the cases without NaN may show another mistake.
         """
         found, returned = [], []
         for case in self.cases:
@@ -134,11 +146,11 @@ class Exercise:
                 continue
             returned.append(case)
         numbers = [place for place, value in enumerate(found) if not _has_nan(value)]
-        return self._agreeing(found, returned) or self._agreeing(
+        return self._agreeing_mistake(found, returned) or self._agreeing_mistake(
             [found[p] for p in numbers], [returned[p] for p in numbers]
         )
 
-    def _agreeing(self, found: Sequence[Any], cases: Sequence[tuple]) -> str | None:
+    def _agreeing_mistake(self, found: Sequence[Any], cases: Sequence[tuple]) -> str | None:
         right = [self.definition(*copy.deepcopy(case)) for case in cases]
         if _equal(found, right):  # as they are if there is none
             return None
@@ -153,21 +165,25 @@ class Exercise:
         return "\n".join(
             [
                 "when called with",
-                *(f"  {name}{_show(value)}" for name, value in zip(names, case, strict=True)),
+                *(
+                    f"  {name}{_format_value(value)}"
+                    for name, value in zip(names, case, strict=True)
+                ),
             ]
         )
 
 
 def exercise(cases: Sequence[tuple], hint: str) -> Callable[[Callable[..., Any]], Exercise]:
-    """Make an exercise of the definition that this decorates; see `Exercise`."""
+    """Make an exercise of the decorated definition; see `Exercise`."""
     return lambda definition: Exercise(definition, cases, hint)
 
 
 def _equal(found: Any, expected: Any, tolerance: float = TOLERANCE) -> bool:
-    """Return whether two values have the same kind, shape and numbers."""
+    """Whether two values have the same kind, shape and numbers."""
     try:
         return bool(_same(found, expected, tolerance))
-    except Exception:  # neither numbers nor anything that compares
+    # They are not numbers, or do not compare.
+    except Exception:
         return False
 
 
@@ -185,8 +201,9 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
         _numbers(value) if isinstance(value, torch.Tensor) else value for value in (found, expected)
     )
     found, expected = np.asarray(found), np.asarray(expected)
+    # NumPy would read numbers from text.
     if found.dtype.kind in "USO":
-        return False  # text is no number, though NumPy reads one from it
+        return False
     found = found.astype(np.float64)
     tolerance *= expected.dtype.kind == "f"  # a count is exact
     return found.shape == expected.shape and np.allclose(
@@ -194,20 +211,26 @@ def _same(found: Any, expected: Any, tolerance: float) -> bool:
     )
 
 
-def _shape_alone(found: Any, expected: Any) -> str | None:
-    """Say that the numbers are right, but not their shape; None if that is not so."""
+def _wrong_shape_only(found: Any, expected: Any) -> str | None:
+    """Say that only the shape is wrong; None if that is not so."""
     both = (
         isinstance(found, torch.Tensor)
         and isinstance(expected, torch.Tensor)
         and found.numel() == expected.numel()
     )
     if both and found.shape != expected.shape and _equal(found.flatten(), expected.flatten()):
-        return f"the numbers are right, but their shape is {tuple(found.shape)}; {tuple(expected.shape)} is expected"
+        return (
+            f"the numbers are right, but their shape is {tuple(found.shape)}; "
+            f"{tuple(expected.shape)} is expected"
+        )
     return None
 
 
-def _unlike(found: Any, expected: Any) -> str | None:
-    """Return in what an answer differs whatever its numbers are: in kind, length or shape, or by NaN; None if in nothing of that."""
+def _difference_in_kind(found: Any, expected: Any) -> str | None:
+    """Return how an answer differs apart from its numbers; None if it does not.
+
+    It may differ in kind, length or shape, or by NaN.
+    """
     ndim = getattr(found, "ndim", 0 if isinstance(found, (bool, int, float)) else 1)
     if isinstance(expected, str):
         kind, is_kind = "a str", isinstance(found, str)
@@ -239,19 +262,19 @@ def _unlike(found: Any, expected: Any) -> str | None:
 
 
 def _has_nan(found: Any) -> bool:
-    """Return whether a tensor holds NaN; one without data, or of other numbers than real ones, does not."""
+    """Whether a tensor holds NaN; one without data, or not of real numbers, does not."""
     with suppress(TypeError, RuntimeError):
         return isinstance(found, torch.Tensor) and bool(np.isnan(_numbers(found)).any())
     return False
 
 
-def _as_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
-    """Yield what was found as another kind of value: what it is made of, that kind, and the value."""
-    # neither numbers nor rows of them; a tensor without data
+def _other_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
+    """Yield (contents, kind, value) for each other kind that a value converts to."""
+    # It may not be numbers or rows of them, or be a tensor without data.
     with suppress(TypeError, ValueError, RuntimeError):
         if isinstance(found, torch.Tensor):
             yield "numbers", tuple, tuple(found.tolist())
-        # a generator may raise anything, or never end
+        # Generators are excluded: one may raise anything, or never end.
         elif isinstance(found, (list, tuple, np.ndarray)):
             yield "numbers", torch.Tensor, torch.stack([torch.as_tensor(row) for row in found])
     if isinstance(found, (list, tuple)) and all(isinstance(part, str) for part in found):
@@ -271,7 +294,10 @@ def _is_mask(value: Any) -> bool:
 
 
 def _gradients(value: Any, arguments: tuple) -> list[torch.Tensor]:
-    """Return the gradient of a value's weighted sum by each argument that asks for one; zeros where none comes back."""
+    """Return the gradients of a value's weighted sum by the learned arguments; zeros if missing.
+
+    Learned arguments are those that require a gradient.
+    """
     learned = [
         part for parts in arguments for part in (parts if isinstance(parts, list) else [parts])
     ]
@@ -279,19 +305,20 @@ def _gradients(value: Any, arguments: tuple) -> list[torch.Tensor]:
     if not learned or not isinstance(value, torch.Tensor) or not value.requires_grad:
         return [torch.zeros_like(part) for part in learned]
     try:
-        # the plain sum of rows of weights is constant
+        # The plain sum of rows of weights is constant.
         different = torch.linspace(1, 2, value.numel()).view(value.shape)
         return list(
             torch.autograd.grad(
                 (value * different).sum(), learned, allow_unused=True, materialize_grads=True
             )
         )
-    except RuntimeError:  # used up already
+    # The graph was freed already.
+    except RuntimeError:
         return [torch.zeros_like(part) for part in learned]
 
 
-def _show(value: Any, digits: int = 3) -> str:
-    """Return a value for print, with its shape if it is a tensor, on lines of its own if it needs several."""
+def _format_value(value: Any, digits: int = 3) -> str:
+    """Format a value for print, with its shape if it is a tensor, on several lines if needed."""
     if not isinstance(value, torch.Tensor):
         return f" = {value:.{digits + 1}g}" if isinstance(value, float) else f" = {value!r}"
     kind = f" = tensor of shape {tuple(value.shape)}"
@@ -304,7 +331,10 @@ def _show(value: Any, digits: int = 3) -> str:
 
 
 def _not_written(error: BaseException, answer: Callable[..., Any]) -> str | None:
-    """Return which function is not written yet; None if the error is another, as torch's of the same name, which has a text."""
+    """Name the function that is not written yet; None for another error.
+
+    Torch's errors of the same type have a text.
+    """
     if not isinstance(error, NotImplementedError) or str(error):
         return None
     last = traceback.extract_tb(error.__traceback__)[-1].name
@@ -315,8 +345,8 @@ def _not_written(error: BaseException, answer: Callable[..., Any]) -> str | None
     )
 
 
-def _stop_of(error: BaseException, answer: Callable[..., Any]) -> str:
-    """Return how a reader's function stopped, and in which of its lines, counted from its `def`, where that is known."""
+def _describe_stop(error: BaseException, answer: Callable[..., Any]) -> str:
+    """Say how a reader's function stopped, and in which line from its `def`, where known."""
     code = getattr(answer, "__code__", None)
     lines = [
         frame.lineno
@@ -330,12 +360,16 @@ def _stop_of(error: BaseException, answer: Callable[..., Any]) -> str:
 
 
 class _TooLong(BaseException):
-    """A reader's function runs and runs."""
+    """A reader's function did not end in time."""
 
 
 @contextmanager
 def _time_limit() -> Iterator[None]:
-    """Raise `_TooLong` in what runs too long: in the main thread, where a notebook runs its cells, and where there are signals."""
+    """Raise `_TooLong` in code that runs too long.
+
+    It needs signals and the main thread, where a notebook runs its cells; elsewhere there is no
+    limit.
+    """
     if threading.current_thread() is not threading.main_thread() or not hasattr(
         signal, "setitimer"
     ):

@@ -16,7 +16,7 @@ from repro.core.config import (
     TrainConfig,
     from_dict,
 )
-from repro.data.corpora import resolved
+from repro.data.corpora import with_resolved_folder
 from repro.data.formats import LANGUAGE
 from repro.errors import InputError, check_kind, did_you_mean
 
@@ -287,7 +287,9 @@ def resolve(
         config = replace(
             config, data=replace(config.data, subwords=_usual_subwords(config.data.corpus))
         )
-    return replace(config, data=replace(config.data, corpus=resolved(config.data.corpus)))
+    return replace(
+        config, data=replace(config.data, corpus=with_resolved_folder(config.data.corpus))
+    )
 
 
 def _usual_subwords(corpus: str) -> SubwordForm:

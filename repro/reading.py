@@ -1,8 +1,7 @@
-"""The one reader: what is not there, or damaged, is told apart from what cannot be read now.
+"""Read files, and tell missing or damaged ones from those that cannot be read now.
 
-The latter may be a file of somebody else, or one on a share that is down. It is whole, for all that
-    is known: because of it nothing may
-be deleted, made again, or taken for missing.
+The latter may belong to another user, or be on a share that is down. Such a file may be whole, so
+nothing may be deleted, made again, or taken for missing because of it.
 """
 
 import errno
@@ -15,13 +14,15 @@ from pathlib import Path
 
 from repro.errors import CHECK, MachineError
 
-# nothing has that name, or can have it
+# No file has that name, or can have it.
 ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn what keeps a file or folder that is there from being read into one line that names it; what is not there is not meant.
+    """Turn errors of reading an existing file or folder into one line that names it.
+
+    Errors of a missing one pass through.
 
     Raises:
         MachineError: it cannot be read.
@@ -35,34 +36,34 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether a plain file has the name; unlike `Path.is_file`, no answer is not taken for no.
+    """Whether a path is that of a regular file; unlike `Path.is_file`, an error is not "no".
 
     Raises:
-        MachineError: it cannot be told.
+        MachineError: it cannot be found out.
     """
     return stat.S_ISREG(_mode(path))
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether a folder has the name; see `is_file`.
+    """Whether a path is that of a folder; see `is_file`.
 
     Raises:
-        MachineError: it cannot be told.
+        MachineError: it cannot be found out.
     """
     return stat.S_ISDIR(_mode(path))
 
 
 def exists(path: Path) -> bool:
-    """Tell whether anything has the name; see `is_file`.
+    """Whether a path exists; see `is_file`.
 
     Raises:
-        MachineError: it cannot be told.
+        MachineError: it cannot be found out.
     """
     return bool(_mode(path))
 
 
 def _mode(path: Path) -> int:
-    """Return kind and permissions of what has the name, 0 if nothing has."""
+    """Return kind and permissions of a path; 0 if it does not exist."""
     with reading(path):
         try:
             return os.stat(path).st_mode
@@ -70,12 +71,13 @@ def _mode(path: Path) -> int:
             if error.errno in ABSENT:
                 return 0
             raise
-        except ValueError:  # a zero in it
+        # The path contains a zero byte.
+        except ValueError:
             return 0
 
 
 def names_in(folder: Path) -> list[str]:
-    """Return the names in a folder, in order; none if there is no such folder.
+    """Return the sorted names in a folder; none if there is no such folder.
 
     Raises:
         MachineError: it cannot be read.
@@ -88,7 +90,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def read_plain(path: Path) -> bytes:
-    """Return the bytes of a file, and of nothing else: a pipe by that name, which nobody fills, would be waited for without end.
+    """Return the bytes of a regular file; reading from a pipe would wait without end.
 
     Raises:
         FileNotFoundError: there is none.

@@ -1,4 +1,7 @@
-"""Stop requests (Ctrl-C, SIGTERM): a handler notes them, and work heeds them between two batches, where it can save."""
+"""Handle stop requests (Ctrl-C, SIGTERM): note them, and end work between two batches.
+
+There the work can be saved.
+"""
 
 import contextlib
 import os
@@ -11,24 +14,26 @@ from typing import Any
 from repro.errors import Stopped
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
-SAME = 1.0  # seconds: timeout(1), say, signals a process and then its group, and means one request
+SAME = 1.0  # seconds: timeout(1), for one, signals a process and its group with one request
 NOTICE = "stopping after this batch; a second request ends at once\n"
 
 PassOn = Callable[[int, bool], None]
 
 _noted: list[tuple[int, float]] = []  # signal and time of the first request
 _listeners: list[PassOn] = []
-_saved: list[int] = []  # within `at_once`: the number of updates that are saved
-_blocks: list[bool] = []  # of `noted`, the outermost first, and whether it is quiet
+_saved: list[int] = []  # within `at_once`: the number of saved updates
+_blocks: list[bool] = []  # of `noted`, the outermost first: whether each is quiet
 
 
 def asked() -> int | None:
-    """Return the exit code of a stop that was asked for, by the shell's convention; None if none was."""
+    """Return the exit code of a requested stop, by the shell's convention; None if none."""
     return 128 + _noted[0][0] if _noted else None
 
 
-def heed(update: int = 0) -> None:
-    """End the work if a stop was asked for: to be called between two batches, when there is nothing new to save.
+def raise_if_stopping(update: int = 0) -> None:
+    """End the work if a stop was requested.
+
+    Call it between two batches, when there is nothing new to save.
 
     Raises:
         Stopped: after that many updates.
@@ -39,29 +44,31 @@ def heed(update: int = 0) -> None:
 
 @contextlib.contextmanager
 def at_once(update: int = 0) -> Iterator[None]:
-    """Heed a stop wherever it comes while the block lasts, in which there is nothing new to save; see `heed`."""
-    heed(update)
+    """End the work as soon as a stop is requested while the block lasts; see `raise_if_stopping`.
+
+    There must be nothing new to save in the block.
+    """
+    raise_if_stopping(update)
     _saved.append(update)
     try:
         yield
     finally:
         _saved.pop()
-    heed(update)
+    raise_if_stopping(update)
 
 
 @contextlib.contextmanager
 def noted(pass_on: PassOn | None = None, quiet: bool = False) -> Iterator[None]:
-    """Note stop requests while the block lasts; within another block, that one notes them.
+    """Note stop requests while the block lasts; an outer block notes those of an inner one.
 
-    A second request ends the process at once where nothing else is told of it. One that nobody has
-    heeded when the outermost block ends is for whoever called: the signal is raised again.
-
-    Off the main thread, where no signal is heard, nothing is noted.
+    A second request ends the process at once unless `pass_on` is given. If nothing has acted on a
+    request when the outermost block ends, the signal is raised again for the caller. Off the main
+    thread there are no signals, and nothing is noted.
 
     Args:
         pass_on: called with the signal at a request, and whether it is the second.
-        quiet: of a worker, which is told by the process that a user sees: say nothing, and bear any
-            number of requests.
+        quiet: of a worker, whose user sees another process: say nothing, and accept any number of
+            requests.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -97,12 +104,16 @@ def _note(number: int, _frame: Any) -> None:
         pass_on(number, is_second)
     if is_second and not _listeners and not _blocks[0]:
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
-    if _saved:  # a library that takes this for an error of its own delays the end of `at_once` only
-        heed(_saved[-1])
+    # A library that catches this as its own error only delays the end of `at_once`.
+    if _saved:
+        raise_if_stopping(_saved[-1])
 
 
 def _say(line: str) -> None:
-    """Write to standard error past Python's buffers, which a handler may find in use; after a progress bar, on a line of its own."""
+    """Write a line to standard error without Python's buffers, which a handler may find in use.
+
+    After a progress bar it starts a new line.
+    """
     if not _blocks[0]:
         with contextlib.suppress(OSError):
             os.write(2, ("\n" * os.isatty(2) + line).encode())

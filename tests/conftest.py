@@ -11,8 +11,8 @@ import torch
 from paper_records import BASE, HARD, damaged, score_record
 from tiny_runs import tiny
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.decoding import Translator
 from repro.data.corpora import load_once
 from repro.records.sentences import SUFFIX
@@ -119,7 +119,7 @@ def results(tmp_path) -> Path:
     folder = tmp_path / "results" / stored.name
     folder.mkdir(parents=True)
     for system in ("base", "hc-sa", "hc-all"):
-        (path,) = stored.glob(f"*-{Arm(system).config('smoke').digest()}.test.json")
+        (path,) = stored.glob(f"*-{Setting(system).config('smoke').digest()}.test.json")
         shutil.copy(path, folder)
         shutil.copy(path.with_name(path.name.removesuffix(".json") + SUFFIX), folder)
     for path in stored.glob(f"references.test.*{SUFFIX}"):

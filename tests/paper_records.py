@@ -5,18 +5,18 @@ from dataclasses import asdict
 
 import sacrebleu
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Claim, Verdict
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.decoding import SearchConfig
 from repro.data.corpora import load_once, load_pairs
-from repro.data.parallel import digest
+from repro.data.parallel import column_digest
 from repro.measures.registry import masks_table
 from repro.papers.pruned import PRUNED
 from repro.papers.verdicts import claims_of
 from repro.records.translations import score_tables
 
-BASE, HARD = Arm("base"), Arm("hc-sa")
+BASE, HARD = Setting("base"), Setting("hc-sa")
 ALL_OF_DEV = {
     "split": "dev",
     "measured": {"sentences": 500, "sentences_of_split": 500, "relevance_sentences": 100},
@@ -24,12 +24,12 @@ ALL_OF_DEV = {
 """What a head record says that is of the dev set of the generated corpus."""
 
 
-def described(arm: Arm, seed: int = 1) -> dict:
+def described(setting: Setting, seed: int = 1) -> dict:
     """Return what a record of any kind says of its run."""
-    config = arm.config("smoke", seed)
+    config = setting.config("smoke", seed)
     fingerprint = load_once(config.data.corpus, config.data.source, config.data.target).fingerprint
     return {
-        "run": str(arm),
+        "run": str(setting),
         "config": asdict(config),
         "config_digest": config.digest(),
         "provenance": {"started": "today", "data_fingerprint": fingerprint},
@@ -37,13 +37,13 @@ def described(arm: Arm, seed: int = 1) -> dict:
 
 
 def score_record(
-    arm: Arm, hyps: list[str], seed: int = 1, parameters: int = 1, split: str = "test"
+    setting: Setting, hyps: list[str], seed: int = 1, parameters: int = 1, split: str = "test"
 ) -> dict:
-    about = described(arm, seed)
+    about = described(setting, seed)
     return (
         about
         | {
-            "system": arm.system,
+            "system": setting.system,
             "seed": seed,
             "training": {
                 "parameters": parameters,
@@ -76,7 +76,7 @@ def score_record(
 def translations(hyps: list[str], split: str = "test") -> dict:
     """Return what a score record says of translations of the first sentences of a test set of the generated corpus."""
     sources, refs = (side[: len(hyps)] for side in load_pairs("minigerman", "en", "de", split))
-    found = {"split": split, "sentences": len(hyps), "references_sha256": digest(refs)}
+    found = {"split": split, "sentences": len(hyps), "references_sha256": column_digest(refs)}
     return found | {
         "tables": score_tables(hyps, sources, refs, "de", "translation") if hyps else {}
     }
@@ -93,9 +93,9 @@ def bleu(hyps: list[str], refs: list[str]) -> float:
     return sacrebleu.corpus_bleu(hyps, [refs]).score
 
 
-def masked_records(arm: Arm, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
+def masked_records(setting: Setting, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
     """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
-    made = [score_record(arm, refs, seed) for seed in seeds]
+    made = [score_record(setting, refs, seed) for seed in seeds]
     return [
         record
         for scored in made
@@ -128,14 +128,14 @@ def speed_records(**speeds: list[float]) -> list[dict]:
         "threads": 1,
     }
     return [
-        described(Arm(system.replace("_", "-"))) | common | {"sentences_per_second": speed}
+        described(Setting(system.replace("_", "-"))) | common | {"sentences_per_second": speed}
         for system, speed in speeds.items()
     ]
 
 
-def heads_about(arm: Arm, **sites: dict) -> dict:
+def heads_about(setting: Setting, **sites: dict) -> dict:
     """Return what tables read of a head record of nine sentences."""
-    config = arm.config("smoke")
+    config = setting.config("smoke")
     described = {
         "kind": "heads",
         "seed": 1,

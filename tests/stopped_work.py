@@ -38,7 +38,7 @@ def held_before_training(config: RunConfig) -> dict[str, Any]:
 def leave() -> dict[str, Any]:
     """Be told to end, as by a daemon that sees memory run out, though nobody else is."""
     os.kill(os.getpid(), signal.SIGTERM)
-    stops.heed()
+    stops.raise_if_stopping()
     return {}
 
 

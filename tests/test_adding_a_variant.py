@@ -1,4 +1,4 @@
-"""What the README says, done: its lines of Python, and a variant of one's own, which is one file and one line."""
+"""Do what the pages say: their lines of Python, and a variant, which is one file and one line."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
+def test_the_variant_of_the_page_is_one_file_and_one_line(tmp_path):
     for part in ("repro", "tests", "results"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    section = (ROOT / "README.md").read_text().partition("## Adding a variant")[2]
-    file, line = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:2]
+    page = (ROOT / "docs/adding-a-variant.md").read_text()
+    file, line = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (tmp_path / "repro/core/attention/nearness.py").write_text(file)
     registry = tmp_path / "repro/core/attention/variants.py"
     text = registry.read_text()
@@ -48,10 +48,10 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
         assert report.count(f"nearness-{site}] PASSED") >= 10
     assert "nearness.py] PASSED" in report
     assert "Attention that fades with distance" in run("repro", "variants")
-    assert "--seeds 3\n" in section
+    assert "--seeds 3\n" in page
     # each takes half a minute
     for line in re.findall(
-        "^    (repro .*)$", section.replace("--seeds 3", "--seeds 1"), re.MULTILINE
+        "^    (repro .*)$", page.replace("--seeds 3", "--seeds 1"), re.MULTILINE
     ):
         said = run(*shlex.split(line)).splitlines()
     (seed,) = [path.name for path in (tmp_path / "runs").iterdir()]
@@ -67,16 +67,17 @@ def test_the_variant_of_the_readme_is_one_file_and_one_line(tmp_path):
     assert said[-1] == "means over 1 to 5 seeds; intervals over test sentences and training seeds"
 
 
-def test_the_lines_of_python_of_the_readme_do_what_they_say(capsys, tmp_path, monkeypatch):
-    lines, of_suite = re.findall(
-        r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
-    )[:2]
+def test_the_lines_of_python_of_the_pages_do_what_they_say(capsys, tmp_path, monkeypatch):
+    lines, of_suite = (
+        re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)[0]
+        for page in ("running.md", "data.md")
+    )
     found: dict = {}
     exec(lines, found)
-    assert (
-        capsys.readouterr().out == f"{found['translator'].translate(['The old man sees a dog.'])}\n"
-    )
-    assert [layer.num_heads for layer in found["weights"]] == [4, 4]
+    translation = found["translator"].translate(["The old man sees a dog."])
+    weights = found["repro"].weights("gaussian(std=0.5)", length=7)
+    assert capsys.readouterr().out == f"{translation}\n{weights}\n"
+    assert weights.shape == (4, 7, 7)
     (tmp_path / "my").mkdir()
     entry = {
         "source": "The dog sees a man.",

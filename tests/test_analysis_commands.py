@@ -37,13 +37,13 @@ def trained(tmp_path_factory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (minigerman, minigerman.corpus):
             patch.setattr(module, "DEFAULT_SIZES", {"train": 300, "dev": 6, "test": 6})
-        for read_once in (catalogue.minigerman_splits, corpora._load_once):
+        for read_once in (catalogue.minigerman_splits, corpora._load_published_once):
             read_once.cache_clear()
         patch.setenv("REPRO_RUNS", str(root))
         with pytest.raises(SystemExit):
             main(["train", *TINY])
         yield root
-    for read_once in (catalogue.minigerman_splits, corpora._load_once):
+    for read_once in (catalogue.minigerman_splits, corpora._load_published_once):
         read_once.cache_clear()
 
 

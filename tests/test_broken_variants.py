@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.errors import InputError
 from repro.papers.verdicts import claims_of
 from repro.records.report import check_comparable
@@ -23,13 +23,15 @@ def evidence():
     return Evidence("smoke", load_records(RESULTS, None) + load_records(BROKEN))
 
 
-def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
-    """Return the verdict on a claim when other runs stand for some of its arms."""
+def verdict_with(evidence, name: str, changes: dict[Setting, Setting]) -> str:
+    """Return the verdict on a claim when other runs stand for some of its settings."""
     (claim,) = [claim for claim in claims_of() if claim.name == name]
     conditions = [
         replace(
             condition,
-            terms=tuple((weight, changes.get(arm, arm)) for weight, arm in condition.terms),
+            terms=tuple(
+                (weight, changes.get(setting, setting)) for weight, setting in condition.terms
+            ),
         )
         for condition in claim.conditions
     ]
@@ -40,10 +42,14 @@ def verdict_with(evidence, name: str, changes: dict[Arm, Arm]) -> str:
     ("name", "right", "wrong"),
     [
         # centres off by five
-        ("Y-01", Arm("hc-sa"), Arm("hc-sa", ("model.encoder_self=gaussian(centers=[4, 6])",))),
-        ("Y-02", Arm("hc-all"), Arm("hc-sa")),  # cross attention that is still learned
+        (
+            "Y-01",
+            Setting("hc-sa"),
+            Setting("hc-sa", ("model.encoder_self=gaussian(centers=[4, 6])",)),
+        ),
+        ("Y-02", Setting("hc-all"), Setting("hc-sa")),  # cross attention that is still learned
         # queries and keys where the recurrence should be
-        ("Z-06", Arm("ran-e/-pe"), Arm("base/-pe")),
+        ("Z-06", Setting("ran-e/-pe"), Setting("base/-pe")),
     ],
 )
 def test_a_broken_variant_flips_its_verdict(evidence, name, right, wrong):
@@ -80,4 +86,4 @@ def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
         InputError,
         match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder",
     ):
-        Arm("base", overrides).config("smoke")
+        Setting("base", overrides).config("smoke")

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from own_files import DE, EN, message, write, write_corpus
 
-from repro.data.characters import SEPARATOR, find_faults, in_words, normalise, readable
+from repro.data.characters import SEPARATOR, clean_line, describe_characters, find_faults, normalise
 from repro.data.corpora import load_corpus
 from repro.errors import InputError
 from repro.statistics.comparing import score_all
@@ -23,13 +23,13 @@ SPACED = {  # two words of a script, with nothing between
 def test_a_zero_width_space_between_words_is_read_as_a_blank(language, between) -> None:
     one, other = SPACED[language]
     text = f"\u200b{one}{between}{other}\u200b"
-    assert readable(text) == f"{one} {other}"
+    assert clean_line(text) == f"{one} {other}"
     assert {fault.reason for fault in find_faults(text)} == {SEPARATOR}
 
 
 def test_elsewhere_it_is_nothing() -> None:
-    assert readable("ab\u200bcd") == "abcd"
-    assert readable("日本\u200b語") == "日本語"
+    assert clean_line("ab\u200bcd") == "abcd"
+    assert clean_line("日本\u200b語") == "日本語"
 
 
 @pytest.mark.parametrize("language", SPACED)
@@ -130,5 +130,5 @@ def test_folding_keeps_what_is_seen() -> None:
 
 
 def test_characters_are_counted_in_words():
-    assert in_words(Counter("aabc")) == "4 characters of 3 kinds: a b c"
-    assert in_words(Counter(map(chr, range(200, 230)))).endswith(" Û …")
+    assert describe_characters(Counter("aabc")) == "4 characters of 3 kinds: a b c"
+    assert describe_characters(Counter(map(chr, range(200, 230)))).endswith(" Û …")

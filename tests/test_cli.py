@@ -247,7 +247,7 @@ MISTAKES = [
     (["report", "--out", "/"], "error: --out: / is no name for Markdown. Fix: "),
     (
         ["run", "bsae"],
-        "error: bsae: is no paper, experiment or system. Fix: did you mean 'base'? Known: ",
+        "error: bsae: is not a paper, experiment or system. Fix: did you mean 'base'? Known: ",
     ),
     (
         ["run", "base", "--out", "page.html"],
@@ -640,7 +640,7 @@ def test_what_is_no_plain_file_is_refused_before_the_work(capsys, monkeypatch, c
     monkeypatch.setattr("repro.cli.train.survey_corpus", lambda *_: 1 / 0)
     assert refused(capsys, *command) == (
         3,
-        f"error: '{taken}': is no name of a plain file. Fix: name another place",
+        f"error: '{taken}': is not a regular file. Fix: name another place",
     )
 
 

@@ -6,8 +6,8 @@ import pytest
 from command_line import run
 from few_pairs import few_pairs
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.decoding import Translator
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError, InputError
@@ -42,7 +42,7 @@ def test_a_difference_over_seeds_is_that_of_the_claims(stored):
     records = [record for seeds in stored.values() for record in seeds]
     evidence = Evidence("smoke", records)
     for name, compared in zip(("hc-sa", "mma"), compare_seeds(list(stored.values())), strict=True):
-        expected = evidence.contrast([(1.0, Arm(name)), (-1.0, Arm("base"))])
+        expected = evidence.contrast([(1.0, Setting(name)), (-1.0, Setting("base"))])
         found = compared[0].estimate
         assert (
             found.value == pytest.approx(expected.value) == compared[0].second - compared[0].first

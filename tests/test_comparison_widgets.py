@@ -70,7 +70,7 @@ def test_a_sentence_goes_through_all_models(translator, gated):
 def test_a_run_in_place_of_its_translator_is_one_line_with_the_mend(make):
     with pytest.raises(
         InputError,
-        match=r"translator: wants Translator, found 'base'. Fix: load one, as in repro\.Translator",
+        match=r"translator: wants Translator, found 'base'. Fix: load one, as in repro\.load_translator",
     ):
         make("base", SENTENCE)
 

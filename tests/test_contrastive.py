@@ -10,12 +10,12 @@ import torch
 from repro.analysis.ablation import scaled_heads
 from repro.contrastive.scoring import (
     accuracies,
-    check_record,
+    check_contrastive_record,
     cross_entropies,
     decisions,
+    mean_token_losses,
     score_suite,
-    token_means,
-    wilson,
+    wilson_accuracy,
 )
 from repro.contrastive.suites import ContrastiveItem, ContrastiveSuite
 from repro.core.decoding import Translator
@@ -71,7 +71,7 @@ def test_the_mean_is_over_tokens_and_padding_is_none():
     ).repeat(2, 1, 1)
     tgt_out = torch.tensor([[3, 1], [4, PAD_ID]])
     expected = [(math.log(2) + math.log(4)) / 2, math.log(8)]
-    assert token_means(probabilities.log() + 7, tgt_out).tolist() == pytest.approx(
+    assert mean_token_losses(probabilities.log() + 7, tgt_out).tolist() == pytest.approx(
         expected, abs=1e-6
     )
 
@@ -155,7 +155,7 @@ def test_a_record_is_json_and_says_how_it_was_made(translator, suite):
     assert record["suite"] == {
         "name": "own", "source": "en", "target": "de", "items": 30, "skipped": {"why": 1}, "sha256": suite.fingerprint,
     }  # fmt: skip
-    check_record(again)
+    check_contrastive_record(again)
     with pytest.raises(InputError, match="own: has no items"):
         score_suite(translator, suite_of())
 
@@ -184,12 +184,12 @@ def test_accuracies_by_type_distance_and_origin(translator, suite):
 
 
 def test_wilson_interval_by_its_formula():
-    found, z, p, n = wilson("x", 8, 10), 1.959964, 0.8, 10
+    found, z, p, n = wilson_accuracy("x", 8, 10), 1.959964, 0.8, 10
     center, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     assert (found.low, found.high) == pytest.approx(
         [(center + sign * half) / (1 + z * z / n) for sign in (-1, 1)], abs=1e-6
     )
-    assert wilson("x", 0, 5).low == 0 and wilson("x", 5, 5).high == 1
+    assert wilson_accuracy("x", 0, 5).low == 0 and wilson_accuracy("x", 5, 5).high == 1
 
 
 @pytest.mark.parametrize("fault", ["score", "accuracy", "lost item", "lost key"])
@@ -204,7 +204,7 @@ def test_a_record_edited_by_hand_is_found(translator, suite, fault):
     else:
         del record["items"]["type"]
     with pytest.raises(DamagedFileError, match="score the suite again"):
-        check_record(record)
+        check_contrastive_record(record)
 
 
 def test_head_masks_compose(translator, suite):

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from repro.contrastive.mucow import read_mucow, substitute
+from repro.contrastive.mucow import read_mucow, substitute_translations
 from repro.contrastive.suites import (
     ContrastiveItem,
     ContrastiveSuite,
     minigerman_suite,
     read_suite,
-    without_overlap,
+    suite_without_overlap,
 )
 from repro.data.text import read_lines
 from repro.errors import InputError
@@ -250,7 +250,7 @@ def test_mucow_puts_wrong_senses_in_the_place_of_the_right_one(tmp_path):
     ],
 )
 def test_a_wrong_sense_keeps_number_case_and_article(reference, right, wrong, expected):
-    assert substitute(reference, right.split(), wrong.split()) == expected
+    assert substitute_translations(reference, right.split(), wrong.split()) == expected
 
 
 def test_mucow_counts_what_it_leaves_out(tmp_path):
@@ -289,7 +289,7 @@ def test_a_folder_without_one_whole_mucow_is_refused(tmp_path):
 
 def test_items_in_the_training_data_are_left_out_and_counted():
     items = [ContrastiveItem(f"Source {i}.", f"Reference {i}.", ("x",), "t") for i in range(5)]
-    suite = without_overlap(
+    suite = suite_without_overlap(
         suite_of(*items, skipped=Counter(before=2)),
         ["source 0", "SOURCE 1!", "other"],
         ["Reference 1.", "Reference 2"],
@@ -326,7 +326,7 @@ def test_the_real_mucow(real_data):
         *(line.split("\t") for line in read_lines(real_data / "tatoeba-deu-eng/deu.txt").lines),
         strict=True,
     )
-    kept = without_overlap(suite, german, english)
+    kept = suite_without_overlap(suite, german, english)
     assert Counter(item.origin for item in suite.items) - Counter(
         item.origin for item in kept.items
     ) == {"tatoeba": 165}
@@ -360,5 +360,5 @@ def test_minigerman_pairs_are_exact_and_new_to_a_model_trained_on_minigerman(mon
 def test_a_pipe_or_a_device_is_no_suite(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")  # which nobody fills
     for path in (tmp_path / "pipe.json", Path("/dev/zero"), tmp_path):
-        with pytest.raises(InputError, match=r"is no regular file\. Fix: name a file of JSON"):
+        with pytest.raises(InputError, match=r"is not a regular file\. Fix: name a file of JSON"):
             read_suite(path, "en", "de")

@@ -9,7 +9,7 @@ import pytest
 from own_files import DE, message, write, write_corpus
 
 from repro.data.catalogue import CORPORA
-from repro.data.corpora import count_in_train, load_corpus, load_pairs
+from repro.data.corpora import count_pairs_in_train, load_corpus, load_pairs
 from repro.errors import InputError
 
 
@@ -49,7 +49,7 @@ def test_a_folder_without_text_says_what_it_holds(tmp_path) -> None:
     assert message(InputError, f"local:{tmp_path}/no").startswith(
         f"{tmp_path}/no: is not a folder. Fix: "
     )
-    expected = "data.corpus: 'local:' names no folder. Fix: write it behind the colon, as in local:my/folder"
+    expected = "data.corpus: 'local:' names no folder. Fix: write it after the colon, as in local:my/folder"
     assert message(InputError, "local:") == expected
     expected = "data.corpus: is empty. Fix: name a corpus, such as minigerman, or your own files as local:my/folder"
     assert message(InputError, "") == expected
@@ -119,12 +119,14 @@ def test_what_a_model_may_know_of_another_corpus_is_counted(tmp_path) -> None:
         test_en=["a dog", "Thank you!", "Go on!", "Walk on.", "It rains."],
         test_de=["Ein Hund!", "Vielen Dank.", "Weiter", "Weiter.", "Es regnet."],
     )
-    assert count_in_train(own, "en", "de", f"{other}:test") == {"pairs": 2, "en": 1, "de": 1}
-    assert count_in_train(own, "en", "de", "dev") == {"pairs": 0, "en": 0, "de": 0}
+    assert count_pairs_in_train(own, "en", "de", f"{other}:test") == {"pairs": 2, "en": 1, "de": 1}
+    assert count_pairs_in_train(own, "en", "de", "dev") == {"pairs": 0, "en": 0, "de": 0}
     write(tmp_path / "own", train_en=["It rains.", "Thank you.", "Go on."])
-    assert count_in_train(own, "en", "de", f"{other}:test") == {"pairs": 1, "en": 2, "de": 2}, (
-        "the text as it is now"
-    )
+    assert count_pairs_in_train(own, "en", "de", f"{other}:test") == {
+        "pairs": 1,
+        "en": 2,
+        "de": 2,
+    }, "the text as it is now"
 
 
 def test_it_is_a_dataset_with_a_column_per_language(tmp_path) -> None:

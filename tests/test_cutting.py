@@ -13,10 +13,10 @@ from repro.core.transformer import Transformer, count_parameters
 from repro.errors import InputError
 from repro.pruning.cutting import drop_heads
 from repro.pruning.gates import (
-    almost_binary,
+    almost_binary_share,
+    count_undecided_gates,
     gate_table,
     kept_heads,
-    undecided,
 )
 from test_transformer import SMALL, VOCAB, small
 
@@ -70,10 +70,10 @@ def test_undecided_and_almost_binary_gates_are_counted_at_their_borders():
         row._replace(log_alpha=a, shut=sigmoid(-a - 0.7913), open=sigmoid(a - 0.7913))
         for row, a in zip(rows, (2.397, -2.399, 2.98, -2.99), strict=True)
     ]
-    assert undecided(rows) == 1
-    assert almost_binary(rows) == 0.25
+    assert count_undecided_gates(rows) == 1
+    assert almost_binary_share(rows) == 0.25
     with pytest.raises(InputError, match="gates: this model has none"):
-        almost_binary([])
+        almost_binary_share([])
 
 
 def test_kept_heads_are_those_whose_gate_is_not_zero_under_the_rule():

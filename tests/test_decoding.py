@@ -17,8 +17,8 @@ from repro.core.decoding import (
     _close_gaps,
     _keep_places,
     beam_search,
-    quantized,
 )
+from repro.core.int8 import quantized
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, Subwords
 from repro.core.transformer import Transformer
 from repro.errors import InputError
@@ -420,7 +420,10 @@ def test_a_book_on_one_line_is_refused_by_name(monkeypatch):
     limit = len(subwords.encode(["a b c d"])[0]) + 1
     monkeypatch.setattr("repro.core.decoding.MAX_SENTENCE", limit)
     assert translator.translate(["a b c d"])
-    expected = rf"the sentence 'a b c d a ...': has {limit + 1} tokens, and .*: the limit is {limit}. Fix: split the sentence"
+    expected = (
+        rf"the sentence 'a b c d a': has {limit + 1} tokens, and .*: "
+        rf"the limit is {limit}. Fix: split the sentence"
+    )
     with pytest.raises(InputError, match=expected):
         translator.translate(["a b c d", "a b c d a"])
 

@@ -15,6 +15,7 @@ from few_pairs import few_pairs
 
 from repro.__main__ import main
 from repro.core.decoding import SearchConfig, Translator
+from repro.core.subwords import Subwords
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_pairs, own_folder
 from repro.files import write_json
@@ -287,9 +288,9 @@ def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):
     run(capsys, "train", "--variant", "base", *TINY)
     read = []
     monkeypatch.setattr(
-        Translator,
+        Subwords,
         "encode",
-        lambda _self, sentences: read.append(sentences) or [[]] * len(sentences),
+        lambda _self, sentences: read.append(list(sentences)) or [[]] * len(sentences),
     )
     asked = "The Dog SLEEPS."
     for prepare, expected in ((None, asked), (str.lower, "the dog sleeps.")):

@@ -26,10 +26,10 @@ from paper_records import (
 )
 from scipy import stats
 
-from repro.claims.arms import Arm, is_of_the_size
 from repro.claims.bins import equal_parts, into_bins, last_minus_first, slope_weights
 from repro.claims.conditions import better
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting, has_size_of_scale
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
 from repro.papers import cui2019, raganato2020, you2020, zeng2021
@@ -83,7 +83,7 @@ def test_a_system_with_one_seed_is_judged_with_the_noise_of_those_with_several(r
     )
 
 
-@pytest.mark.parametrize("kind", ["scores of an arm", "scores that tell of seeds", "masks"])
+@pytest.mark.parametrize("kind", ["scores of a setting", "scores that tell of seeds", "masks"])
 def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
     """Their translations are of other sentences, as many: scored against these ones, they would be far worse than any system is."""
     records = [
@@ -92,7 +92,7 @@ def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
         *masked_records(TOKEN, refs, range(9), (1,)),
     ]
     records += [score_record(TOKEN, damaged(refs, 3), 2)]
-    place = {"scores of an arm": 1, "scores that tell of seeds": 4, "masks": 3}[kind]
+    place = {"scores of a setting": 1, "scores that tell of seeds": 4, "masks": 3}[kind]
     records[place]["provenance"]["data_fingerprint"] = "0" * 64
     with pytest.raises(
         DamagedFileError,
@@ -125,7 +125,7 @@ def test_no_verdict_rests_on_what_was_measured_on_another_version_of_the_corpus(
         made | {"masks": masks, "contrastive": [described(TOKEN) | {"kind": "contrastive"}]}
     )[kind]
     record = first | {"provenance": first["provenance"] | {"data_fingerprint": "0" * 64}}
-    beside = [score_record(arm, refs, seed) for arm in (BASE, TOKEN) for seed in (1, 2)]
+    beside = [score_record(setting, refs, seed) for setting in (BASE, TOKEN) for seed in (1, 2)]
     with pytest.raises(
         DamagedFileError,
         match=re.escape(f"{record['run']}: is of another version of minigerman than other records"),
@@ -222,12 +222,12 @@ def test_seeds_that_translate_alike_leave_the_interval_over_sentences_as_it_is(r
 
 
 def test_two_runs_found_by_their_digests_differ_as_two_arms_of_one_seed_do(refs):
-    other = Arm("hc-all")
+    other = Setting("hc-all")
     records = [score_record(HARD, damaged(refs, 8)), score_record(other, damaged(refs, 4))]
     records += [score_record(BASE, damaged(refs, every), seed) for seed, every in ((1, 5), (2, 7))]
     evidence = Evidence("smoke", records)
     found = evidence.difference(
-        [tuple(arm.config("smoke").digest() for arm in (HARD, other))], BASE
+        [tuple(setting.config("smoke").digest() for setting in (HARD, other))], BASE
     )
     expected = evidence.contrast([(1, HARD), (-1, other)])
     for name in ("value", "low", "high", "detectable"):
@@ -252,7 +252,9 @@ def test_a_run_found_by_its_digest_is_scored_on_the_test_set_that_is_asked_for(r
 def test_scores_under_another_search_are_no_evidence(refs):
     """They lie in the same folder, of the same runs; that of seed 2 would be another seed."""
     usual = [score_record(BASE, damaged(refs, 4)), score_record(HARD, damaged(refs, 8))]
-    wider = [score_record(arm, refs, seed) for arm, seed in ((BASE, 1), (HARD, 1), (HARD, 2))]
+    wider = [
+        score_record(setting, refs, seed) for setting, seed in ((BASE, 1), (HARD, 1), (HARD, 2))
+    ]
     for record in wider:
         record["search"] = record["search"] | {"beam": 9}
     terms = [(1, HARD), (-1, BASE)]
@@ -375,8 +377,8 @@ def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):
     long = [" ".join(ref.split()[::-1]) if len(ref.split()) > median else ref for ref in refs]
     one = [
         score_record(BASE, refs),
-        score_record(Arm("hc-sa"), refs),
-        score_record(Arm("hc-all"), long),
+        score_record(Setting("hc-sa"), refs),
+        score_record(Setting("hc-all"), long),
     ]
     alone = verdict_on("Y-10", one)
     assert [line.split(":")[0] for line in alone.evidence] == ["one seed", "void"]
@@ -399,19 +401,19 @@ def test_masking_a_head_is_compared_on_the_same_sentences(evidence, refs):
     [(range(50, 151), "undecided"), (range(300), "reproduced"), (range(10), "not reproduced")],
 )
 def test_two_losses_are_compared_on_the_same_sentences(refs, lost, status):
-    shallow = masked_records(Arm(TOKEN.system, SHALLOW), refs, lost)
+    shallow = masked_records(Setting(TOKEN.system, SHALLOW), refs, lost)
     assert verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, range(100))]).status == status
     equal = verdict_on("R-06", [*shallow, *masked_records(TOKEN, refs, lost)])
     assert equal.evidence[0].endswith(": +0.00, 95 % +0.00 to +0.00, 2 seeds, detectable 0.00")
     one_each = [
-        *masked_records(Arm(TOKEN.system, SHALLOW), refs, lost, seeds=(1,)),
+        *masked_records(Setting(TOKEN.system, SHALLOW), refs, lost, seeds=(1,)),
         *masked_records(TOKEN, refs, range(100), seeds=(1,)),
     ]
     assert verdict_on("R-06", one_each).status == "undecided"
 
 
 def test_what_masks_cost_two_arms_is_compared_for_the_seeds_that_both_have(refs):
-    few, many, shallow = range(20), range(200), Arm(TOKEN.system, SHALLOW)
+    few, many, shallow = range(20), range(200), Setting(TOKEN.system, SHALLOW)
     for lost_shallow, lost_deep in ((few, many), (many, few)):
         shared = [
             *masked_records(shallow, refs, lost_shallow, seeds=(2,)),
@@ -429,7 +431,7 @@ def test_what_masks_cost_two_arms_is_compared_for_the_seeds_that_both_have(refs)
 
 
 def test_what_a_mask_costs_borrows_the_seeds_of_all_models_for_each_head_by_itself(refs):
-    deep, shallow, other = TOKEN, Arm(TOKEN.system, SHALLOW), Arm(WORD.system)
+    deep, shallow, other = TOKEN, Setting(TOKEN.system, SHALLOW), Setting(WORD.system)
     lost = {
         (deep, 1): {"7": 100, "8": 20},
         (deep, 2): {"7": 140, "8": 10},
@@ -437,22 +439,22 @@ def test_what_a_mask_costs_borrows_the_seeds_of_all_models_for_each_head_by_itse
         (shallow, 2): {"8": 90},
         (other, 1): {"8": 50},
     }
-    scores, masks = [score_record(arm, refs, seed) for arm, seed in lost], {}
+    scores, masks = [score_record(setting, refs, seed) for setting, seed in lost], {}
     for record, (model, counts) in zip(scores, lost.items(), strict=True):
         masks[model] = mask_record(
             record, refs, {head: range(count) for head, count in counts.items()}
         )
     evidence = Evidence("smoke", [*scores, *masks.values()])
     noise = {}
-    for head, arms in {"7": [deep], "8": [deep, shallow]}.items():
-        cells = [[lost[arm, seed][head] for seed in (1, 2)] for arm in arms]
+    for head, settings in {"7": [deep], "8": [deep, shallow]}.items():
+        cells = [[lost[setting, seed][head] for seed in (1, 2)] for setting in settings]
         costs = [
             [100 - bleu(["nichts"] * count + refs[count:], refs) for count in cell]
             for cell in cells
         ]
         noise[head] = evidence._mask_noise(deep, head, None)
         assert noise[head] == SeedNoise(
-            pytest.approx(np.var(costs, axis=1, ddof=1).mean()), len(arms)
+            pytest.approx(np.var(costs, axis=1, ddof=1).mean()), len(settings)
         )
     assert noise["7"].variance > 1.5 * noise["8"].variance
     two = evidence.masked_difference((deep, "7"), (deep, "8"))
@@ -513,9 +515,9 @@ def test_a_speed_is_judged_over_the_rounds_of_its_sitting(sh_x, outcome, low, hi
     base = [10.0, 20.0, 40.0, 10.0, 20.0]  # a machine that is four times as fast in one round
     records = speed_records(base=base, hc_sa=base, sh_x=sh_x)
     assert verdict_on("Y-12", records).evidence[0].startswith(f"{outcome}: speed of sh-x / base")
-    ratio = speed_ratio(Evidence("smoke", records), Arm("sh-x"), BASE)
+    ratio = speed_ratio(Evidence("smoke", records), Setting("sh-x"), BASE)
     assert (ratio.low, ratio.high, ratio.over) == (low, high, "5 rounds")
-    lines = speed_table(Evidence("smoke", records), (BASE, Arm("sh-x"))).splitlines()
+    lines = speed_table(Evidence("smoke", records), (BASE, Setting("sh-x"))).splitlines()
     assert lines[2].endswith("| 1.00 |") and lines[3].endswith(f"({low:.2f} to {high:.2f}) |")
 
 
@@ -657,9 +659,9 @@ def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(re
 def test_no_gain_is_not_that_of_attention_dropout_unless_there_is_one(refs, every, status):
     gain, base, control = damaged(refs, every, 1), damaged(refs, 4), damaged(refs, 1)
     records = [
-        score_record(Arm("ran-d"), gain),
+        score_record(Setting("ran-d"), gain),
         score_record(BASE, base),
-        score_record(Arm("base-attention-dropout"), control),
+        score_record(Setting("base-attention-dropout"), control),
     ]
     # so that it is known how much seeds matter
     records.append(score_record(BASE, damaged(refs, 4, 2), 2))
@@ -681,18 +683,18 @@ def test_a_trial_of_another_size_says_nothing_of_how_much_seeds_matter(refs):
         "model.ffn_dim=64",
         "data.vocab_size=500",
     ):
-        trial = Arm("base", (override,))
+        trial = Setting("base", (override,))
         beside = [score_record(trial, refs, 1), score_record(trial, damaged(refs, 1), 2)]
         assert Evidence("smoke", [*records, *beside]).contrast(terms) == before, override
     ours = [
-        score_record(Arm("base", ("model.num_heads=8",)), lines, seed)
+        score_record(Setting("base", ("model.num_heads=8",)), lines, seed)
         for seed, lines in enumerate((refs, damaged(refs, 1)), 1)
     ]
     assert Evidence("smoke", [*records, *ours]).contrast(terms).high > before.high
 
 
 def test_half_as_long_is_the_size_of_the_generated_corpus_in_the_other_direction():
-    back = Arm("base", reverse=True).config("smoke")
-    assert is_of_the_size(back) and not is_of_the_size(
+    back = Setting("base", reverse=True).config("smoke")
+    assert has_size_of_scale(back) and not has_size_of_scale(
         replace(back, train=replace(back.train, max_updates=351))
     )

@@ -89,7 +89,7 @@ def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "pipe", tmp_path / "folder", Path("")):
-        with pytest.raises(MachineError, match="': is no name of a plain file"):
+        with pytest.raises(MachineError, match="': is not a regular file"):
             write_atomic(path, b"new")
     assert (tmp_path / "pipe").is_fifo() and sorted(os.listdir(tmp_path)) == ["folder", "pipe"]
 

@@ -12,7 +12,7 @@ import repro
 from repro.claims.conditions import better
 from repro.data.corpora import load_pairs
 from repro.errors import InputError
-from repro.papers.verdicts import update
+from repro.papers.verdicts import update_verdicts
 from repro.records.stored import load_records
 
 STORED = Path(__file__).resolve().parents[1] / "results"
@@ -21,7 +21,7 @@ STORED = Path(__file__).resolve().parents[1] / "results"
 @pytest.fixture
 def stored(results, evidence):
     """Return a folder of a few records, and a verdict on others."""
-    update(results, "smoke", [claim_of(better(HARD, BASE), better(BASE, HARD))], evidence)
+    update_verdicts(results, "smoke", [claim_of(better(HARD, BASE), better(BASE, HARD))], evidence)
     return results
 
 

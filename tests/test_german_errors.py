@@ -2,7 +2,7 @@
 
 import pytest
 
-from repro.contrastive.german_errors import REACH, RULES, errors_in, generate_suite
+from repro.contrastive.german_errors import REACH, RULES, generate_suite, german_errors_in
 from repro.contrastive.german_errors.sentence import Sentence
 from repro.contrastive.suites import read_suite
 from repro.errors import InputError
@@ -82,7 +82,8 @@ SOURCES = {"Ich traf gestern Werner Ostheim.": "I met Werner Ostheim yesterday."
 
 def made(kind, reference):
     items = {
-        item.type: item for item in errors_in(reference, SOURCES.get(reference, "A sentence."))
+        item.type: item
+        for item in german_errors_in(reference, SOURCES.get(reference, "A sentence."))
     }
     return (*items[kind].contrastive, items[kind].distance) if kind in items else (None, None)
 
@@ -152,7 +153,7 @@ def test_names_that_training_has_seen_are_no_test_of_spelling():
     reference = "Ich traf gestern Werner Ostheim."
     items = [
         item
-        for item in errors_in(reference, SOURCES[reference], {"Werner"})
+        for item in german_errors_in(reference, SOURCES[reference], {"Werner"})
         if item.type == "transliteration"
     ]
     assert [item.contrastive for item in items] == [("Ich traf gestern Werner Ostehim.",)]

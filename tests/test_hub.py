@@ -63,7 +63,7 @@ def test_no_network_is_one_line(monkeypatch) -> None:
         raise ConnectionError("Name or service not known\nand more")
 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", refuse)
-    monkeypatch.setattr("repro.data.hub._unanswered", {})
+    monkeypatch.setattr("repro.data.hub._failed_requests", {})
     monkeypatch.delenv("REPRO_DATA", raising=False)
     expected = (
         "iwslt14 (huggingface.co/datasets/bbaaaa/iwslt14-de-en): cannot be loaded (ConnectionError: Name or service not known). "
@@ -81,7 +81,7 @@ def test_what_the_hub_says_is_not_cut_within_a_word(monkeypatch) -> None:
         )
 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", refuse)
-    monkeypatch.setattr("repro.data.hub._unanswered", {})
+    monkeypatch.setattr("repro.data.hub._failed_requests", {})
     monkeypatch.delenv("REPRO_DATA", raising=False)
     assert (
         "(ConnectionError: Could not reach 'bentrevett/multi30k' on the Hub at this ...). Fix: "
@@ -115,7 +115,7 @@ def test_a_hub_that_does_not_answer_is_not_asked_again_for_a_minute(monkeypatch)
         raise TimeoutError("timed out")
 
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", swallow)
-    monkeypatch.setattr("repro.data.hub._unanswered", {})
+    monkeypatch.setattr("repro.data.hub._failed_requests", {})
     monkeypatch.setattr("repro.data.hub.time.monotonic", lambda: now)
     monkeypatch.delenv("REPRO_DATA", raising=False)
     messages = set()

@@ -18,7 +18,7 @@ from tiny_runs import TINY, tiny
 
 from repro.errors import InputError, MachineError, Stopped
 from repro.measures.scores import train_and_evaluate
-from repro.papers.runner import Plan, carry_out
+from repro.papers.runner import Plan, execute_plan
 from repro.runs.jobs import describe_outcome, run_all
 from repro.runs.naming import run_name
 from repro.runs.run import Run
@@ -49,7 +49,7 @@ def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
     # from German, heads need no parser
     config, lines = tiny("data.source=de", "data.target=en"), []
     found = Plan([], [(config, "dev"), (config, "test")], [(config, "heads"), (config, "maps")], [])
-    assert carry_out(found, root / "results", 2, lines.append) == []
+    assert execute_plan(found, root / "results", 2, lines.append) == []
     name = run_name(config)
     assert sorted(path.name for path in (root / "results").rglob("*.json")) == [
         f"{name}.dev.json",
@@ -80,7 +80,7 @@ def test_a_record_that_cannot_be_kept_is_told_at_once_and_others_are_kept(root, 
             ended(number, len(pieces), {"run": config.model.encoder_self, "kind": "maps"})
 
     monkeypatch.setattr("repro.papers.runner.publish", publish)
-    errors = carry_out(
+    errors = execute_plan(
         Plan([tiny(), tiny(variant="hc-sa")], [], [], []), root, 1, lines.append, hand_out
     )
     assert kept == ["refused", "gaussian"] and len(errors) == 1
@@ -90,7 +90,7 @@ def test_a_record_that_cannot_be_kept_is_told_at_once_and_others_are_kept(root, 
 def test_a_round_has_every_run_once():
     one, other = tiny(), tiny("train.seed=2")
     measures, rounds = [(one, "heads"), (one, "maps"), (other, "maps")], []
-    carry_out(
+    execute_plan(
         Plan([], [], measures, []), Path(), 2, print, lambda pieces, *_: rounds.append(pieces)
     )
     assert rounds == [[(one, "heads"), (other, "maps")], [(one, "maps")]]

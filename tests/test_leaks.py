@@ -39,7 +39,7 @@ def leaking(folder: Path, en: str, de: str) -> str:
         (
             "New.",
             DE[4].replace(" ", "\u202f"),
-            "this sentence is also train.de:5, but for case, punctuation, spacing or what nobody sees; "
+            "this sentence is also train.de:5, but for case, punctuation, spacing or invisible characters; "
             "test in train: 0 exact, 0 normalised, one side 1 de.",
         ),
     ],

@@ -14,9 +14,8 @@ from repro.contrastive.suites import ContrastiveItem, ContrastiveSuite
 from repro.core.decoding import Translator
 from repro.core.subwords import BOS_ID, EOS_ID
 from repro.measures import registry as measures
-from repro.measures.contrastive import measure_contrastive, results_of
+from repro.measures.contrastive import contrastive_results, measure_contrastive
 from repro.measures.registry import SENTENCES, measure_maps, measure_masks, measure_off_diagonal
-from repro.papers import suites
 from repro.records.translations import changed_by, hypotheses_of, score_tables, statistics_of
 from repro.runs import gallery
 from repro.runs.models import load_translator
@@ -146,8 +145,8 @@ def test_contrastive_pairs_are_scored_whole_and_without_the_last_encoder_head(
         for source, ref in zip(SOURCES, REFS, strict=True)
     ]
     suite = ContrastiveSuite("own", "en", "de", tuple(items))
-    monkeypatch.setattr(suites, "suite_of", lambda _: suite)
-    whole, without = results_of(measure_contrastive(run))
+    monkeypatch.setattr("repro.measures.contrastive.suite_of", lambda _: suite)
+    whole, without = contrastive_results(measure_contrastive(run))
     assert (whole["masked"], without["masked"]) == (None, "4")
     assert whole["items"] == score_suite(translator, suite)["items"]
     with masked(translator, HEADS - 1):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from repro.claims.arms import Arm
+from repro.claims.settings import Setting
 from repro.measures import memory
 from repro.measures.memory import bytes_per_token
 from repro.papers.memory import memory_table
@@ -53,7 +53,9 @@ def test_counting_keeps_little_itself_and_more_pairs_give_the_same_number(varian
 
 
 def test_a_table_says_how_many_times_the_tokens_of_the_first_fit():
-    base, less = (bytes_per_token(Arm(system).config("smoke")) for system in ("base", "base/-sa"))
-    text = memory_table("smoke", (Arm("base"), Arm("base/-sa")))
+    base, less = (
+        bytes_per_token(Setting(system).config("smoke")) for system in ("base", "base/-sa")
+    )
+    text = memory_table("smoke", (Setting("base"), Setting("base/-sa")))
     assert f"| base | {base / 1000:.1f} | 1.00 |" in text
     assert f"| base/-sa | {less / 1000:.1f} | {base / less:.2f} |" in text and base > less

@@ -18,7 +18,7 @@ from repro.generated.minigerman import (
     german,
     splits,
 )
-from repro.generated.minigerman.contrastive import errors_in
+from repro.generated.minigerman.contrastive import errors_in_example
 from repro.generated.minigerman.lexicon import (
     ADJECTIVES,
     BE,
@@ -314,7 +314,7 @@ def test_no_wrong_translation_is_a_right_one(examples):
     looked_at = Counter()
     for example in examples:
         words = [token for token in example.german_tokens if token.form not in ",.?"]
-        for pair in errors_in(example, "de", kinds):
+        for pair in errors_in_example(example, "de", kinds):
             looked_at[pair.phenomenon] += 1
             if pair.phenomenon.startswith("polarity_particle"):
                 assert not pair.reference.endswith("?"), pair
@@ -364,7 +364,7 @@ def test_making_errors_leaves_the_meaning_as_it_was(examples):
         made = [
             pair
             for language in ("de", "en")
-            for pair in errors_in(example, language, PHENOMENA[language])
+            for pair in errors_in_example(example, language, PHENOMENA[language])
         ]
         assert made
         texts = [

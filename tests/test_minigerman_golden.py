@@ -2,7 +2,7 @@
 
 import pytest
 
-from repro.generated.minigerman.contrastive import errors_in
+from repro.generated.minigerman.contrastive import errors_in_example
 from repro.generated.minigerman.corpus import example_of
 from repro.generated.minigerman.lexicon import (
     ADJECTIVES,
@@ -16,7 +16,7 @@ from repro.generated.minigerman.lexicon import (
     PRONOUNS,
     TIME_ADVERBS,
     VERBS,
-    name,
+    proper_name,
 )
 from repro.generated.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
 
@@ -160,7 +160,7 @@ GOLDEN = [
     ),
     (
         Clause(
-            NounPhrase(name("Kalmann", "m"), "Mr"),
+            NounPhrase(proper_name("Kalmann", "m"), "Mr"),
             verb("trinken"),
             object=phrase("water", "", "cold"),
             is_question=True,
@@ -173,7 +173,7 @@ GOLDEN = [
             pronoun("they"),
             verb("hören", "zu"),
             tense="past",
-            object=NounPhrase(name("Berski", "m"), "Mr"),
+            object=NounPhrase(proper_name("Berski", "m"), "Mr"),
             manner=adverb("patiently"),
         ),
         "They listened to Mr Berski patiently.",
@@ -234,7 +234,7 @@ def test_golden_tree_and_alignment():
 def test_the_distance_of_a_contracted_article_is_that_of_its_noun():
     city = PrepositionalPhrase(PREPOSITIONS["to"], phrase("station", adjective="old"))
     node = Clause(NounPhrase(PRONOUNS["he"]), verb("gehen"), place=city)
-    (pair,) = errors_in(example_of(Sentence(node)), "de", ["np_agreement"])
+    (pair,) = errors_in_example(example_of(Sentence(node)), "de", ["np_agreement"])
     assert (pair.reference, pair.contrastive, pair.distance) == (
         "Er geht zum alten Bahnhof.",
         "Er geht zur alten Bahnhof.",

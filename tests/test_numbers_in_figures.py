@@ -1,13 +1,15 @@
 """Figures of experiments hold the numbers of the records that they are drawn from, each where its axis or its title says."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from paper_records import BASE, HARD, damaged, heads_about, masked_records, score_record
 from plotly.graph_objects import Figure
 from test_suites import TOKEN, contrastive_record
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.config import SITES
 from repro.papers.figures import (
     accuracy_figure,
@@ -18,7 +20,7 @@ from repro.papers.figures import (
     head_figures,
     histogram_figure,
     length_cost_figure,
-    maps_of,
+    map_figures,
     masked_length_figure,
     rare_words_figure,
     relevance_figures,
@@ -57,16 +59,16 @@ def every_statistic(first: int) -> dict:
 
 
 HEADS = {
-    arm: heads_about(
-        arm, **{site: every_statistic(start + 100 * i) for i, site in enumerate(SITES)}
+    setting: heads_about(
+        setting, **{site: every_statistic(start + 100 * i) for i, site in enumerate(SITES)}
     )
-    for arm, start in ((BASE, 100), (HARD, 500))
+    for setting, start in ((BASE, 100), (HARD, 500))
 }
 EVIDENCE = Evidence("smoke", HEADS.values())
 
 
-def measured(name: str, site: str = "encoder_self", arm: Arm = BASE) -> np.ndarray:
-    return np.array(HEADS[arm]["sites"][site][name])
+def measured(name: str, site: str = "encoder_self", setting: Setting = BASE) -> np.ndarray:
+    return np.array(HEADS[setting]["sites"][site][name])
 
 
 def ends(figure: Figure, name: str) -> Measured:
@@ -130,15 +132,15 @@ def test_entropies_divergences_and_histograms_are_those_of_the_site_and_the_mode
             (histogram_figure, "Histogram of the weights"),
         )
     )
-    for place, arm in enumerate((BASE, HARD)):
+    for place, setting in enumerate((BASE, HARD)):
         mean, dots = entropies.data[2 * place : 2 * place + 2]
-        assert dots.y.tolist() == measured("entropy", site, arm).ravel().tolist()
-        assert mean.y == pytest.approx(measured("entropy", site, arm).mean(axis=1))
-        assert divergences.data[place].z == pytest.approx(measured("divergence", site, arm))
-        of_layers = [steps.y[:4] for steps in histograms.data if steps.name == str(arm)]
-        counts = measured("histogram", site, arm).sum(axis=1)
+        assert dots.y.tolist() == measured("entropy", site, setting).ravel().tolist()
+        assert mean.y == pytest.approx(measured("entropy", site, setting).mean(axis=1))
+        assert divergences.data[place].z == pytest.approx(measured("divergence", site, setting))
+        of_layers = [steps.y[:4] for steps in histograms.data if steps.name == str(setting)]
+        counts = measured("histogram", site, setting).sum(axis=1)
         assert np.array(of_layers) == pytest.approx(counts / counts.sum(axis=1, keepdims=True))
-        assert {entropies.data[2 * place].name, divergences.data[place].name} == {str(arm)}
+        assert {entropies.data[2 * place].name, divergences.data[place].name} == {str(setting)}
 
 
 def test_maps_have_a_row_a_query_and_a_column_a_key():
@@ -155,13 +157,14 @@ def test_maps_have_a_row_a_query_and_a_column_a_key():
     }
     record = {
         "kind": "maps",
+        "config": asdict(BASE.config("smoke")),
         "config_digest": BASE.config("smoke").digest(),
         "source": source,
         "target": target,
         "weights": weights,
     }
     for site, (queries, keys) in sides.items():
-        (figure,) = maps_of(Evidence("smoke", [record]), BASE, site).values()
+        (figure,) = map_figures(Evidence("smoke", [record]), BASE, site).values()
         assert (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext) == (queries, keys)
         assert figure.data[0].z.tolist() == [[PERCENT[site]] * len(keys)] * len(queries)
 
@@ -172,7 +175,7 @@ def test_intervals_of_gaps_end_where_those_of_the_evidence_do(refs):
     )
     (figure,) = gap_figure(evidence, (BASE, HARD), *BINS, "reference words").values()
     gaps = [gap for _, _, gap in evidence.gap_by([(1, HARD), (-1, BASE)], *BINS)]
-    expected = Measured(*([getattr(gap, end) for gap in gaps] for end in ("mean", "low", "high")))
+    expected = Measured(*([getattr(gap, end) for gap in gaps] for end in ("value", "low", "high")))
     assert np.array(ends(figure, "hc-sa")) == pytest.approx(np.array(expected), abs=1e-4)
 
 
@@ -182,7 +185,7 @@ def test_what_a_mask_costs_is_drawn_downwards_with_its_interval(refs):
     (figure,) = masked_length_figure(evidence, TOKEN, "8", *BINS, "reference words").values()
     losses = [evidence.masked(TOKEN, "8", inside) for _, _, inside in evidence.bins(TOKEN, *BINS)]
     expected = Measured(
-        *([-getattr(loss, end) for loss in losses] for end in ("mean", "high", "low"))
+        *([-getattr(loss, end) for loss in losses] for end in ("value", "high", "low"))
     )
     assert np.array(ends(figure, str(TOKEN))) == pytest.approx(np.array(expected), abs=1e-4)
     assert max(expected.values) < 0

@@ -13,8 +13,8 @@ from paper_records import (
     verdict_on,
 )
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.measures.pruning import wanted_heads
 from repro.papers.figures import gap_figure
 from repro.papers.pruned import change_at, point_near
@@ -137,7 +137,7 @@ def test_layers_of_recurrent_attention_must_be_more_alike_than_those_of_random_a
     """Layers that look at no tokens are alike already, beside those of the baseline."""
     records = []
     for system, divergence in {"ran-all": 0.01, "base": base, "syn-r": random}.items():
-        record = score_record(Arm(system), refs)
+        record = score_record(Setting(system), refs)
         layers = {"decoder_self": {"divergence": [[0.0, divergence], [divergence, 0.0]]}}
         records += [record, record | ALL_OF_DEV | {"kind": "heads", "sites": layers}]
     assert verdict_on("Z-09", records).status == status

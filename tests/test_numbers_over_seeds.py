@@ -18,8 +18,8 @@ from paper_records import (
 from scipy import stats
 from test_suites import LEARNED, TOKEN, contrastive_record
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.papers.heads import local_share
 from repro.papers.pruned import (
     PRUNED,
@@ -33,15 +33,15 @@ from repro.papers.suites import accuracy_by_type_table, accuracy_difference
 from repro.statistics.intervals import LEVEL, Estimate, Undefined, over_seeds
 
 
-def of_seed(record: dict, arm, seed: int) -> dict:
-    about = described(arm, seed)
+def of_seed(record: dict, setting, seed: int) -> dict:
+    about = described(setting, seed)
     return record | {name: about[name] for name in ("config", "config_digest", "provenance")}
 
 
-def pairs_of_seed(arm, seed: int, right: int, masked_right: int = 0, **others) -> dict:
+def pairs_of_seed(setting, seed: int, right: int, masked_right: int = 0, **others) -> dict:
     return of_seed(
-        contrastive_record(arm, "smoke", "subj_verb_agreement", right, masked_right, **others),
-        arm,
+        contrastive_record(setting, "smoke", "subj_verb_agreement", right, masked_right, **others),
+        setting,
         seed,
     )
 
@@ -134,8 +134,8 @@ def test_a_correlation_over_heads_of_several_models_is_as_sure_as_their_seeds():
 
 def test_pairs_decided_by_several_models_are_compared_seed_by_seed():
     records = [
-        pairs_of_seed(arm, seed, right)
-        for arm, rights in ((LEARNED, (90, 80)), (TOKEN, (60, 70)))
+        pairs_of_seed(setting, seed, right)
+        for setting, rights in ((LEARNED, (90, 80)), (TOKEN, (60, 70)))
         for seed, right in enumerate(rights, 1)
     ]
     found = accuracy_difference(Evidence("smoke", records), "subj_verb_agreement", TOKEN, LEARNED)
@@ -178,7 +178,7 @@ def sweep_of_seed(seed: int, refs: list[str], heads: int, lost_every: int) -> li
     record = of_seed({"kind": "pruning", "series": series}, PRUNED, seed)
     # no two are one system
     pruned, whole = (
-        Arm("base", (f"train.max_updates={updates}",)) for updates in (10 * seed, 10 * seed + 1)
+        Setting("base", (f"train.max_updates={updates}",)) for updates in (10 * seed, 10 * seed + 1)
     )
     return [
         record,

@@ -10,7 +10,7 @@ from command_line import refused
 from own_files import DE, EN, write_corpus
 from tiny_runs import assert_same, cut_short, parameters_of, tiny
 
-from repro.core import attention
+from repro.core.attention import variants
 from repro.core.attention.base import Positions
 from repro.core.attention.spec import build_weights
 from repro.core.config import ModelConfig
@@ -64,7 +64,7 @@ def write(tmp_path):
     with pytest.MonkeyPatch.context() as patch:  # its own: `cut_short` undoes all of the test's
         patch.syspath_prepend(folder)
         patch.setattr(sys, "dont_write_bytecode", True)
-        patch.setitem(attention.VARIANTS, "nearness", "nearness_of_my_own")
+        patch.setitem(variants.VARIANTS, "nearness", "nearness_of_my_own")
         yield write
     sys.modules.pop("nearness_of_my_own", None)
 
@@ -209,7 +209,7 @@ def test_weights_of_a_wrong_shape_are_named(write, returned, found):
 
 
 def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch):
-    monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.core.attention.nearnes")
+    monkeypatch.setitem(variants.VARIANTS, "nearness", "repro.core.attention.nearnes")
     with pytest.raises(
         InputError,
         match="'nearness' stands for repro.core.attention.nearnes, which is not there. Fix: write its file",
@@ -227,7 +227,7 @@ def test_a_file_that_is_no_python_and_a_folder_that_is_not_there_are_named(write
         InputError, match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: mend that line"
     ):
         built()
-    monkeypatch.setitem(attention.VARIANTS, "nearness", "repro.attentoin.nearness")
+    monkeypatch.setitem(variants.VARIANTS, "nearness", "repro.attentoin.nearness")
     with pytest.raises(
         InputError, match="'nearness' stands for repro.attentoin.nearness, which is not there"
     ):

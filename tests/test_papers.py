@@ -10,6 +10,7 @@ from paper_records import (
     HARD,
     bleu,
     damaged,
+    described,
     heads_about,
     heads_record,
     of_one_training,
@@ -18,18 +19,18 @@ from paper_records import (
     speed_records,
 )
 
-from repro.claims import arms
-from repro.claims.arms import Arm
+from repro.claims import settings
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.core.attention.spec import build_weights
 from repro.errors import InputError, MachineError
 from repro.measures.registry import JOINT_MEASURES, MEASURES
 from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.heads import rare_table
-from repro.papers.printed import _numbers, printed
+from repro.papers.printed import _numbers, printed_numbers
 from repro.papers.pruned import PRUNED, survival_difference
 from repro.papers.pruning_tables import curve_figure, roles_table
-from repro.papers.report import experiment_section, status_of
+from repro.papers.report import experiment_section, experiment_status
 from repro.papers.runner import plan
 from repro.papers.tables import Row, printed_grid, score_table
 from repro.papers.verdicts import claims_of
@@ -45,22 +46,24 @@ def test_all_fifty_claims_have_a_test_and_each_its_runs():
         for number in range(1, count + 1)
     )
     for paper in map(load_paper, PAPERS):
-        arms = {
-            arm.config("smoke").digest()
+        settings = {
+            setting.config("smoke").digest()
             for experiment in paper.experiments
-            for arm in experiment.arms
+            for setting in experiment.settings
         }
         measured = {
-            (kind, arm)
+            (kind, setting)
             for experiment in paper.experiments
-            for kind, arms in experiment.measures.items()
-            for arm in arms
+            for kind, settings in experiment.measures.items()
+            for setting in settings
         }
         for claim in paper.claims:
-            assert {arm.config("smoke").digest() for arm in claim.arms()} <= arms, claim.name
+            assert {setting.config("smoke").digest() for setting in claim.settings()} <= settings, (
+                claim.name
+            )
             for condition in claim.conditions:
                 for kind in condition.measures:
-                    assert any((kind, arm) in measured for arm in condition.arms), (
+                    assert any((kind, setting) in measured for setting in condition.settings), (
                         f"{claim.name} needs {kind}"
                     )
 
@@ -79,9 +82,9 @@ def test_every_system_of_an_experiment_can_be_built_at_every_scale_that_runs_it(
     built = set()  # many systems share what they have at a site
     for _, experiment in find_experiments("all"):
         for scale in SCALES:
-            for arm in experiment.arms if experiment.runs_at(scale) else ():
+            for setting in experiment.settings if experiment.runs_at(scale) else ():
                 # how much data there is decides nothing here
-                model = replace(arm, part=1.0).config(scale).model
+                model = replace(setting, part=1.0).config(scale).model
                 for site, layers in (
                     ("encoder_self", model.encoder_layers),
                     ("decoder_self", model.decoder_layers),
@@ -107,7 +110,7 @@ def test_many_printed_columns_stand_below_ours(evidence):
         evidence,
         "you2020",
         "Table 2",
-        [Row(BASE, {"column": "base"}), Row(HARD, {"column": "hc-sa"}), Row(Arm("syn-r"), {})],
+        [Row(BASE, {"column": "base"}), Row(HARD, {"column": "hc-sa"}), Row(Setting("syn-r"), {})],
     )
     ours, theirs = text.split("\n\n")  # the paper has eight columns: too many beside ours
     base, hard, missing = ours.splitlines()[2:]
@@ -124,7 +127,7 @@ def test_many_printed_columns_stand_below_ours(evidence):
 def test_few_printed_columns_stand_beside_ours_and_gaps_stay_gaps(evidence):
     rows = [
         Row(BASE, {"row": "Transformer"}),
-        Row(Arm("mma"), {"row": "Transformer MMA"}),
+        Row(Setting("mma"), {"row": "Transformer MMA"}),
         Row(HARD, {}),
     ]
     text = score_table(evidence, "cui2019", "Table 3", rows)
@@ -151,19 +154,19 @@ def test_printed_differences_are_in_sacrebleu_where_the_paper_has_it(evidence):
     rows = [
         Row(BASE, {"column": "TransF"}),
         Row(HARD, {"column": "HC-SA"}),
-        Row(Arm("syn-r"), {"column": "Syn-R"}),
+        Row(Setting("syn-r"), {"column": "Syn-R"}),
     ]
     _, hard, synthesizer = score_table(evidence, "zeng2021", "Table 1", rows).splitlines()[2:5]
     expected = {}
     for name in ("HC-SA", "Syn-R"):
         cells = {
             cell.dataset: cell.value
-            for cell in printed("zeng2021", "Table 1", column=name)
+            for cell in printed_numbers("zeng2021", "Table 1", column=name)
             if cell.metric == "SacreBLEU"
         }
         base = {
             cell.dataset: cell.value
-            for cell in printed("zeng2021", "Table 1", column="TransF")
+            for cell in printed_numbers("zeng2021", "Table 1", column="TransF")
             if cell.metric == "SacreBLEU"
         }
         gains = [value - base[data] for data, value in cells.items()]
@@ -199,7 +202,7 @@ def test_without_the_corpus_tables_have_all_their_numbers(evidence, monkeypatch)
     for place in ("corpora.load_corpus", "corpora._load_once"):
         monkeypatch.setattr(f"repro.data.{place}", absent)
     # what it made while the corpus was there is kept
-    monkeypatch.setattr("repro.claims.arms._config", arms._config.__wrapped__)
+    monkeypatch.setattr("repro.claims.settings._config", settings._config.__wrapped__)
     assert [
         experiment_section(*find_experiments(name)[0], evidence).text for name in names
     ] == with_corpus
@@ -211,10 +214,10 @@ def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_unknown_siz
     def absent(*_):
         raise MachineError("minigerman", "is not here", "get it")
 
-    for place in ("arms.statistics_of", "tables.statistics_of"):
-        monkeypatch.setattr(f"repro.papers.{place}", absent)
+    for place in ("claims.settings", "papers.tables"):
+        monkeypatch.setattr(f"repro.{place}.corpus_statistics", absent)
     # what it made while the corpus was there is kept
-    monkeypatch.setattr("repro.claims.arms._config", arms._config.__wrapped__)
+    monkeypatch.setattr("repro.claims.settings._config", settings._config.__wrapped__)
     paper, experiment = find_experiments("zeng2021.table1")[0]
     text = experiment_section(paper, experiment, evidence).text
     assert re.search(r"^\| base \| \d+\.\d\d ", text, re.M)
@@ -232,15 +235,23 @@ def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_unknown_siz
 
 
 def test_printed_numbers_are_those_of_the_page():
-    assert [cell.value for cell in printed("you2020", "Table 6")] == [27.4, 27.8, 28.1, 30.3]
-    assert printed("cui2019", "Table 5", row="MMA w=1", column="De-En")[0].as_printed == "35.41"
-    assert printed("raganato2020", "Table 1") == []
-    assert all(cell.approx for cell in printed("voita2019", "Figure 7"))
+    assert [cell.value for cell in printed_numbers("you2020", "Table 6")] == [
+        27.4,
+        27.8,
+        28.1,
+        30.3,
+    ]
+    assert (
+        printed_numbers("cui2019", "Table 5", row="MMA w=1", column="De-En")[0].as_printed
+        == "35.41"
+    )
+    assert printed_numbers("raganato2020", "Table 1") == []
+    assert all(cell.approx for cell in printed_numbers("voita2019", "Figure 7"))
 
 
 def test_printed_rows_of_several_corpora_stand_in_the_order_of_their_numbers():
     _, _, first, second, *rest = printed_grid(
-        printed("voita2019", "Figure 7"), "printed"
+        printed_numbers("voita2019", "Figure 7"), "printed"
     ).splitlines()
     assert (first, second) == (
         "| 48 encoder heads kept | 29.6 | 32.4 |",
@@ -264,7 +275,7 @@ def test_printed_rows_of_several_corpora_stand_in_the_order_of_their_numbers():
         2,
         1,
     ]
-    sites = printed_grid(printed("voita2019", "Figure 9"), "printed").splitlines()
+    sites = printed_grid(printed_numbers("voita2019", "Figure 9"), "printed").splitlines()
     assert [row.split(" |")[0] for row in sites[2:5]] == [
         "| 0 heads pruned",
         "| 16 heads pruned",
@@ -272,7 +283,7 @@ def test_printed_rows_of_several_corpora_stand_in_the_order_of_their_numbers():
     ]
     # two models keep as many heads of a type
     with pytest.raises(ValueError, match="84 printed numbers have 78 places in a grid"):
-        printed_grid(printed("voita2019", "Figure 10"), "printed")
+        printed_grid(printed_numbers("voita2019", "Figure 10"), "printed")
 
 
 def test_a_plan_names_each_missing_run_once(evidence):
@@ -281,7 +292,7 @@ def test_a_plan_names_each_missing_run_once(evidence):
     digests = [config.digest() for config in first.trainings]
     assert len(digests) == len(set(digests))
     assert not {BASE.config("smoke").digest(), HARD.config("smoke").digest()} & set(digests)
-    assert Arm("hc-all").config("smoke").digest() in digests
+    assert Setting("hc-all").config("smoke").digest() in digests
     assert len(plan(experiments, evidence, seeds=2).trainings) == 2 * len(digests)
 
 
@@ -308,8 +319,8 @@ def test_each_seed_is_pruned_in_a_sitting_of_its_own(evidence):
     experiment = Experiment("x", "X", "x", (PRUNED,), lambda _: "", measures={"pruning": (PRUNED,)})
     config = PRUNED.config("smoke", 2)
     done = {"kind": "pruning", "config": asdict(config), "config_digest": config.digest()}
-    sittings = plan([experiment], Evidence("smoke", [done]), seeds=3).sittings
-    assert [(kind, [config.train.seed for config in configs]) for kind, configs in sittings] == [
+    sessions = plan([experiment], Evidence("smoke", [done]), seeds=3).sessions
+    assert [(kind, [config.train.seed for config in configs]) for kind, configs in sessions] == [
         ("pruning", [1]),
         ("pruning", [3]),
     ]
@@ -319,30 +330,35 @@ def test_a_sitting_is_measured_as_a_whole(evidence):
     experiment = Experiment(
         "x", "X", "x", (BASE, HARD), lambda _: "", measures={"speed": (BASE, HARD)}
     )
-    assert [(kind, len(configs)) for kind, configs in plan([experiment], evidence, 1).sittings] == [
+    assert [(kind, len(configs)) for kind, configs in plan([experiment], evidence, 1).sessions] == [
         ("speed", 2)
     ]
 
 
 def test_a_sitting_takes_in_the_runs_of_the_one_before(evidence):
     """Its records replace those of the same models, so what those were compared with would be left behind."""
-    ran = Arm("ran-all")
+    ran = Setting("ran-all")
     one = Experiment("x", "X", "x", (BASE, HARD), lambda _: "", measures={"speed": (BASE, HARD)})
     other = Experiment("y", "Y", "y", (BASE, ran), lambda _: "", measures={"speed": (BASE, ran)})
-    config = {arm: {"config": asdict(arm.config("smoke")), "split": "test"} for arm in (BASE, HARD)}
+    config = {
+        setting: {"config": asdict(setting.config("smoke")), "split": "test"}
+        for setting in (BASE, HARD)
+    }
     before = [
-        record | config[arm]
-        for record, arm in zip(speed_records(base=[1.0], hc_sa=[2.0]), (BASE, HARD), strict=True)
+        record | config[setting]
+        for record, setting in zip(
+            speed_records(base=[1.0], hc_sa=[2.0]), (BASE, HARD), strict=True
+        )
     ]
-    assert plan([one], Evidence("smoke", before), 1).sittings == []
-    ((kind, configs),) = plan([other], Evidence("smoke", before), 1).sittings
-    assert (kind, configs) == ("speed", [arm.config("smoke") for arm in (BASE, ran, HARD)])
+    assert plan([one], Evidence("smoke", before), 1).sessions == []
+    ((kind, configs),) = plan([other], Evidence("smoke", before), 1).sessions
+    assert (kind, configs) == ("speed", [setting.config("smoke") for setting in (BASE, ran, HARD)])
     apart = [*before[:1], before[1] | {"sitting": ["another"]}]
-    assert [len(configs) for _, configs in plan([one], Evidence("smoke", apart), 1).sittings] == [2]
+    assert [len(configs) for _, configs in plan([one], Evidence("smoke", apart), 1).sessions] == [2]
 
 
 def test_two_arms_that_are_one_model_are_measured_once(evidence):
-    same = Arm("base", ("model.dropout=0.0",))  # as the scale has it
+    same = Setting("base", ("model.dropout=0.0",))  # as the scale has it
     assert same != BASE and same.config("smoke") == BASE.config("smoke")
     experiment = Experiment(
         "x", "X", "x", (BASE, same), lambda _: "", measures={"maps": (BASE, same)}
@@ -386,7 +402,7 @@ def test_every_printed_number_belongs_to_an_experiment():
     ]
     assert not homeless
     assert all(
-        printed(paper.name, place)
+        printed_numbers(paper.name, place)
         for paper in map(load_paper, PAPERS)
         for e in paper.experiments
         for place in e.said
@@ -408,7 +424,10 @@ def test_numbers_of_the_text_stand_below_an_experiment_that_has_not_been_run():
 def test_the_weights_of_a_hard_coded_head_are_those_that_the_paper_prints():
     text = experiment_section(*find_experiments("you2020.figure1")[0], Evidence("smoke", [])).text
     ours = re.search(r"\| weight \| (.+) \|", text).group(1).split(" | ")
-    for number in (*printed("you2020", "Figure 1 note"), *printed("you2020", "text §6.3")):
+    for number in (
+        *printed_numbers("you2020", "Figure 1 note"),
+        *printed_numbers("you2020", "text §6.3"),
+    ):
         cut = (len(ours) - len(number.value)) // 2  # a window of three keeps the middle
         assert [float(weight) for weight in ours[cut : len(ours) - cut]] == pytest.approx(
             number.value, abs=0.005
@@ -423,7 +442,9 @@ def test_shares_of_rare_words_stand_by_head():
         "rarest": [[0.25], [0.75]],
         "two_rarest": [[0.5], [1.0]],
     }
-    text = rare_table(Evidence("smoke", [heads_about(Arm("base"), encoder_self=site)]), Arm("base"))
+    text = rare_table(
+        Evidence("smoke", [heads_about(Setting("base"), encoder_self=site)]), Setting("base")
+    )
     assert text.startswith(
         "Measured on minigerman, en to de, 9 sentences of dev, training seed 1.\n\n"
     )
@@ -471,7 +492,7 @@ def test_roles_of_one_training_say_nothing_of_heads_kept_in_another():
             match=r"heads and pruning of base \(model.num_heads=8\), seed 1: are of two trainings",
         ):
             number(other)
-    second = {"config_digest": PRUNED.config("smoke", 2).digest()}
+    second = described(PRUNED, seed=2)
     both = Evidence(
         "smoke",
         [
@@ -489,8 +510,7 @@ def test_roles_of_one_training_say_nothing_of_heads_kept_in_another():
 def test_the_curve_of_pruning_tells_heads_and_scores(refs):
     points = [{"heads": 4, "config_digest": "pruned", "kept_heads": {}}]
     record = {
-        "kind": "pruning",
-        "config_digest": "",
+        **of_one_training("pruning"),
         "series": {"encoder": {"heads": 16, "points": points, "continued": "control"}},
     }
     scored = [
@@ -498,9 +518,7 @@ def test_the_curve_of_pruning_tells_heads_and_scores(refs):
         | {"config_digest": digest, "scores": [{"name": "BLEU", "value": value}]}
         for digest, value in (("pruned", 30.5), ("control", 31.0))
     ]
-    evidence = Evidence(
-        "smoke", [*scored, record | {"config_digest": PRUNED.config("smoke").digest()}]
-    )
+    evidence = Evidence("smoke", [*scored, record])
     (figure,) = curve_figure(evidence).values()
     assert figure.data[0].customdata.tolist() == [[4, 30.5], [16, 31.0]] and list(
         figure.data[0].y
@@ -511,12 +529,15 @@ def test_the_curve_of_pruning_tells_heads_and_scores(refs):
 
 def test_what_needs_no_run_is_not_called_done(evidence):
     statuses = {
-        status_of(find_experiments(name)[0][1], evidence)
+        experiment_status(find_experiments(name)[0][1], evidence)
         for name in ("raganato2020.figure1", "you2020.figure1", "voita2019.figure6")
     }
     assert statuses == {"needs no run"}
-    assert status_of(find_experiments("cui2019.table2")[0][1], evidence) == "in part"
-    assert status_of(find_experiments("cui2019.table2")[0][1], Evidence("smoke", [])) == "not run"
+    assert experiment_status(find_experiments("cui2019.table2")[0][1], evidence) == "in part"
+    assert (
+        experiment_status(find_experiments("cui2019.table2")[0][1], Evidence("smoke", []))
+        == "not run"
+    )
 
 
 def test_every_difference_of_mixed_heads_says_against_what(evidence):
@@ -532,38 +553,41 @@ def test_every_difference_of_mixed_heads_says_against_what(evidence):
 
 
 def test_an_arm_says_its_conditions_and_knows_its_part_of_the_data():
-    arm = Arm("7Ftoken+1L", ("model.decoder_layers=1",), part=0.25)
-    assert str(arm) == "7Ftoken+1L (model.decoder_layers=1, 25% of the data)"
-    assert (arm.config("smoke").data.train_pairs, arm.config("smoke").model.decoder_layers) == (
+    setting = Setting("7Ftoken+1L", ("model.decoder_layers=1",), part=0.25)
+    assert str(setting) == "7Ftoken+1L (model.decoder_layers=1, 25% of the data)"
+    assert (
+        setting.config("smoke").data.train_pairs,
+        setting.config("smoke").model.decoder_layers,
+    ) == (
         5000,
         1,
     )
     assert (
-        Arm("sh-x", ("model.cross=none; last: dot-product(heads={layers})",))
+        Setting("sh-x", ("model.cross=none; last: dot-product(heads={layers})",))
         .config("smoke")
         .model.cross.endswith("heads=2)")
     )
     assert (
-        Arm("base", reverse=True).config("smoke").data.source,
-        Arm("base").config("smoke").data.source,
+        Setting("base", reverse=True).config("smoke").data.source,
+        Setting("base").config("smoke").data.source,
     ) == ("de", "en")
 
 
 def test_an_arm_is_named_in_words_where_it_has_them_and_no_name_holds_a_blank():
     plain, named = (
-        Arm("sh-x", ("model.cross=dot-product(heads={layers})",), label=label)
+        Setting("sh-x", ("model.cross=dot-product(heads={layers})",), label=label)
         for label in ("", "all heads")
     )
     assert str(named) == "sh-x (all heads)" and plain == named
-    arms = {
-        arm
+    settings = {
+        setting
         for paper in map(load_paper, PAPERS)
         for experiment in paper.experiments
-        for arm in experiment.arms
+        for setting in experiment.settings
     }
-    assert not [str(arm) for arm in arms if "{" in str(arm)]
+    assert not [str(setting) for setting in settings if "{" in str(setting)]
     (claim,) = [claim for claim in claims_of() if claim.name == "Y-11"]
-    assert [str(arm) for arm in claim.arms()] == [
+    assert [str(setting) for setting in claim.settings()] == [
         "sh-x (one cross head in every layer)",
         "sh-x (as many cross heads, all in the last layer)",
     ]

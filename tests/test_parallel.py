@@ -4,7 +4,7 @@ import pytest
 from own_files import DE, EN, message, write, write_corpus
 
 from repro.data.aligning import Cleaning, align
-from repro.data.characters import find_faults, readable
+from repro.data.characters import clean_line, find_faults
 from repro.data.corpora import load_corpus, load_pairs
 from repro.data.text import TextLines, read_lines
 from repro.errors import InputError
@@ -220,7 +220,7 @@ BELONGING += [
 @pytest.mark.parametrize("text", BELONGING)
 def test_characters_that_belong_are_kept(text) -> None:
     assert find_faults(text) == []
-    assert readable(text) == text
+    assert clean_line(text) == text
 
 
 def test_a_corpus_whose_results_are_of_cleaned_references_keeps_them_so() -> None:

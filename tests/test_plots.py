@@ -635,7 +635,7 @@ def test_scores_come_from_the_words_or_the_scores_below_or_from_nothing():
     assert figure.layout.yaxis.ticktext == ("below layer 0", "layer 0", "layer 1")
     with pytest.raises(
         InputError,
-        match="'a': 'keys' is no source of scores. Fix: choose one of words, nothing, scores",
+        match="'a': 'keys' is not a source of scores. Fix: choose one of words, nothing, scores",
     ):
         plots.score_sources({"a": "keys"})
 

@@ -7,10 +7,10 @@ import pytest
 from command_line import ended
 from paper_records import BASE, HARD, bleu, damaged, masked_records, score_record, translations
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Claim, better, not_worse
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.pooling import pooled
+from repro.claims.settings import Setting
 from repro.data.corpora import load_pairs
 from repro.errors import DamagedFileError
 from repro.papers.summary import test_sets_table as table_of_test_sets
@@ -18,10 +18,10 @@ from repro.papers.verdicts import (
     FORMAT,
     claims_of,
     further_test_sets,
-    load,
+    load_verdicts,
     of_scores,
     scales_with_verdicts,
-    update,
+    update_verdicts,
 )
 from repro.records.sentences import REFERENCE_WORDS
 from repro.records.stored import load_record, publish
@@ -37,10 +37,12 @@ def references() -> dict[str, list[str]]:
     return {split: load_pairs("minigerman", "en", "de", split)[1] for split in ("dev", "test")}
 
 
-def scored(arm: Arm, references: dict[str, list[str]], every: int, seed: int = 1) -> list[dict]:
+def scored(
+    setting: Setting, references: dict[str, list[str]], every: int, seed: int = 1
+) -> list[dict]:
     """Return a run's records of both sets; every n-th sentence is damaged, another one for each seed."""
     return [
-        score_record(arm, damaged(refs, every, seed), seed, split=split)
+        score_record(setting, damaged(refs, every, seed), seed, split=split)
         for split, refs in references.items()
     ]
 
@@ -49,9 +51,9 @@ def several(references: dict[str, list[str]]) -> list[dict]:
     """Return two systems of two seeds each, which hardly differ; the second is worse."""
     return [
         record
-        for arm, every in ((BASE, 8), (HARD, 4))
+        for setting, every in ((BASE, 8), (HARD, 4))
         for seed in (1, 2)
-        for record in scored(arm, references, every, seed)
+        for record in scored(setting, references, every, seed)
     ]
 
 
@@ -122,31 +124,31 @@ def test_verdicts_on_another_set_are_kept_beside_and_move_no_other(tmp_path, ref
         Claim("T-01", "a statement", "a number", (better(BASE, HARD),)),
     )
     moved = Claim("T-01", "a statement", "a number", (not_worse(HARD, BASE, 99.0),))
-    update(tmp_path, "smoke", [claim], Evidence("smoke", records))
+    update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", records))
     # its file has no verdict yet
-    update(tmp_path, "smoke", [moved], Evidence("smoke", records, BOTH))
-    assert load(tmp_path, "smoke")["T-01"]["test"] == claim.digest("smoke")
+    update_verdicts(tmp_path, "smoke", [moved], Evidence("smoke", records, BOTH))
+    assert load_verdicts(tmp_path, "smoke")["T-01"]["test"] == claim.digest("smoke")
     assert (
-        load(tmp_path, "smoke", BOTH)["T-01"]["test"] == moved.digest("smoke")
-        and load(tmp_path, "smoke", "dev") == {}
+        load_verdicts(tmp_path, "smoke", BOTH)["T-01"]["test"] == moved.digest("smoke")
+        and load_verdicts(tmp_path, "smoke", "dev") == {}
     )
-    update(tmp_path, "smoke", [claim], Evidence("smoke", records, "ted"))
+    update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", records, "ted"))
     assert scales_with_verdicts(tmp_path) == ["smoke"] and further_test_sets(tmp_path) == [
         ("smoke", "ted"),
         ("smoke", BOTH),
     ]
     (tmp_path / "claims" / f"smoke.{BOTH}.json").rename(tmp_path / "claims" / "smoke.dev.json")
     with pytest.raises(DamagedFileError, match=r"smoke\.dev\.json: is not a file of verdicts"):
-        load(tmp_path, "smoke", "dev")
+        load_verdicts(tmp_path, "smoke", "dev")
 
 
 @pytest.fixture
 def two_sets(tmp_path, references) -> Path:
     """Return a folder of stored results, and of the same runs on another set, on which the second system is much worse."""
-    for arm, every in ((BASE, 100), (HARD, 3)):
+    for setting, every in ((BASE, 100), (HARD, 3)):
         for seed in (1, 2):
             (path,) = (RESULTS / "minigerman.en-de").glob(
-                f"*-{arm.config('smoke', seed).digest()}.test.json"
+                f"*-{setting.config('smoke', seed).digest()}.test.json"
             )
             record = load_record(path)
             publish(record, tmp_path / "results")

@@ -12,7 +12,7 @@ from tiny_runs import forget_hashes, parameters_of, stop_after, tiny
 
 from repro.core.batches import MAX_SENTENCE, EncodedPairs
 from repro.core.subwords import Subwords
-from repro.data.corpora import load_corpus, load_pairs, may_change
+from repro.data.corpora import load_corpus, load_pairs, text_may_change
 from repro.errors import DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
 from repro.measures.scores import evaluate_run
@@ -140,7 +140,7 @@ def test_a_finished_run_of_a_published_corpus_that_has_changed_is_refused(tmp_pa
             match="was trained on another version of minigerman, whose training text .* Fix: restore the corpus",
         ):
             evaluate_run(run, split)
-    assert not may_change("multi30k"), "its checksums hold the text"
+    assert not text_may_change("multi30k"), "its checksums hold the text"
     monkeypatch.delenv("REPRO_DATA", raising=False)
     monkeypatch.setattr("repro.runs.prepare.load_once", lambda *_: load_corpus("tatoeba"))
     assert train(config, tmp_path, quiet=True).path == run.path, (

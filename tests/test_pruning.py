@@ -23,10 +23,10 @@ from repro.presets import resolve
 from repro.pruning.cutting import from_scratch_config, save_pruned
 from repro.pruning.gates import (
     continued_config,
+    count_undecided_gates,
     gate_table,
     kept_heads,
     pruning_config,
-    undecided,
 )
 from repro.runs.models import find_start, load_model, load_start, load_translator, new_model
 from repro.runs.run import Run
@@ -393,4 +393,4 @@ def test_a_point_counts_heads_by_site_and_layer(pruning, monkeypatch):
         site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()
     }
     assert point.heads == sum(map(sum, point.kept.values())) and point.penalty == 0.3
-    assert point.undecided == undecided(gate_table(model)) and point.bleu == 7.5
+    assert point.undecided == count_undecided_gates(gate_table(model)) and point.bleu == 7.5

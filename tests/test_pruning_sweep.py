@@ -4,7 +4,13 @@ import pytest
 
 from repro.errors import InputError
 from repro.measures import pruning as pruning_sweep
-from repro.measures.pruning import PruningPoint, nearest, next_penalty, penalties_to_try, sweep
+from repro.measures.pruning import (
+    PruningPoint,
+    nearest_point,
+    next_penalty,
+    penalties_to_try,
+    sweep,
+)
 
 
 def test_the_next_penalty_cuts_the_interval_in_which_the_count_passes_by():
@@ -48,14 +54,14 @@ def test_a_sweep_comes_near_what_is_wanted_within_its_runs(whole, monkeypatch):
             ended(number, len(tasks), {"run": "r", "kind": str(config.train.gate_penalty)})
         return [{"run": str(config.train.gate_penalty)} for config, _ in tasks]
 
-    def point_of(run, split):
+    def pruning_point(run, split):
         penalty = float(run.name)
         return PruningPoint(run, penalty, heads_for(penalty), {}, 0, 1.0, 30 - penalty)
 
     monkeypatch.setenv("REPRO_RUNS", str(base.path.parent))
     monkeypatch.setattr(pruning_sweep, "run_all", run_all)
     monkeypatch.setattr(pruning_sweep, "Run", lambda path: path)
-    monkeypatch.setattr(pruning_sweep, "point_of", point_of)
+    monkeypatch.setattr(pruning_sweep, "pruning_point", pruning_point)
     lines = []
     points = sweep(base, wanted=[18, 6], penalties=(0.01, 1.0), max_runs=8, report=lines.append)
     assert len(points) == len(lines[1:]) == sum(map(len, tried)) <= 8 and tried[0] == [0.01, 1.0]
@@ -63,7 +69,10 @@ def test_a_sweep_comes_near_what_is_wanted_within_its_runs(whole, monkeypatch):
     assert [point.heads for point in points] == sorted(
         (point.heads for point in points), reverse=True
     )
-    assert abs(nearest(points, 18).heads - 18) <= 1 and abs(nearest(points, 6).heads - 6) <= 1
+    assert (
+        abs(nearest_point(points, 18).heads - 18) <= 1
+        and abs(nearest_point(points, 6).heads - 6) <= 1
+    )
     assert (
         len(sweep(base, wanted=[1], penalties=(0.01, 1.0, 2.0), max_runs=2, report=lines.append))
         == 2
@@ -88,6 +97,6 @@ def test_a_sweep_comes_near_what_is_wanted_within_its_runs(whole, monkeypatch):
 def test_of_points_equally_near_the_larger_one_is_taken_whatever_it_scores():
     rows = [(0.1, 12, 20.0), (0.2, 8, 21.0), (0.5, 3, 30.0), (0.4, 3, 29.0)]
     points = [PruningPoint(None, penalty, heads, {}, 0, 1.0, bleu) for penalty, heads, bleu in rows]
-    assert nearest(points, 10).heads == 12 and nearest(points, 4).penalty == 0.4
+    assert nearest_point(points, 10).heads == 12 and nearest_point(points, 4).penalty == 0.4
     with pytest.raises(InputError, match="points: there is none"):
-        nearest([], 3)
+        nearest_point([], 3)

@@ -17,6 +17,8 @@ DOORS = ("repro", "repro.core", "repro.analysis", "repro.papers", "repro.plots",
 LISTED = DOORS[:4]  # their docstrings list every name
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "tutorials").glob("*.md")),
     *sorted((ROOT / "benchmarks").glob("*.md")),
 ]

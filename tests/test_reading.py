@@ -1,6 +1,7 @@
 """A reading is the translator's own translation, and its probabilities are the model's."""
 
 from collections import Counter
+from functools import partial
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ from repro.analysis.reading import (
     END_MARK,
     START_MARK,
     Word,
-    _words,
+    _join_subwords,
     changed_words,
     read,
     weights_of,
@@ -19,7 +20,7 @@ from repro.data.corpora import prepare_lines
 from repro.errors import InputError
 from repro.runs import gallery
 from repro.runs.models import load_translator
-from repro.widgets.parts import apart
+from repro.widgets.parts import private_copy
 
 SENTENCES = [
     "The old man sees a dog.",
@@ -47,8 +48,8 @@ def test_typed_text_is_read_as_a_line_of_the_corpus_is(translator):
 
 
 def test_typed_text_is_in_lower_case_for_a_model_of_such_a_corpus(translator):
-    lower = Translator(translator.model, translator.subwords, "multi30k-lc")
-    for own in (lower, apart(lower)):
+    lower = Translator(translator.model, translator.subwords, partial(prepare_lines, "multi30k-lc"))
+    for own in (lower, private_copy(lower)):
         assert (
             read(own, SENTENCES[0], SEARCH).source
             == read(translator, SENTENCES[0].lower(), SEARCH).source
@@ -84,11 +85,11 @@ def test_a_word_has_the_product_of_its_subwords(translator):
     first = len(translator.subwords.encode(["sleeps"])[0])
     chances = [0.5] * first + [0.9] * (len(ids) - first)
     expected = [Word("sleeps", 0.5**first), Word("xyz", pytest.approx(0.9 ** (len(ids) - first)))]
-    assert _words(translator.subwords, ids, chances) == expected
+    assert _join_subwords(translator.subwords, ids, chances) == expected
 
 
 def test_a_translation_may_be_empty(translator):
-    assert _words(translator.subwords, [], []) == []
+    assert _join_subwords(translator.subwords, [], []) == []
     model = translator.model
     empty = gallery.load("sh-x")
     reading = read(load_translator(empty, "cpu"), "a")

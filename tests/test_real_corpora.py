@@ -13,7 +13,7 @@ from repro.data.catalogue import CORPORA
 from repro.data.characters import find_faults, normalise
 from repro.data.corpora import load_corpus
 from repro.data.parallel import ParallelCorpus
-from repro.data.sizes import known_sizes, statistics_of
+from repro.data.sizes import corpus_statistics, stored_sizes
 from repro.errors import InputError
 
 
@@ -167,12 +167,12 @@ def test_published_test_sets_are_scored_as_published(real_data, tmp_path) -> Non
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("name", known_sizes())
+@pytest.mark.parametrize("name", stored_sizes())
 def test_known_sizes_are_those_of_the_corpus(real_data, load, name) -> None:
     corpus, _, direction = name.partition(" ")
     source, target = direction.split("-")
     counted = load(corpus, source, target).statistics(source, target)
-    assert astuple(statistics_of(corpus, source, target)) == pytest.approx(astuple(counted))
+    assert astuple(corpus_statistics(corpus, source, target)) == pytest.approx(astuple(counted))
 
 
 @pytest.mark.real_data

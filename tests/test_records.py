@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from benchmarks.page import write_page
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.data.corpora import task_of
 from repro.errors import DamagedFileError, InputError
 from repro.measures.registry import JOINT_MEASURES, MEASURES
@@ -141,7 +141,9 @@ def test_the_generated_corpus_shows_the_papers_coarse_order():
         "ran-e",
         "ran-e/-pe",
     )
-    scores = {system: score_of(evidence.scores(Arm(system)), "BLEU")["value"] for system in systems}
+    scores = {
+        system: score_of(evidence.scores(Setting(system)), "BLEU")["value"] for system in systems
+    }
     assert scores["hc-sa"] >= scores["base"] - 1.5
     assert scores["hc-all"] <= scores["base"] - 10
     assert scores["hc-all"] + 5 <= scores["sh-x"] <= scores["hc-sa"]
@@ -198,11 +200,11 @@ def test_another_search_has_a_file_and_a_label_of_its_own_and_no_say_in_claims(t
     assert [load_record(path)["search"]["beam"] for path in paths] == [5, 1]
     assert paths[1].name == f"{paths[0].stem}.beam=1.alpha=0.6.json"
     assert label_of(usual) in label_of(greedy) and "beam=1, alpha=0.6)" in label_of(greedy)
-    arm = Arm(usual["system"])
-    assert usual["config_digest"] == arm.config("smoke", usual["seed"]).digest()
-    assert Evidence("smoke", [greedy, usual]).scores(arm, usual["seed"]) == usual
+    setting = Setting(usual["system"])
+    assert usual["config_digest"] == setting.config("smoke", usual["seed"]).digest()
+    assert Evidence("smoke", [greedy, usual]).scores(setting, usual["seed"]) == usual
     with pytest.raises(NotMeasured):
-        Evidence("smoke", [greedy]).scores(arm, usual["seed"])
+        Evidence("smoke", [greedy]).scores(setting, usual["seed"])
 
 
 def test_what_a_killed_recorder_left_goes_with_the_next_record(tmp_path, stored):

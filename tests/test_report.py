@@ -6,15 +6,15 @@ from dataclasses import asdict
 
 import pytest
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.attention.spec import build_weights
 from repro.core.attention.variants import VARIANTS
 from repro.core.config import SITES
 from repro.core.decoding import SearchConfig
 from repro.markdown import table
 from repro.papers import find_experiments
-from repro.papers.report import Section, _costs, as_html, as_markdown, sections
+from repro.papers.report import Section, _costs, as_html, as_markdown, report_sections
 from repro.papers.tables import Row, score_table
 from repro.presets import SCALES, SYSTEMS, resolve
 from repro.records.report import _made_with, costs_table, means_table
@@ -72,7 +72,7 @@ def test_the_page_aligns_as_markdown_says():
 
 def costed(name: str, seconds: float, threads: int = 1, **train: str | int | None) -> dict:
     """Return what the tables of costs read of a record."""
-    config = asdict(Arm("base").config("smoke"))
+    config = asdict(Setting("base").config("smoke"))
     return {
         "run": name,
         "system": "base",
@@ -172,7 +172,7 @@ def test_seeds_of_one_system_have_a_mean_and_other_conditions_another():
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
     """The report of a scale without any result."""
-    return sections("enja", Evidence("enja", []), tmp_path_factory.mktemp("results"))
+    return report_sections("enja", Evidence("enja", []), tmp_path_factory.mktemp("results"))
 
 
 def test_the_contents_lead_to_every_part(parts):
@@ -212,10 +212,11 @@ def test_the_report_says_how_to_read_it_and_counts_claims_without_a_verdict(part
 
 def test_at_smoke_the_shorter_runs_are_named(tmp_path):
     forward, reverse = (
-        Arm("base", reverse=reverse).config("smoke").train.max_updates for reverse in (False, True)
+        Setting("base", reverse=reverse).config("smoke").train.max_updates
+        for reverse in (False, True)
     )
     assert 2 * reverse == forward
-    text = as_markdown(sections("smoke", Evidence("smoke", []), tmp_path, ["cui2019"]))
+    text = as_markdown(report_sections("smoke", Evidence("smoke", []), tmp_path, ["cui2019"]))
     assert "Runs in the other direction are half as long as the rest" in text
 
 
@@ -229,13 +230,13 @@ def test_a_scale_that_cannot_run_an_experiment_says_why(parts):
 
 
 def test_only_tables_of_which_nothing_is_at_hand_are_said_to_be_not_known():
-    evidence, control = Evidence("smoke", []), [Row(Arm("base", part=0.25), {})]
+    evidence, control = Evidence("smoke", []), [Row(Setting("base", part=0.25), {})]
     assert score_table(evidence, "raganato2020", "Table 1", control).endswith(
         "\n\nPrinted numbers of Table 1: not known."
     )
     assert "not known" not in score_table(evidence, "zeng2021", "Table 1", control)
     assert "not known" not in score_table(
-        evidence, "cui2019", "Table 1", [Row(Arm("base", reverse=True), {})]
+        evidence, "cui2019", "Table 1", [Row(Setting("base", reverse=True), {})]
     )
 
 

@@ -84,7 +84,7 @@ def test_evaluate_refuses_a_run_of_such_a_variant_and_keeps_no_score(
     kept = sorted((run.path / "evaluations").iterdir())
     register(monkeypatch, "convolved-keys")
     wrong = other_model(translator, "decoder_self", "convolved-keys")
-    monkeypatch.setattr(Translator, "from_run", classmethod(lambda cls, run: wrong))
+    monkeypatch.setattr("repro.measures.scores.load_translator", lambda run: wrong)
     with pytest.raises(
         InputError, match="the variant at decoder_self depends on what is not there yet"
     ):

@@ -1,4 +1,4 @@
-"""The page of results and the summary in the README, written from records."""
+"""The pages of results, and what is generated of the pages beside them, written from records."""
 
 import shutil
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from command_line import ended
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Judged, Verdict
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
+from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
     END,
@@ -105,32 +106,38 @@ def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):
     # not unset: the corpora would be asked of the Hub
     monkeypatch.setenv("REPRO_DATA", str(tmp_path / "none"))
     (path,) = (RESULTS / "multi30k.en-de").glob(
-        f"*-{Arm('base').config('multi30k').digest()}.test.json"
+        f"*-{Setting('base').config('multi30k').digest()}.test.json"
     )
     (results / "multi30k.en-de").mkdir()
     shutil.copy(path, results / "multi30k.en-de")
-    readme = results.parent / "README.md"
-    readme.write_text(f"{BEGIN}\nof yesterday\n{END}\n")
+    guide = _with_marks(results.parent / GUIDE)
     code, _, message = ended(capsys, "results", str(results), "--update")
     assert (
         (code, message) == (0, "")
-        and "of yesterday" not in readme.read_text()
+        and "of yesterday" not in guide.read_text()
         and (results / "README.md").exists()
     )
 
 
-@pytest.mark.real_data
-def test_update_replaces_what_stands_between_the_marks_of_the_readme(capsys, results, real_data):
-    readme = results.parent / "README.md"
-    readme.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
-    told = f"{results / 'README.md'}\n{readme}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
+def _with_marks(page: Path) -> Path:
+    """Write a page with a place for what is generated."""
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(f"above\n{BEGIN}\nof yesterday\n{END}\nbelow\n")
+    return page
+
+
+def test_update_writes_between_the_marks_of_the_pages_beside_the_results(capsys, results):
+    readme, guide = (_with_marks(results.parent / name) for name in ("README.md", GUIDE))
+    written = [readme, guide, results / "behaviour.json", results / "MANIFEST.json"]
+    told = "".join(f"{path}\n" for path in [results / "README.md", *written])
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
-    assert readme.read_text() == f"above\n{summary(results)}\nbelow\n"
+    for page, generated in ((readme, front_page(results)[0]), (guide, summary(results))):
+        assert page.read_text() == f"above\n{BEGIN}\n\n{generated}\n\n{END}\nbelow\n"
+    assert not (results.parent / PICTURE).exists()  # there was none to bring up to date
 
 
-@pytest.mark.real_data
-def test_the_readme_holds_the_summary_of_the_results(real_data):
-    assert summary(RESULTS) in (RESULTS.parent / "README.md").read_text()
+def test_the_page_on_results_holds_their_summary():
+    assert f"{BEGIN}\n\n{summary(RESULTS)}\n\n{END}" in (RESULTS.parent / GUIDE).read_text()
 
 
 @pytest.mark.real_data

@@ -24,7 +24,7 @@ from repro.files import write_json
 from repro.measures.heads import describe_heads
 from repro.measures.scores import evaluate_run
 from repro.papers.summary import update_pages
-from repro.papers.verdicts import FORMAT, further_test_sets, load, scales_with_verdicts
+from repro.papers.verdicts import FORMAT, further_test_sets, load_verdicts, scales_with_verdicts
 from repro.presets import resolve
 from repro.records.stored import load_record, load_records, of_this_text, publish
 from repro.runs import gallery
@@ -130,12 +130,12 @@ def test_an_edited_file_of_verdicts_has_a_name(tmp_path, change):
     (tmp_path / "claims" / "smoke.json").write_text(
         json.dumps({"format": FORMAT, "scale": "smoke", "verdicts": {"Y-01": verdict}})
     )
-    assert load(tmp_path, "smoke") == {"Y-01": verdict}
+    assert load_verdicts(tmp_path, "smoke") == {"Y-01": verdict}
     (tmp_path / "claims" / "smoke.json").write_text(
         json.dumps({"format": FORMAT, "scale": "smoke", "verdicts": {"Y-01": verdict | change}})
     )
     with pytest.raises(DamagedFileError, match="smoke.json: is not a file of verdicts"):
-        load(tmp_path, "smoke")
+        load_verdicts(tmp_path, "smoke")
 
 
 @pytest.mark.parametrize("name", ["._smoke.json", ".smoke.json"])
@@ -214,8 +214,8 @@ def test_a_long_field_beside_the_texts_makes_no_text_too_long(tmp_path):
         ("repro.records.stored.load_records", ["report", "--out", "taken/report.md"]),
         ("repro.measures.heads.describe_heads", ["heads", "RUN", "--figures", "taken/figures"]),
         ("repro.measures.heads.describe_heads", ["heads", "RUN", "--record", "taken/records"]),
-        ("repro.papers.runner.carry_out", ["run", "base", "--out", "taken/report.md"]),
-        ("repro.papers.runner.carry_out", ["run", "base", "--results", "taken/results"]),
+        ("repro.papers.runner.execute_plan", ["run", "base", "--out", "taken/report.md"]),
+        ("repro.papers.runner.execute_plan", ["run", "base", "--results", "taken/results"]),
     ],
 )
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(
@@ -267,7 +267,7 @@ def test_a_number_missing_deep_in_a_record_names_the_record(capsys, tmp_path, mo
 
 def test_a_mistake_of_ours_is_not_blamed_on_sound_records(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("repro.papers.verdicts.update", lambda *_: {}["ours"])
+    monkeypatch.setattr("repro.papers.verdicts.update_verdicts", lambda *_: {}["ours"])
     (stored,) = (Path(__file__).parents[1] / "results" / "minigerman.en-de").glob(
         "base-seed2-f53feaede5d3.test.json"
     )
@@ -387,7 +387,7 @@ def translator() -> Translator:
         ),
         (
             lambda: ablate("base", EN, DE, "de", []),
-            "translator: wants Translator, found 'base'. Fix: load one, as in repro.Translator.from",
+            "translator: wants Translator, found 'base'. Fix: load one, as in repro.load_translator(",
         ),
         (
             lambda: ablate(translator(), EN, DE, "de", ("cross", 0, 1)),

@@ -10,18 +10,19 @@ from click.testing import CliRunner
 from paper_records import BASE, HARD, speed_records
 from tiny_runs import tiny
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
+from repro.measures import pruning as pruned
 from repro.measures import speed
-from repro.papers import pruned
-from repro.papers.runner import Plan, carry_out
+from repro.papers.runner import Plan, execute_plan
+from repro.papers.speed import speed_ratio, speed_table
 from repro.runs import provenance
 
 
 def test_speeds_belong_to_their_runs_and_the_first_round_does_not_count(monkeypatch):
     runs = [SimpleNamespace(name=name, config=tiny()) for name in ("slow", "fast")]
     told = iter([1, 10, 2, 20, 3, 30, 4, 40, 5, 50, 6, 60])
-    monkeypatch.setattr(speed.Translator, "from_run", lambda run, device: run)
+    monkeypatch.setattr(speed, "load_translator", lambda run, device: run)
     monkeypatch.setattr(speed, "_sentences_per_second", lambda *_: next(told))
     slow, fast = speed.measure_speed(runs)
     assert (slow["sentences_per_second"], fast["sentences_per_second"]) == (
@@ -47,9 +48,9 @@ def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
 
 def test_a_speed_in_a_table_is_the_median_of_its_rounds():
     (record,) = speed_records(base=[1, 2, 9])
-    text = speed.speed_table(Evidence("smoke", [record]), (BASE,))
+    text = speed_table(Evidence("smoke", [record]), (BASE,))
     assert "| base | 2 | 1.00 |" in text and " 1 threads; speeds" in text
-    assert " 1 threads of 2 x Abacus; speeds" in speed.speed_table(
+    assert " 1 threads of 2 x Abacus; speeds" in speed_table(
         Evidence("smoke", [record | {"processor": "2 x Abacus"}]), (BASE,)
     )
 
@@ -62,16 +63,16 @@ def test_speeds_of_two_sittings_are_never_compared():
     )
     before = together[1] | {"sitting": ["hc-sa"], "sentences_per_second": [900, 900]}
     evidence = Evidence("smoke", [before, *together, apart])
-    assert speed.speed_ratio(evidence, HARD, BASE).value == 2
+    assert speed_ratio(evidence, HARD, BASE).value == 2
     with pytest.raises(
         NotMeasured, match="speed of ran-all: measured in another sitting than base"
     ):
-        speed.speed_ratio(evidence, Arm("ran-all"), BASE)
-    text = speed.speed_table(evidence, (BASE, HARD, Arm("ran-all")))
+        speed_ratio(evidence, Setting("ran-all"), BASE)
+    text = speed_table(evidence, (BASE, HARD, Setting("ran-all")))
     assert "| hc-sa | 30 | 2.00 (2.00 to 2.00) |" in text and "| ran-all |" not in text
     assert " Measured in another sitting than base, and so not compared: ran-all; " in text
     with pytest.raises(NotMeasured, match="speed of hc-all, seed 1: not measured at smoke"):
-        speed.speed_ratio(evidence, Arm("hc-all"), BASE)
+        speed_ratio(evidence, Setting("hc-all"), BASE)
 
 
 def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
@@ -79,7 +80,7 @@ def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
     monkeypatch.setattr("repro.papers.runner.publish", lambda record, _: kept.append(record["run"]))
     records = [{"run": name, "kind": "speed"} for name in "abc"]
     found = Plan([], [], [], [("speed", [tiny()])])
-    assert carry_out(found, tmp_path, 1, lambda _: None, lambda *_: [{"records": records}]) == []
+    assert execute_plan(found, tmp_path, 1, lambda _: None, lambda *_: [{"records": records}]) == []
     assert kept == ["a", "b", "c"]
 
 
@@ -113,7 +114,7 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
         lambda config: made.append(config) or {"config_digest": str(config)},
     )
     monkeypatch.setattr(pruned, "evaluate_run", lambda run: run.name)
-    monkeypatch.setattr(pruned, "_describe", lambda point: point.heads)
+    monkeypatch.setattr(pruned, "_point_fields", lambda point: point.heads)
     (found,) = pruned.measure_pruning([run])
     # a quarter of 24 is 6
     assert made == [

@@ -5,12 +5,12 @@ from dataclasses import asdict
 import pytest
 from paper_records import described
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.contrastive.mucow import load_mucow
-from repro.contrastive.scoring import METRIC, _stored
+from repro.contrastive.scoring import METRIC, _accuracies_as_json
 from repro.errors import InputError, MachineError
-from repro.measures.contrastive import packed, results_of, suite_of
+from repro.measures.contrastive import contrastive_results, pack_results, suite_of
 from repro.papers import find_experiments
 from repro.papers.raganato2020 import BOTH_WAYS, LEARNED, TOKEN
 from repro.papers.suites import (
@@ -18,7 +18,7 @@ from repro.papers.suites import (
     accuracy_by_distance_table,
     accuracy_by_type_table,
     accuracy_difference,
-    arm_with,
+    setting_with_pairs,
 )
 from repro.papers.verdicts import claims_of
 from repro.presets import resolve
@@ -100,7 +100,7 @@ def test_captions_are_tested_on_nearly_all_of_the_real_mucow(real_data, tmp_path
 
 
 def contrastive_record(
-    arm: Arm,
+    setting: Setting,
     scale: str,
     error: str,
     right: int,
@@ -135,25 +135,32 @@ def contrastive_record(
             "seconds": 1.0,
             "items": items,
         }
-        return found | {"accuracy": _stored(found)}
+        return found | {"accuracy": _accuracies_as_json(found)}
 
-    results = {"kind": "contrastive"} | packed([result(None, right), result("8", masked_right)])
+    results = {"kind": "contrastive"} | pack_results(
+        [result(None, right), result("8", masked_right)]
+    )
     if scale == "smoke":
-        return described(arm, seed) | results
-    config = arm.config(scale, seed)
+        return described(setting, seed) | results
+    config = setting.config(scale, seed)
     return results | {"config": asdict(config), "config_digest": config.digest()}
 
 
 def evidence_at(scale: str) -> Evidence:
     """Return evidence where word sense is known in the one direction into English, agreement in the one into German."""
     records = []
-    for arm in BOTH_WAYS:
-        into_english = arm.config(scale).data.target == "en"
+    for setting in BOTH_WAYS:
+        into_english = setting.config(scale).data.target == "en"
         records.append(
-            contrastive_record(arm, scale, "word_sense", 80, 50)
+            contrastive_record(setting, scale, "word_sense", 80, 50)
             if into_english
             else contrastive_record(
-                arm, scale, "subj_verb_agreement", 90 if arm.system == "8L" else 60, 60, distance=2
+                setting,
+                scale,
+                "subj_verb_agreement",
+                90 if setting.system == "8L" else 60,
+                60,
+                distance=2,
             )
         )
     return Evidence(scale, records)
@@ -162,17 +169,19 @@ def evidence_at(scale: str) -> Evidence:
 @pytest.mark.parametrize("scale", ["multi30k", "tatoeba"])
 def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     evidence = evidence_at(scale)
-    assert arm_with(evidence, "word_sense", TOKEN).config(scale).data.target == "en"
-    assert arm_with(evidence, "subj_verb_agreement", TOKEN).config(scale).data.target == "de"
+    assert setting_with_pairs(evidence, "word_sense", TOKEN).config(scale).data.target == "en"
+    assert (
+        setting_with_pairs(evidence, "subj_verb_agreement", TOKEN).config(scale).data.target == "de"
+    )
     judged = {
         claim.name: claim.conditions[0].judge(evidence)
         for claim in claims_of("raganato2020")
         if claim.name in ("R-08", "R-09")
     }
-    assert judged["R-08"][0] == "holds" and judged["R-08"][1].endswith(
+    assert judged["R-08"].outcome == "holds" and str(judged["R-08"]).endswith(
         ": 30.00, 95 % 20.16 to 38.66, 100 pairs, de-en, one seed alone, 80.0 % right, 50.0 % by chance"
     )
-    assert judged["R-09"][0] == "fails" and judged["R-09"][1].endswith(
+    assert judged["R-09"].outcome == "fails" and str(judged["R-09"]).endswith(
         "to -20.16, 100 pairs, en-de, one seed alone, 60.0 % right, 50.0 % by chance"
     )
     (_, table6), (_, figure3) = (
@@ -187,13 +196,13 @@ def test_word_sense_is_tested_into_english_and_agreement_into_german(scale):
     assert "| 2 | 100 | 90.0 (" in figure3.render(evidence)
     ((title, figure),) = figure3.figures(evidence).items()
     assert title == "Accuracy on subj_verb_agreement by distance, all decoder layers"
-    arms = [
+    settings = [
         f"{system} (other direction)" if scale == "tatoeba" else system
         for system in ("8L", "7Ftoken+1L")
     ]
     assert [trace.name for trace in figure.data] == [
-        *arms,
-        *(f"{arm}, head 8 masked" for arm in arms),
+        *settings,
+        *(f"{setting}, head 8 masked" for setting in settings),
     ]
 
 
@@ -219,12 +228,12 @@ def test_a_drop_is_judged_by_its_interval_over_the_pairs(masked_right, status):
 )
 def test_equal_is_what_lies_wholly_within_the_margins(right, status):
     learned, token = (
-        contrastive_record(arm, "smoke", "subj_verb_agreement", n, 0)
-        for arm, n in ((LEARNED, 90), (TOKEN, right))
+        contrastive_record(setting, "smoke", "subj_verb_agreement", n, 0)
+        for setting, n in ((LEARNED, 90), (TOKEN, right))
     )
     assert verdict_on("R-09", [learned, token]) == status
     alike = [
-        record | packed([many_times(result, 10) for result in results_of(record)])
+        record | pack_results([many_times(result, 10) for result in contrastive_results(record)])
         for record in (learned, token)
     ]
     assert verdict_on("R-09", alike) == (
@@ -248,16 +257,14 @@ def many_times(result: dict, times: int) -> dict:
 
 def test_only_pairs_of_the_type_are_compared():
     record = contrastive_record(TOKEN, "smoke", "word_sense", 80, 50)
-    results = results_of(record)
+    results = contrastive_results(record)
     for result in results:
         result["items"]["type"] = {"names": ["other", "word_sense"], "of": [1] * 80 + [0] * 20}
     found = accuracy_difference(
-        Evidence("smoke", [record | packed(results)]), "word_sense", TOKEN, TOKEN, masked="8"
+        Evidence("smoke", [record | pack_results(results)]), "word_sense", TOKEN, TOKEN, masked="8"
     )
-    assert (found.value, found.over) == (
-        37.5,
-        "80 pairs, en-de, one seed alone, 100.0 % right, 50.0 % by chance",
-    )
+    assert (found.value, found.over) == (37.5, "80 pairs, en-de") and found.is_of_one_seed
+    assert str(found).endswith("one seed alone, 100.0 % right, 50.0 % by chance")
 
 
 @pytest.mark.parametrize(("scale", "pairs", "drop"), [("multi30k", 80, 37.5), ("tatoeba", 50, 0.0)])
@@ -266,18 +273,18 @@ def test_of_mucow_the_parts_that_the_paper_reports_count_without_the_corpus_trai
 ):
     """Of a hundred pairs 50 are of TED, 30 of Tatoeba, 20 of subtitles; without head 8 the first 50 are right, with it the first 80."""
     token = next(
-        arm
-        for arm in BOTH_WAYS
-        if arm.system == TOKEN.system and arm.config(scale).data.target == "en"
+        setting
+        for setting in BOTH_WAYS
+        if setting.system == TOKEN.system and setting.config(scale).data.target == "en"
     )
     record = contrastive_record(token, scale, "word_sense", 80, 50)
-    results = results_of(record)
+    results = contrastive_results(record)
     for result in results:
         result["items"]["origin"] = {
             "names": ["ted", "opensubs", "tatoeba"],
             "of": [0] * 50 + [2] * 30 + [1] * 20,
         }
-    evidence = Evidence(scale, [record | packed(results)])
+    evidence = Evidence(scale, [record | pack_results(results)])
     found = accuracy_difference(evidence, "word_sense", token, token, masked="8")
     assert (found.value, found.over.split(",")[0]) == (drop, f"{pairs} pairs")
     assert f"| word_sense | {pairs} |" in accuracy_by_type_table(
@@ -287,8 +294,8 @@ def test_of_mucow_the_parts_that_the_paper_reports_count_without_the_corpus_trai
 
 def test_pairs_of_two_suites_are_not_compared():
     records = [
-        contrastive_record(arm, "smoke", "word_sense", 80, 50, suite=arm.system)
-        for arm in (LEARNED, TOKEN)
+        contrastive_record(setting, "smoke", "word_sense", 80, 50, suite=setting.system)
+        for setting in (LEARNED, TOKEN)
     ]
     with pytest.raises(
         NotMeasured, match="contrastive pairs of 7Ftoken.1L and 8L: they were scored on two suites"
@@ -299,26 +306,26 @@ def test_pairs_of_two_suites_are_not_compared():
 def test_a_type_that_no_suite_has_is_named():
     evidence = evidence_at("multi30k")
     with pytest.raises(NotMeasured, match="contrastive pairs of 8L: mucow has none of compound"):
-        arm_with(evidence, "compound", LEARNED)
+        setting_with_pairs(evidence, "compound", LEARNED)
     with pytest.raises(
         NotMeasured, match="contrastive pairs of 7Ftoken.1L: mucow has none of word_sense"
     ):
         accuracy_difference(evidence, "word_sense", TOKEN, TOKEN, masked="8")
     with pytest.raises(NotMeasured, match="mucow has none of word_sense with distances"):
-        accuracies_by_distance(evidence, "word_sense", Arm(TOKEN.system, reverse=True))
+        accuracies_by_distance(evidence, "word_sense", Setting(TOKEN.system, reverse=True))
 
 
 def test_agreement_is_drawn_for_each_depth_that_was_measured():
-    arms = [
-        Arm(system, overrides)
+    settings = [
+        Setting(system, overrides)
         for system in ("8L", "7Ftoken+1L")
         for overrides in ((), ("model.decoder_layers=1",))
     ]
     evidence = Evidence(
         "multi30k",
         [
-            contrastive_record(arm, "multi30k", "subj_verb_agreement", 90, 60, distance=2)
-            for arm in arms
+            contrastive_record(setting, "multi30k", "subj_verb_agreement", 90, 60, distance=2)
+            for setting in settings
         ],
     )
     ((_, figure3),) = find_experiments("raganato2020.figure3")

@@ -1,4 +1,4 @@
-"""Tables of experiments: printed numbers that have no row of ours, and arms that have not been run yet."""
+"""Tables of experiments: printed numbers that have no row of ours, and settings that have not been run yet."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,24 +7,24 @@ import pytest
 from paper_records import damaged, heads_about, score_record, speed_records
 
 from repro.analysis.syntax import DIRECTIONS, RELATIONS
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.data.corpora import load_corpus
 from repro.errors import DamagedFileError
 from repro.papers import find_experiments
 from repro.papers.figures import accuracy_figure, entropy_figure, gap_figure
 from repro.papers.heads import divergence_table, entropy_table, relations_table
-from repro.papers.printed import printed, remarks
+from repro.papers.printed import printed_numbers, printed_remarks
 from repro.papers.pruned import PRUNED
 from repro.papers.raganato2020 import MASKS
-from repro.papers.report import experiment_section, missing
+from repro.papers.report import experiment_section, missing_records
 from repro.papers.speed import speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import length_table, mask_table, printed_table
 from repro.records.sentences import REFERENCE_WORDS
 from repro.records.stored import load_records
 
-BASE, HARD, ALL = Arm("base"), Arm("hc-sa"), Arm("hc-all")
+BASE, HARD, ALL = Setting("base"), Setting("hc-sa"), Setting("hc-all")
 BINS = (REFERENCE_WORDS, [0, 5, 1000], "reference words")
 
 
@@ -36,9 +36,9 @@ def evidence():
     )
 
 
-def about(arm: Arm, kind: str, **numbers) -> dict:
+def about(setting: Setting, kind: str, **numbers) -> dict:
     """Return what tables read of a record of a kind."""
-    return {"kind": kind, "config_digest": arm.config("smoke").digest()} | numbers
+    return {"kind": kind, "config_digest": setting.config("smoke").digest()} | numbers
 
 
 def text_of(name: str, evidence: Evidence) -> str:
@@ -73,7 +73,7 @@ def test_what_the_text_says_about_a_figure_stands_below_the_table(evidence):
 )
 def test_a_printed_number_has_the_digits_of_the_page(value, as_printed, expected):
     cell = replace(
-        printed("you2020", "Table 1")[0],
+        printed_numbers("you2020", "Table 1")[0],
         value=value,
         as_printed=as_printed,
         approx="plot" in expected,
@@ -82,13 +82,13 @@ def test_a_printed_number_has_the_digits_of_the_page(value, as_printed, expected
 
 
 def test_remarks_are_those_on_one_place():
-    assert [cell.value for cell in remarks("zeng2021", "Figure 3")] == [23.6, 1.2]
-    assert [cell.value for cell in remarks("voita2019", "Figure 7")] == [0.25, 0.15]
-    assert remarks("zeng2021", "Table 1") == [] == remarks("you2020", "Table")
+    assert [cell.value for cell in printed_remarks("zeng2021", "Figure 3")] == [23.6, 1.2]
+    assert [cell.value for cell in printed_remarks("voita2019", "Figure 7")] == [0.25, 0.15]
+    assert printed_remarks("zeng2021", "Table 1") == [] == printed_remarks("you2020", "Table")
 
 
 def test_a_number_that_was_read_off_a_plot_says_so():
-    row = printed_table(printed("zeng2021", "Figure 3 left")[:1]).split("\n")[-1]
+    row = printed_table(printed_numbers("zeng2021", "Figure 3 left")[:1]).split("\n")[-1]
     assert (
         row
         == "| batch size 20 | speed gain RAN-ALL over TransF | percent | WMT14 En-De | 15.5 (read off a plot) |"
@@ -125,7 +125,7 @@ def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
         "kind": "off_diagonal",
         "shares": {"encoder_self": halves, "decoder_self": halves[::-1]},
     }
-    scored = [record for arm in (BASE, HARD) for record in evidence.find("scores", arm)]
+    scored = [record for setting in (BASE, HARD) for record in evidence.find("scores", setting)]
     tables = text_of("you2020.figure6", Evidence("smoke", [*scored, shares])).split("\n\n")
     assert [part for part in tables if part.endswith(":")] == ["en to de:", "en to de:"]
     encoder, decoder = (part.split("\n") for part in tables if part.startswith("| tokens off"))
@@ -152,7 +152,7 @@ def test_figures_6_and_8_have_a_table_for_each_site_and_direction(evidence):
         text_of("you2020.figure6", Evidence("smoke", [*scored, shares]))
 
 
-# Arms that have not been run
+# Settings that have not been run
 
 
 def test_what_is_there_is_shown_and_the_rest_is_named_with_its_command(evidence):
@@ -163,16 +163,16 @@ def test_what_is_there_is_shown_and_the_rest_is_named_with_its_command(evidence)
     )
     assert "Still to run" not in text_of("you2020.figure1", evidence)
     ((_, experiment),) = find_experiments("zeng2021.figure3")
-    assert missing(experiment, evidence) == ["ran-all", "speed of base", "speed of ran-all"]
+    assert missing_records(experiment, evidence) == ["ran-all", "speed of base", "speed of ran-all"]
 
 
 def test_differences_by_length_need_the_first_system_and_one_more(evidence):
     assert (
         next(iter(gap_figure(evidence, (BASE, ALL, HARD), *BINS).values())).data[0].name == "hc-sa"
     )
-    for arms in ((ALL, BASE), (BASE, ALL)):
+    for settings in ((ALL, BASE), (BASE, ALL)):
         with pytest.raises(NotMeasured, match="hc-all"):
-            length_table(evidence, arms, *BINS)
+            length_table(evidence, settings, *BINS)
 
 
 def test_every_measure_shows_the_arms_that_have_it(evidence):

@@ -197,7 +197,7 @@ def test_replies_are_of_many_kinds_and_from_any_fact(pairs):
 
 @pytest.mark.parametrize("noun_class, article", [("animal", "an old"), ("thing", "an expensive")])
 def test_a_becomes_an(noun_class, article):
-    values = {minidialogue._one(Random(seed), noun_class) for seed in range(300)}
+    values = {minidialogue._draw_singular(Random(seed), noun_class) for seed in range(300)}
     assert any(value.startswith(article) for value in values)
     assert not any(re.match("a [aeiou]", value) for value in values)
 
@@ -307,10 +307,10 @@ def test_the_bootstrap_leaves_out_what_is_no_sum():
 @pytest.fixture
 def small_corpora(monkeypatch):
     monkeypatch.setattr(generated, "DEFAULT_SIZES", {"train": 300, "dev": 20, "test": 30})
-    for read_once in (catalogue._generated_pairs, corpora._load_once):
+    for read_once in (catalogue._generated_pairs, corpora._load_published_once):
         read_once.cache_clear()
     yield
-    for read_once in (catalogue._generated_pairs, corpora._load_once):
+    for read_once in (catalogue._generated_pairs, corpora._load_published_once):
         read_once.cache_clear()
 
 

@@ -116,7 +116,7 @@ def test_a_column_counts_characters_not_bytes(tmp_path) -> None:
 
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path) -> None:
     os.mkfifo(tmp_path / "train.en")
-    with pytest.raises(InputError, match=r"train.en: is no regular file. Fix: name a file of text"):
+    with pytest.raises(InputError, match=r"train.en: is not a regular file. Fix: name a text file"):
         read_lines(tmp_path / "train.en")
 
 
@@ -152,7 +152,7 @@ def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch,
         read_lines(tmp_path / "a.en")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    what = "a.en: expands to more than 100 times its size, which text does not. Fix: look into it; if it is meant so, unpack it with gunzip"
+    what = "a.en: expands to more than 100 times its size, which text does not. Fix: inspect it; if it is intended, unpack it with gunzip"
     assert str(caught.value) == what
     assert peak < 20 * always
 

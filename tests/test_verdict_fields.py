@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from paper_records import BASE, HARD, claim_of
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Check, Contrast, Judged, Verdict, better, not_worse
 from repro.claims.evidence import Evidence
-from repro.claims.verdict_fields import as_stored, as_verdict, faults_of, first_difference
+from repro.claims.settings import Setting
+from repro.claims.verdict_fields import as_stored, as_verdict, first_difference, verdict_faults
 from repro.files import write_json
 from repro.papers.heads import local_share
-from repro.papers.verdicts import TEST, claims_of, judge, load, of_scores, update
+from repro.papers.verdicts import TEST, claims_of, judge, load_verdicts, of_scores, update_verdicts
 from repro.presets import SCALES
 from repro.records.stored import load_records
 from repro.statistics.intervals import Estimate
@@ -69,7 +69,7 @@ def test_what_has_no_number_keeps_the_reason():
             line is not None
         )
         values = {"format": 2, "scale": "smoke", "verdicts": {"T-01": stored}}
-        assert next(faults_of(values), None) is None
+        assert next(verdict_faults(values), None) is None
     assert (missing.reason, void.reason) == (
         "base: not trained at smoke",
         "0 of 1 conditions hold, 0 fail; a number does not exist",
@@ -93,12 +93,12 @@ def test_a_difference_of_scores_that_knows_of_no_other_seed_decides_nothing():
     assert Judged.by_bounds(at_least[0], pairs).outcome == "holds" and pairs.is_of_one_seed
 
 
-def share(at_least: float = 0.6, arm: Arm = BASE, what: str = "a share") -> Check:
-    return Check(what, partial(local_share, arm=arm), (arm,), ("heads",), at_least=at_least)
+def share(at_least: float = 0.6, setting: Setting = BASE, what: str = "a share") -> Check:
+    return Check(what, partial(local_share, arm=setting), (setting,), ("heads",), at_least=at_least)
 
 
 def test_words_are_no_part_of_a_test():
-    named = Arm(HARD.system, HARD.overrides, label="other words")
+    named = Setting(HARD.system, HARD.overrides, label="other words")
     pairs = [
         (share(), share(what="another wording")),
         (not_worse(HARD, BASE, 1), not_worse(named, BASE, 1.0)),
@@ -111,11 +111,11 @@ def test_words_are_no_part_of_a_test():
     "other",
     [
         share(at_least=0.7),
-        share(arm=HARD),
+        share(setting=HARD),
         replace(share(), at_least=None, at_most=0.6),
         replace(share(), measures=()),
         replace(share(), number=partial(local_share, arm=HARD)),
-        replace(share(), number=partial(Evidence.seeds, arm=BASE)),
+        replace(share(), number=partial(Evidence.seeds, setting=BASE)),
     ],
 )
 def test_all_else_of_a_number_is_part_of_its_test(other):
@@ -126,7 +126,7 @@ def test_all_of_a_contrast_is_part_of_its_test():
     terms = ((1, HARD), (-1, BASE))
     others = [
         Contrast(((1, HARD), (-0.5, BASE)), 0.0),
-        Contrast(((1, HARD), (-1, Arm("sh-x"))), 0.0),
+        Contrast(((1, HARD), (-1, Setting("sh-x"))), 0.0),
         Contrast(((1, HARD), (-1, replace(BASE, overrides=("model.dropout=0.3",)))), 0.0),
         Contrast(terms, None, 0.0),
         Contrast(terms, 0.1),
@@ -149,15 +149,15 @@ def test_the_number_of_each_claim_has_a_name():
 def test_verdicts_that_say_the_same_are_not_written_anew(tmp_path, evidence):
     """Another processor adds up in another order; the file would change in the last digits."""
     claim = claim_of(better(HARD, BASE))
-    update(tmp_path, "smoke", [claim], evidence)
+    update_verdicts(tmp_path, "smoke", [claim], evidence)
     path = tmp_path / "claims" / "smoke.json"
     values = json.loads(path.read_bytes())
     values["verdicts"]["T-01"]["conditions"][0]["value"] += 1e-12
     write_json(path, values)
     written = path.read_bytes()
-    update(tmp_path, "smoke", [claim], evidence)
+    update_verdicts(tmp_path, "smoke", [claim], evidence)
     assert path.read_bytes() == written
-    update(tmp_path, "smoke", [claim_of(replace(better(HARD, BASE)))], evidence)
+    update_verdicts(tmp_path, "smoke", [claim_of(replace(better(HARD, BASE)))], evidence)
     assert path.read_bytes() == written
 
 
@@ -186,7 +186,7 @@ def test_an_edited_number_of_a_stored_verdict_is_named_by_verify(tmp_path, evide
     claim = claim_of(better(HARD, BASE))
     monkeypatch.setattr("repro.verify.verify.claims_of", lambda *_: [claim])
     monkeypatch.setattr("repro.verify.verify.Evidence", lambda *_: evidence)
-    update(tmp_path, "smoke", [claim], evidence)
+    update_verdicts(tmp_path, "smoke", [claim], evidence)
     assert verify_claims(tmp_path).faults == []
     path = tmp_path / "claims" / "smoke.json"
     values = json.loads(path.read_bytes())
@@ -229,4 +229,6 @@ def test_all_verdicts_are_what_they_were_before_claims_were_named_by_their_struc
         assert (verdict.status, digest) == (row["status"], row["sha256 of what was printed"]), (
             printed
         )
-        assert load(ROOT / "results", scale, split)[row["claim"]]["status"] == row["status"]
+        assert (
+            load_verdicts(ROOT / "results", scale, split)[row["claim"]]["status"] == row["status"]
+        )

@@ -6,17 +6,17 @@ from dataclasses import replace
 import pytest
 from paper_records import BASE, HARD, claim_of
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import POSITIVE, Check, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.errors import InputError
 from repro.papers.verdicts import (
     claims_of,
-    counts,
+    count_verdicts,
     judge,
-    load,
+    load_verdicts,
     side_by_side,
-    update,
+    update_verdicts,
     verdict_table,
 )
 from repro.statistics.intervals import (
@@ -36,7 +36,7 @@ def holding(value: bool) -> Check:
         ((holding(True), holding(False)), "partly"),
         ((holding(False), holding(False)), "not reproduced"),
         ((holding(True), Check("nothing", lambda _: math.nan, (), at_least=0)), "undecided"),
-        ((holding(True), not_worse(Arm("sh-x"), BASE, 1.0)), "not run"),
+        ((holding(True), not_worse(Setting("sh-x"), BASE, 1.0)), "not run"),
     ],
 )
 def test_a_verdict_combines_its_conditions(evidence, conditions, status):
@@ -80,7 +80,7 @@ def test_margins_decide(evidence):
 
 
 def test_what_is_missing_is_named(evidence):
-    verdict = claim_of(not_worse(Arm("sh-x"), BASE, 1.0)).judge(evidence)
+    verdict = claim_of(not_worse(Setting("sh-x"), BASE, 1.0)).judge(evidence)
     assert verdict.reason == "sh-x: not trained at smoke"
     with pytest.raises(NotMeasured, match="speed of base, seed 1: not measured at smoke"):
         evidence.one("speed", BASE)
@@ -88,63 +88,70 @@ def test_what_is_missing_is_named(evidence):
 
 def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):
     claim = claim_of(not_worse(HARD, BASE, 0.5))
-    before = update(tmp_path, "smoke", [claim], evidence)
+    before = update_verdicts(tmp_path, "smoke", [claim], evidence)
     moved = replace(claim, conditions=(not_worse(HARD, BASE, 5.0),))
     with pytest.raises(
         InputError, match="T-01: its test was changed after its result at smoke was known"
     ) as error:
-        update(tmp_path, "smoke", [moved], evidence)
+        update_verdicts(tmp_path, "smoke", [moved], evidence)
     assert "repro claims --scale smoke --discard T-01" in str(error.value)
-    assert load(tmp_path, "smoke")["T-01"]["status"] == before[0].status
-    assert update(tmp_path, "smoke", [moved], evidence, discard=["T-01"])[0].status == "reproduced"
+    assert load_verdicts(tmp_path, "smoke")["T-01"]["status"] == before[0].status
+    assert (
+        update_verdicts(tmp_path, "smoke", [moved], evidence, discard=["T-01"])[0].status
+        == "reproduced"
+    )
 
 
 def test_a_verdict_follows_its_evidence(tmp_path, evidence):
     claim = claim_of(not_worse(HARD, BASE, 5.0))
     for found, status in ((Evidence("smoke", []), "not run"), (evidence, "reproduced")):
-        update(tmp_path, "smoke", [claim], found)
-        assert load(tmp_path, "smoke")["T-01"]["status"] == status
+        update_verdicts(tmp_path, "smoke", [claim], found)
+        assert load_verdicts(tmp_path, "smoke")["T-01"]["status"] == status
 
 
 def test_only_what_is_judged_again_can_be_discarded(tmp_path, evidence):
-    update(
+    update_verdicts(
         tmp_path,
         "smoke",
         [claim for claim in claims_of("cui2019") if claim.name == "M-02"],
         evidence,
     )
-    update(tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
+    update_verdicts(tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
     with pytest.raises(InputError, match="--discard: unknown claim 'M-02'"):
-        update(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["M-02"])
-    assert "T-01" in load(tmp_path, "smoke")
+        update_verdicts(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["M-02"])
+    assert "T-01" in load_verdicts(tmp_path, "smoke")
     # of no paper: nothing else would ever take it away
-    update(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["T-01"])
-    assert "M-02" in load(tmp_path, "smoke") and "T-01" not in load(tmp_path, "smoke")
+    update_verdicts(tmp_path, "smoke", claims_of("you2020"), evidence, discard=["T-01"])
+    assert "M-02" in load_verdicts(tmp_path, "smoke") and "T-01" not in load_verdicts(
+        tmp_path, "smoke"
+    )
 
 
 def test_only_what_is_there_can_be_discarded(tmp_path, evidence):
     with pytest.raises(
         InputError, match="--discard: unknown claim 'T-02'. Fix: did you mean 'T-01'?"
     ):
-        update(
+        update_verdicts(
             tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence, discard=["T-02"]
         )
     with pytest.raises(InputError, match="nowhere: is no folder of results"):
-        update(tmp_path / "nowhere", "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence)
+        update_verdicts(
+            tmp_path / "nowhere", "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence
+        )
 
 
 def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
     """Else its test could be changed unseen while they are away."""
     claim = claim_of(not_worse(HARD, BASE, 0.5))
-    (verdict,) = update(tmp_path, "smoke", [claim], evidence)
+    (verdict,) = update_verdicts(tmp_path, "smoke", [claim], evidence)
     with pytest.raises(
         InputError,
         match=f"T-01: was {verdict.status} at smoke, and now it is not run: .*Fix: restore its records, or give",
     ):
-        update(tmp_path, "smoke", [claim], Evidence("smoke", []))
-    assert load(tmp_path, "smoke")["T-01"]["status"] == verdict.status
-    update(tmp_path, "smoke", [claim], Evidence("smoke", []), discard=["T-01"])
-    assert load(tmp_path, "smoke")["T-01"]["status"] == "not run"
+        update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", []))
+    assert load_verdicts(tmp_path, "smoke")["T-01"]["status"] == verdict.status
+    update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", []), discard=["T-01"])
+    assert load_verdicts(tmp_path, "smoke")["T-01"]["status"] == "not run"
 
 
 def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
@@ -170,9 +177,11 @@ def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
 
 
 def test_a_margin_may_move_before_its_result(tmp_path, evidence):
-    claim = claim_of(not_worse(Arm("sh-x"), BASE, 0.5))
-    update(tmp_path, "smoke", [claim], evidence)
-    update(tmp_path, "smoke", [replace(claim, conditions=(not_worse(HARD, BASE, 5.0),))], evidence)
+    claim = claim_of(not_worse(Setting("sh-x"), BASE, 0.5))
+    update_verdicts(tmp_path, "smoke", [claim], evidence)
+    update_verdicts(
+        tmp_path, "smoke", [replace(claim, conditions=(not_worse(HARD, BASE, 5.0),))], evidence
+    )
 
 
 def test_what_was_not_reproduced_comes_first(evidence):
@@ -183,7 +192,7 @@ def test_what_was_not_reproduced_comes_first(evidence):
     verdicts = [claim.judge(evidence) for claim in claims]
     lines = verdict_table(claims, verdicts).splitlines()[2:]
     assert [line.split(" | ")[0] for line in lines] == ["| B-01", "| A-01"]
-    assert counts(verdicts)["not reproduced"] == 1
+    assert count_verdicts(verdicts)["not reproduced"] == 1
 
 
 def test_verdicts_of_two_scales_stand_side_by_side_and_a_scale_without_one_says_so(evidence):

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from paper_records import translations
 
-from repro.contrastive.scoring import _stored
+from repro.contrastive.scoring import _accuracies_as_json
 from repro.errors import InputError
-from repro.measures.contrastive import results_of
+from repro.measures.contrastive import contrastive_results
 from repro.papers.pruned import shape_of
 from repro.presets import resolve
 from repro.records.manifest import write_manifest
@@ -148,8 +148,8 @@ def swap_types(record: Record) -> None:
         "type",
         lambda types: types.__setitem__(slice(None), [other.get(of, of) for of in types]),
     )
-    for result, whole in zip(record["results"], results_of(record), strict=True):
-        result["accuracy"] = _stored(whole)
+    for result, whole in zip(record["results"], contrastive_results(record), strict=True):
+        result["accuracy"] = _accuracies_as_json(whole)
 
 
 def drop_a_head(record: Record) -> None:
@@ -203,7 +203,7 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
         lambda r: r.update(split="tset"),
         "minigerman: has no split 'tset'. Fix: did you mean 'test'?",
     ),
-    ("scores", lambda r: r["training"].update(update=351), "update 351 is none of a training of "),
+    ("scores", lambda r: r["training"].update(update=351), "update 351 cannot end a training of "),
     (
         "scores",
         lambda r: r["training"].update(update=400),
@@ -214,17 +214,17 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
         lambda r: r["training"].update(averaged=50),
         "averaged checkpoints: stored 50, derived ",
     ),
-    ("maps", lambda r: r["source"].pop(), "maps of encoder_self, layer 1: are no weights of "),
+    ("maps", lambda r: r["source"].pop(), "maps of encoder_self, layer 1: are not weights of "),
     ("maps", lambda r: r["weights"]["cross"].pop(), "maps of cross: has "),
     (
         "maps",
         lambda r: r["weights"]["cross"][0][0][0].__setitem__(0, -0.5),
-        "maps of cross, layer 1: are no weights of ",
+        "maps of cross, layer 1: are not weights of ",
     ),
     (
         "maps",
         lambda r: r["weights"]["decoder_self"][0][0][0].__setitem__(0, 1.01),
-        "maps of decoder_self, layer 1: are no weights of ",
+        "maps of decoder_self, layer 1: are not weights of ",
     ),
     (
         "off_diagonal",
@@ -272,7 +272,7 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
     (
         "contrastive",
         lambda r: r["results"][1]["suite"].update(sha256="0"),
-        "pairs: are others than those of minigerman",
+        "pairs: differ from those of minigerman",
     ),
     (
         "contrastive",
@@ -581,7 +581,7 @@ def test_one_model_that_is_given_out_as_two_seeds_is_named(tmp_path, stored):
     assert checked(tmp_path) == []
     copied = second | {name: first[name] for name in ("tables", "scores", "decoding")}
     publish(copied, tmp_path)
-    line = f"{copied['run']}, scores test: has the translations of {first['run']}, word for word: it is no seed of its own"
+    line = f"{copied['run']}, scores test: has the translations of {first['run']}, word for word: it is not a separate seed"
     assert checked(tmp_path) == [line]
     for record in (first, second):
         record = record | translations(["Ja ."] * 1000)

@@ -174,8 +174,7 @@ def test_a_large_explorer_stays_small_in_a_notebook(translator, monkeypatch):
 
 PEAK = """
 import re
-from repro import gallery
-from repro.core.decoding import SearchConfig, Translator
+from repro import SearchConfig, gallery, load_translator
 from repro.widgets import Explorer
 explorer = Explorer(load_translator(gallery.load("base")), "dog " * 400, SearchConfig(beam=2))
 assert len(explorer.maps.source) == 401, explorer.maps.source

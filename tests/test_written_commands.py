@@ -12,7 +12,13 @@ from repro.cli.papers import _asked_for
 from repro.presets import SCALES, SYSTEMS
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "tutorials/projects.md"]
+PAGES = [
+    "docs/adding-a-variant.md",
+    "docs/data.md",
+    "docs/papers.md",
+    "docs/running.md",
+    "tutorials/projects.md",
+]
 COMMANDS = sorted(
     (page, line.partition("  #")[0].rstrip())
     for page in PAGES

@@ -7,7 +7,7 @@ from types import ModuleType
 import torch
 from torch import nn
 
-from repro.core import attention
+from repro.core.attention import variants
 from repro.core.attention.base import AttentionWeights, Stack
 from repro.core.attention.dot_product import DotProduct
 from repro.core.attention.masks import masked_softmax
@@ -247,4 +247,4 @@ def register(monkeypatch, name: str) -> None:
 
     module.build = build_with_option if make is LeaksWhenAsked else build
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(attention.VARIANTS, name, module.__name__)
+    monkeypatch.setitem(variants.VARIANTS, name, module.__name__)

@@ -1,4 +1,4 @@
-"""Tools that look inside a trained model.
+"""Look inside a trained model: attention weights, heads, syntax, relevance, ablation.
 
     weights     collect_weights, read, entropy, jensen_shannon
     heads       measure_heads, HeadSums, RADIUS, head_roles

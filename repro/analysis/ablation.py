@@ -1,18 +1,16 @@
-r"""Ablation: what a trained model loses when factors are laid over some of its heads.
+r"""Ablation: measure what a trained model loses when some of its heads are masked or scaled.
 
 Michel, Levy, Neubig: Are Sixteen Heads Really Better than One?, NeurIPS 2019, sections 2.3 (masks)
-    and 3.2 (one head at a time).
-https://arxiv.org/abs/1905.10650
+and 3.2 (one head at a time). https://arxiv.org/abs/1905.10650
 
     MHAtt(x, q) = sum_h xi_h Att_h(x, q),    xi_h = 0 masks head h, 1 leaves it alone
 
-Paper -> here: xi -> `factors`, which become `head_scale` of `attention/multihead.py`; the BLEU of
-Table 1 -> `HeadEffect`, which has the first metric of the task: BLEU of translations and replies,
+Paper -> here: xi -> `factors`, which become `head_scale` of `core/attention/multihead.py`; the BLEU
+of Table 1 -> `HeadEffect`, with the first metric of the task: BLEU of translations and replies,
 ROUGE-1 of summaries. Layers and heads are counted from 0 (the papers count from 1).
 
-Differs from the paper: a factor may be any number, the 0.5 of a rescaled head as well as the 0 of a
-    masked one; and the p-value is that
-of `evaluation.paired_bootstrap`. It holds for one head looked at by itself: among 100 heads that do
+Differs from the paper: a factor may be any number, such as 0.5 for a rescaled head. The p-value is
+that of `comparing.paired_bootstrap`. It is valid for one head by itself: among 100 heads that do
 nothing, about five have p < 0.05.
 """
 
@@ -33,7 +31,7 @@ from repro.data.corpora import Task
 from repro.errors import InputError, check_kind, did_you_mean, shortened
 from repro.statistics.comparing import Comparison, paired_bootstrap
 
-HEADS = "give a list of (site, layer, head), as in [('cross', 0, 1)]"
+HEADS_FIX = "give a list of (site, layer, head), as in [('cross', 0, 1)]"
 
 
 class Head(NamedTuple):
@@ -45,7 +43,11 @@ class Head(NamedTuple):
 
 
 class HeadEffect(NamedTuple):
-    """What a change to one head did to a metric: the new score, its difference from the whole model's, 95 % interval and p of that."""
+    """Effect of a change to one head on a metric.
+
+    `score` is that of the changed model, `difference` is it minus that of the whole model. `low`,
+    `high` (95 % interval) and `p` belong to the difference.
+    """
 
     site: str
     layer: int
@@ -63,27 +65,31 @@ class HeadEffect(NamedTuple):
 def scaled_heads(
     model: Transformer, factors: Mapping[tuple[str, int], Sequence[float] | Tensor]
 ) -> Iterator[None]:
-    """Lay factors over heads, on top of those that are there already; afterwards, or after an error, put back what was there.
+    """Multiply the outputs of heads by factors within a block, then restore the former factors.
+
+    Existing factors are multiplied; they are restored after an error too.
 
     Args:
         model: changed in place.
-        factors: one factor a head, `(num_heads,)`, by (site, layer). A tensor may require
+        factors: one factor per head, `(num_heads,)`, by (site, layer). A tensor may require
             gradients.
 
     Raises:
-        InputError: a site or layer that the model does not have, not one factor a head, or a factor
-            that is not finite.
+        InputError: an unknown site or layer, a wrong number of factors, or a factor that is not
+            finite.
     """
-    laid, like = [], next(model.parameters())  # an 8-bit projection has no weights to ask
+    # An 8-bit projection has no weights with a data type and device, so ask the model.
+    laid, like = [], next(model.parameters())
     for (site, layer), row in factors.items():
         attention = attention_at(model, site, layer)
         row = torch.as_tensor(row, dtype=like.dtype, device=like.device)
         if row.shape != (attention.weights.num_heads,) or not row.isfinite().all():
-            what = f"{row.tolist()} is not one finite factor for each of {attention.weights.num_heads} heads"
+            num_heads = attention.weights.num_heads
+            what = f"{row.tolist()} is not one finite factor for each of {num_heads} heads"
             raise InputError(
                 f"{site} layer {layer}", what, "give 0 to mask a head, 1 to leave it alone"
             )
-        # A view: a Parameter itself would become one of the model's.
+        # A view, because a Parameter itself would become a parameter of the model.
         laid.append(
             (
                 attention,
@@ -111,28 +117,29 @@ def ablate(
     hyps: list[str] | None = None,
     task: Task = "translation",
 ) -> list[Comparison]:
-    """Translate with the factor laid over a set of heads, and compare with the whole model.
+    """Translate with some heads scaled, and compare the scores with those of the whole model.
 
     Args:
         translator: a trained model.
         sources, refs: the test set, detokenised.
         target: language code of the references.
-        heads: (site, layer, head) each, counted from 0, at any site.
-        factor: of all these heads; 0 masks them.
-        search: how to search.
-        hyps: what the whole model makes of `sources` with the same search; default: translate them.
+        heads: (site, layer, head) of each, counted from 0, at any site.
+        factor: for all these heads; 0 masks them.
+        search: options of the search.
+        hyps: the outputs of the whole model for `sources` with the same search; by default they
+            are translated here.
         task: what `refs` are to `sources`; it decides the metrics, see `metrics.METRICS`.
 
     Returns:
-        What `paired_bootstrap` says of every metric of the task; the whole model is `first`, the
-        changed one `second`.
+        A `Comparison` for every metric of the task; the whole model is `first`, the changed one
+        `second`.
 
     Raises:
-        InputError: a head that the model does not have, a factor that is not finite, lines that do
-            not match, or an unknown task.
+        InputError: an unknown head, a factor that is not finite, unequal numbers of lines, or an
+            unknown task.
     """
     check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
-    with scaled_heads(translator.model, _factors(translator.model, heads, factor)):
+    with scaled_heads(translator.model, _factors_by_layer(translator.model, heads, factor)):
         changed = translator.translate(sources, search)
     hyps = translator.translate(sources, search) if hyps is None else hyps
     return paired_bootstrap(hyps, changed, refs, target, task=task)
@@ -149,18 +156,18 @@ def leave_one_out(
     quiet: bool = False,
     task: Task = "translation",
 ) -> list[HeadEffect]:
-    """Change every head of some sites, one at a time, and compare the first metric of the task with the whole model's.
+    """Scale every head of some sites, one at a time, and compare the task's first metric.
 
     Args:
         translator, sources, refs, target, factor, search, task: see `ablate`.
-        sites: where; a layer without attention is passed over.
+        sites: which sites; layers without attention are skipped.
         quiet: no progress bar.
 
     Returns:
-        One row a head, in the order of sites, layers and heads.
+        One row per head, in the order of sites, layers and heads.
 
     Raises:
-        InputError: an unknown site or task, or lines that do not match.
+        InputError: an unknown site or task, or unequal numbers of lines.
     """
     heads = [head for site in sites for head in heads_of(translator.model, site)]
     hyps = translator.translate(sources, search)
@@ -189,7 +196,7 @@ def heads_of(model: Transformer, site: str) -> list[Head]:
     Raises:
         InputError: an unknown site.
     """
-    layers = enumerate(_layers(model, site))
+    layers = enumerate(_site_layers(model, site))
     return [
         Head(site, i, head)
         for i, found in layers
@@ -201,10 +208,14 @@ def heads_of(model: Transformer, site: str) -> list[Head]:
 def without_in_every_layer(
     heads: Sequence[Head], number: int
 ) -> dict[tuple[str, int], list[float]]:
-    """Return the factors, as `scaled_heads` takes them, that mask the head of this number in all layers of the given heads.
+    """Return the factors for `scaled_heads` that mask one head number in all layers.
 
-    So Raganato et al. 2020 leave out a fixed pattern, which is the same head of every layer (Tables
-    4 and 6).
+    Raganato et al. 2020 leave out a fixed pattern in this way: it is the same head of every layer
+    (Tables 4 and 6).
+
+    Args:
+        heads: all heads of these layers.
+        number: the head to mask in each of them, counted from 0.
     """
     factors: dict[tuple[str, int], list[float]] = {}
     for head in heads:
@@ -218,7 +229,7 @@ def attention_at(model: Transformer, site: str, layer: int) -> MultiHeadAttentio
     Raises:
         InputError: the model has none there.
     """
-    layers = _layers(model, site)
+    layers = _site_layers(model, site)
     if layer not in range(len(layers)):
         raise InputError(
             f"{site} layer {layer}",
@@ -237,24 +248,24 @@ def attention_at(model: Transformer, site: str, layer: int) -> MultiHeadAttentio
     return attention
 
 
-def _layers(model: Transformer, site: str) -> list[MultiHeadAttention | None]:
+def _site_layers(model: Transformer, site: str) -> list[MultiHeadAttention | None]:
     sites = model.attentions()
     if site not in sites:
         raise InputError("site", f"unknown site '{site}'", did_you_mean(site, sites))
     return sites[site]
 
 
-def _factors(
+def _factors_by_layer(
     model: Transformer, heads: Iterable[tuple[str, int, int]], factor: float
 ) -> dict[tuple[str, int], list[float]]:
-    """Return one factor a head by (site, layer): the given one for the given heads, 1 for their neighbours."""
+    """Return one factor per head by (site, layer): `factor` for the given heads, else 1."""
     if not math.isfinite(factor):
         raise InputError("factor", f"found {factor}", "give a finite number: 0 masks a head")
     factors: dict[tuple[str, int], list[float]] = {}
-    check_kind("heads", heads, HEADS, Iterable)
+    check_kind("heads", heads, HEADS_FIX, Iterable)
     for place in heads:
         if not isinstance(place, tuple | list) or len(place) != 3:
-            raise InputError("heads", f"found {shortened(repr(place), 60)} for a head", HEADS)
+            raise InputError("heads", f"found {shortened(repr(place), 60)} for a head", HEADS_FIX)
         site, layer, head = place
         num_heads = attention_at(model, site, layer).weights.num_heads
         if head not in range(num_heads):

@@ -1,4 +1,4 @@
-r"""What the heads of a model do, summed over a corpus batch by batch: where they point, how firmly, and how alike layers are.
+r"""Measure what the heads of a model do over a corpus: direction, confidence, entropy, divergence.
 
 - Voita et al.: Analyzing Multi-Head Self-Attention, ACL 2019, sections 4 (confidence), 5.1
   (positional heads), 5.3 (rare words). https://arxiv.org/abs/1905.09418
@@ -7,34 +7,36 @@ r"""What the heads of a model do, summed over a corpus batch by batch: where the
 - Zeng et al.: Recurrent Attention for Neural Machine Translation, EMNLP 2021, equation 5 and
   Figures 4, 5, 7 (entropy, histogram, divergence of layers).
 
-    confidence = mean_i max_j w[i, j]        distance = mean_i |argmax_j w[i, j] - i|        entropy = mean_i -sum_j w[i, j] ln w[i, j]
+    confidence = mean_i max_j w[i, j]
+    distance = mean_i |argmax_j w[i, j] - i|
+    entropy = mean_i -sum_j w[i, j] ln w[i, j]
 
-A head points from a query to the key of its largest weight, the first of them where several are
-equal. `offset` is key minus query position, in tokens; of cross attention too, where the query at 0
-is the start mark. The logarithm is natural.
+A head points from a query to the key of its largest weight, or to the first of several equal ones.
+`offset` is key minus query position, in tokens. In cross attention too, the query at 0 is the start
+mark. The logarithm is natural.
 
-Where the papers are silent:
+Choices where the papers are silent:
 
 1. The end mark is dropped as key, without renormalising, and as query, wherever a head points.
-    Entropy, histogram and divergence keep it.
-2. A row that is zero on every key points nowhere: a miss in every share, left out of mean offset
-    and distance, of entropy and divergence. Its largest weight, 0, counts in the confidence.
+   Entropy, histogram and divergence keep it.
+2. A row that is zero on every key points nowhere. It is a miss in every share, and is left out of
+   mean offset and distance, of entropy and divergence. Its largest weight, 0, counts in the
+   confidence.
 3. Rows that do not sum to one (Gaussian densities, zero rows) are normalized for entropy and
-    divergence only. Confidence and histogram take weights as they are.
+   divergence only. Confidence and histogram take the raw weights.
 4. A share at a relative position counts only the queries that have a visible token there.
 5. The rarest tokens of a sentence are types, ranked by their count on that side of the training
-    data (both languages share one vocabulary here, in the paper each has its own), a higher id last
-    where counts are equal; all their places count. The start mark is in no text and never rare. A
-    subword is a token: a rare word may be made of frequent ones.
-6. The divergence of two layers is that of their weights averaged over heads, query by query: heads
-    of different layers are no pairs.
+   data. At equal counts, a higher id is rarer. (Here both languages share one vocabulary, in the
+   paper each has its own.) All places of a type count. The start mark occurs in no text and is
+   never rare. A subword is a token: a rare word may consist of frequent ones.
+6. The divergence of two layers is that of their weights averaged over heads, query by query,
+   because heads of different layers have no natural pairs.
 7. A token is off-diagonal (`off_diagonal` of `rows.py`) by its weights averaged over all heads and
-    layers of the site.
+   layers of the site.
 8. The start mark counts as a query of the decoder, also in self-attention, where it can only look
-    at itself: a distance and an entropy of 0 and a weight of 1 for each sentence, in every system
-    alike.
-9. A head is a rare-word head if it points to one of the two rarest tokens more than half of the
-    time, as theirs does (section 5.3).
+   at itself. So every system has a distance and an entropy of 0 and a weight of 1 per sentence.
+9. A head is a rare-word head if more than half of the queries point to one of the two rarest
+   tokens, as in the paper (section 5.3).
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,14 +46,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from repro.analysis.reading import at_least_one
+from repro.analysis.reading import require_batches
 from repro.analysis.rows import (
     entropy,
     is_token,
     jensen_shannon,
     mean_over_heads,
     offsets,
-    point,
+    strongest_keys,
     visible_pairs,
 )
 from repro.analysis.weights import collect_weights
@@ -60,31 +62,32 @@ from repro.core.transformer import Transformer
 from repro.errors import InputError
 
 RADIUS = 10  # tokens; larger offsets count in the means only
-NUM_BINS = 20  # of the weights, equally wide from 0 to 1; a density above 1 counts in the last
+NUM_BINS = 20  # bins of weights, equally wide from 0 to 1; a density above 1 counts in the last
 POSITIONAL_SHARE = 0.9  # Voita et al. 2019, section 5.1
 RARE_SHARE = 0.5
-MOST_FREQUENT = 500  # tokens that are not rare; section 5.3
+MOST_FREQUENT = 500  # this many tokens are never rare; section 5.3
 
 
 @dataclass(frozen=True)
 class HeadStatistics:
-    """The heads of one site. Arrays are `(num_layers, num_heads)` unless said, as wide as the layer with most heads.
+    """Statistics of the heads of one site.
 
-    Where a layer lacks the sublayer, or has fewer heads, means and shares are NaN and counts are 0.
+    Arrays are `(num_layers, num_heads)` unless stated, as wide as the layer with most heads. For
+    missing sublayers and heads, means and shares are NaN and counts are 0.
 
     Args:
-        num_queries: queries counted, without end marks; all means and shares of pointing are over
+        num_queries: number of queries, without end marks; means and shares of pointing are over
             these.
         confidence: mean of the largest weight.
         offset, distance: mean of the signed and of the absolute offset, in tokens.
-        offsets: how many queries point to each offset from -RADIUS to RADIUS, `(num_layers,
+        offsets: number of queries that point to each offset from -RADIUS to RADIUS, `(num_layers,
             num_heads, 2 * RADIUS + 1)`.
-        available: how many queries have a visible token at that offset, `(2 * RADIUS + 1,)`.
+        available: number of queries with a visible token at each offset, `(2 * RADIUS + 1,)`.
         rarest, two_rarest: share of queries that point to the rarest, or to one of the two rarest,
             tokens of their sentence; NaN without token counts, or if no sentence has a rare token.
-        rare_queries: how many queries these two shares are of.
+        rare_queries: number of queries in these two shares.
         entropy: mean, in nats.
-        histogram: how many weights are in each bin, `(num_layers, num_heads, NUM_BINS)`.
+        histogram: number of weights in each bin, `(num_layers, num_heads, NUM_BINS)`.
         divergence: mean Jensen-Shannon divergence between layers, in nats, at most ln 2,
             `(num_layers, num_layers)`.
     """
@@ -104,19 +107,19 @@ class HeadStatistics:
 
     @property
     def main_offset(self) -> np.ndarray:
-        """The offset within RADIUS that most queries point to, of equal ones the nearest; NaN where none does."""
+        """The most frequent offset within RADIUS, the nearest of equal ones; NaN without any."""
         return np.where(self.offsets.any(axis=-1), self._main_place() - RADIUS, np.nan)
 
     @property
     def positional(self) -> np.ndarray:
-        """The share of queries that point to the main offset, among those that have a token there; NaN without one."""
+        """Share of queries that point to the main offset, of those with a token there; or NaN."""
         place = self._main_place()
         hits = np.take_along_axis(self.offsets, place[..., None], axis=-1)[..., 0]
-        return np.where(hits > 0, _mean(hits, self.available[place]), np.nan)
+        return np.where(hits > 0, _mean_or_nan(hits, self.available[place]), np.nan)
 
     def _main_place(self) -> np.ndarray:
-        # A head on the first token points to every offset once a sentence. At the farthest ones
-        # that is every query there is.
+        # A head on the first token points to every offset once per sentence. The farthest offsets
+        # have no other queries, so its share would be highest there.
         nearest_first = np.array(
             sorted(range(2 * RADIUS + 1), key=lambda place: abs(place - RADIUS))
         )
@@ -124,14 +127,14 @@ class HeadStatistics:
 
 
 class HeadSums:
-    """What `HeadStatistics` are made from: sums over sentences, of a size that does not depend on how many there were.
+    """Sums over sentences for `HeadStatistics`, of a size independent of the number of sentences.
 
     Args:
         site: `encoder_self`, `decoder_self` or `cross`.
         num_heads: of each layer, 0 where the sublayer is missing.
-        token_counts: how often each id occurs in the training data, on the side of the keys,
-            `(vocab,)`; only the shares of rare words need it.
-        most_frequent: how many ids are too frequent to be rare, in the rarest token of a sentence.
+        token_counts: count of each id in the training data, on the side of the keys, `(vocab,)`;
+            only the shares of rare words need it.
+        most_frequent: this many ids are too frequent to be the rarest token of a sentence.
     """
 
     def __init__(
@@ -176,8 +179,8 @@ class HeadSums:
         visible = visible_pairs(self.site, query_ids, key_ids, end_mark=True)
         rare = None if self.ranks is None else self._rare_tokens(key_ids, pairs)
         distances = offsets(pairs)[pairs]
-        self.available += _count(distances[distances.abs() <= RADIUS] + RADIUS, 2 * RADIUS + 1)
-        # A variant that looks at no token returns one matrix for the whole batch.
+        self.available += _bin_counts(distances[distances.abs() <= RADIUS] + RADIUS, 2 * RADIUS + 1)
+        # A variant that ignores the words returns one matrix for the whole batch.
         present = {
             i: weights.double().expand(len(query_ids), -1, -1, -1)
             for i, weights in enumerate(layers)
@@ -185,29 +188,29 @@ class HeadSums:
         }
         for layer, weights in present.items():
             self._add_pointing(layer, weights, pairs, rare)
-            self._add_shape(layer, weights, visible)
+            self._add_entropy_and_histogram(layer, weights, visible)
         self._add_divergence(
             {layer: mean_over_heads(weights, visible) for layer, weights in present.items()}
         )
 
     def statistics(self) -> HeadStatistics:
-        """Return the means over all that was added."""
+        """Return the means over everything added so far."""
         sums = self.sums
         shares = {
-            name: _mean(np.where(sums["queries"] > 0, sums[name], np.nan), self.rare_queries)
+            name: _mean_or_nan(np.where(sums["queries"] > 0, sums[name], np.nan), self.rare_queries)
             for name in ("rarest", "two_rarest")
         }
         return HeadStatistics(
             num_queries=int(sums["queries"].max(initial=0)),
-            confidence=_mean(sums["largest"], sums["queries"]),
-            offset=_mean(sums["offset"], sums["points"]),
-            distance=_mean(sums["distance"], sums["points"]),
+            confidence=_mean_or_nan(sums["largest"], sums["queries"]),
+            offset=_mean_or_nan(sums["offset"], sums["points"]),
+            distance=_mean_or_nan(sums["distance"], sums["points"]),
             offsets=self.offsets.copy(),
             available=self.available.copy(),
             rare_queries=self.rare_queries,
-            entropy=_mean(sums["entropy"], sums["rows"]),
+            entropy=_mean_or_nan(sums["entropy"], sums["rows"]),
             histogram=self.histogram.copy(),
-            divergence=_mean(self.divergence, self.compared),
+            divergence=_mean_or_nan(self.divergence, self.compared),
             **shares,
         )
 
@@ -218,7 +221,7 @@ class HeadSums:
     def _add_pointing(
         self, layer: int, weights: Tensor, pairs: Tensor, rare: tuple[Tensor, Tensor, Tensor] | None
     ) -> None:
-        keys, largest = point(weights, pairs)  # (batch, num_heads, query_len)
+        keys, largest = strongest_keys(weights, pairs)  # (batch, num_heads, query_len)
         points = largest > 0
         moves = (keys - torch.arange(keys.shape[2], device=keys.device)).where(points, 0)
         self._add("queries", layer, pairs.any(dim=2)[:, None].expand_as(keys))
@@ -228,7 +231,7 @@ class HeadSums:
         self._add("distance", layer, moves.abs())
         for head in range(keys.shape[1]):
             near = moves[:, head][points[:, head] & (moves[:, head].abs() <= RADIUS)]
-            self.offsets[layer, head] += _count(near + RADIUS, 2 * RADIUS + 1)
+            self.offsets[layer, head] += _bin_counts(near + RADIUS, 2 * RADIUS + 1)
         if rare is not None:
             rarest, two_rarest, queries = rare
             for name, tokens in (("rarest", rarest), ("two_rarest", two_rarest)):
@@ -236,7 +239,12 @@ class HeadSums:
                 self._add(name, layer, hits & points & queries[:, None])
 
     def _rare_tokens(self, key_ids: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return which keys are the rarest token and one of the two rarest, and which queries of sentences with a rare token see it."""
+        """Find the rare keys of each sentence.
+
+        Returns:
+            Which keys are the rarest token, which are one of the two rarest, `(batch, key_len)`,
+            and which queries see a rarest token, `(batch, query_len)`.
+        """
         assert self.ranks is not None
         ranks = self.ranks.to(key_ids.device)[key_ids].where(is_token(key_ids), -1)
         highest = ranks.amax(dim=1, keepdim=True)
@@ -246,13 +254,13 @@ class HeadSums:
         self.rare_queries += int(queries.sum())
         return rarest, ranks >= second, queries
 
-    def _add_shape(self, layer: int, weights: Tensor, visible: Tensor) -> None:
+    def _add_entropy_and_histogram(self, layer: int, weights: Tensor, visible: Tensor) -> None:
         entropies = entropy(weights.where(visible[:, None], 0.0))
         self._add("rows", layer, entropies.isfinite())
         self._add("entropy", layer, entropies.nan_to_num())
         bins = (weights * NUM_BINS).long().clamp(max=NUM_BINS - 1)
         for head in range(weights.shape[1]):
-            self.histogram[layer, head] += _count(bins[:, head][visible], NUM_BINS)
+            self.histogram[layer, head] += _bin_counts(bins[:, head][visible], NUM_BINS)
 
     def _add_divergence(self, layers: dict[int, Tensor]) -> None:
         for a, first in layers.items():
@@ -274,12 +282,12 @@ def measure_heads(
         model: in evaluation mode, on the device of the batches.
         batches: source ids `(batch, src_len)` and target ids after the start mark `(batch,
             tgt_len)`.
-        token_counts: how often each id occurs in the training data, source and target, `(vocab,)`
-            each; for the shares of rare words.
+        token_counts: count of each id in the training data, source and target, `(vocab,)` each;
+            for the shares of rare words.
         most_frequent: see `HeadSums`.
 
     Raises:
-        InputError: if the token counts are not one for each id of the model, or there is no batch.
+        InputError: token counts of another vocabulary, or no batch.
     """
     vocab_size = model.source_embedding.num_embeddings
     for counts in token_counts or ():
@@ -298,7 +306,7 @@ def measure_heads(
         site: HeadSums(site, num_heads, counts_of_keys[site], most_frequent)
         for site, num_heads in model.num_heads().items()
     }
-    for src, tgt_in in at_least_one(batches):
+    for src, tgt_in in require_batches(batches):
         ids = {"encoder_self": (src, src), "decoder_self": (tgt_in, tgt_in), "cross": (tgt_in, src)}
         for site, layers in collect_weights(model, src, tgt_in)._asdict().items():
             sums[site].update(layers, *ids[site])
@@ -308,11 +316,13 @@ def measure_heads(
 def head_roles(
     statistics: HeadStatistics, syntactic: np.ndarray | None = None
 ) -> list[list[tuple[str, ...]]]:
-    """Return what each head does, by layer: `positional`, `syntactic`, `rare`, several of them, or `unknown`; () for a missing head.
+    """Return the roles of each head by layer: `positional`, `syntactic` and `rare`, or `unknown`.
+
+    Missing heads have no role, ().
 
     Args:
         statistics: of the site.
-        syntactic: bool, `(num_layers, num_heads)`, from `analysis.syntax`; None = not looked at.
+        syntactic: bool, `(num_layers, num_heads)`, from `analysis.syntax`; None = not measured.
     """
     syntactic = np.zeros_like(statistics.confidence) if syntactic is None else syntactic
     found = {
@@ -331,7 +341,7 @@ def head_roles(
 
 
 def frequency_ranks(token_counts: Sequence[int] | np.ndarray) -> Tensor:
-    """Return the rank of each id by falling count, 0 = the most frequent, `(vocab,)`; the start mark comes before all."""
+    """Return the rank of each id by count, `(vocab,)`: 0 = most frequent, -1 = the start mark."""
     order = np.argsort(-np.asarray(token_counts), kind="stable")
     ranks = torch.empty(len(order), dtype=torch.long)
     ranks[torch.from_numpy(order)] = torch.arange(len(order))
@@ -339,10 +349,10 @@ def frequency_ranks(token_counts: Sequence[int] | np.ndarray) -> Tensor:
     return ranks
 
 
-def _count(values: Tensor, num_values: int) -> np.ndarray:
+def _bin_counts(values: Tensor, num_values: int) -> np.ndarray:
     return torch.bincount(values, minlength=num_values).cpu().numpy()
 
 
-def _mean(sums: np.ndarray, counts: np.ndarray | int) -> np.ndarray:
+def _mean_or_nan(sums: np.ndarray, counts: np.ndarray | int) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         return np.divide(sums, counts)  # 0 / 0, nothing to average, is NaN

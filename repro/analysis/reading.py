@@ -1,4 +1,4 @@
-"""One sentence as a trained model reads and translates it: tokens, weights, the probability of each word, and what a change changed."""
+"""Read one sentence with a trained model: tokens, attention weights, probability of each word."""
 
 import difflib
 import itertools
@@ -20,7 +20,10 @@ START_MARK, END_MARK = "(start)", "(end)"
 
 
 class Word(NamedTuple):
-    """A word of a translation and its probability: the product of those of its subwords, given the source and all before them."""
+    """A word of a translation and its probability, given the source and all words before it.
+
+    It is the product of the probabilities of its subwords.
+    """
 
     text: str
     probability: float
@@ -29,10 +32,10 @@ class Word(NamedTuple):
 class Reading(NamedTuple):
     """A sentence and its translation.
 
-    `source` are the tokens that the encoder sees; `target` those that the decoder reads, the start
-    mark first, so that target token t is the query that predicts token t + 1. `src` and `tgt_in`
-    are their ids, `(1, len)`. `unknown` counts the characters of the sentence that the model has
-    never seen.
+    `source` holds the tokens that the encoder reads. `target` holds those that the decoder reads,
+    with the start mark first: target token t is the query that predicts token t + 1. `src` and
+    `tgt_in` are their ids, `(1, len)`. `unknown` counts the characters of the sentence that the
+    model has never seen.
     """
 
     source: list[str]
@@ -44,22 +47,22 @@ class Reading(NamedTuple):
 
     @property
     def translation(self) -> str:
-        """The words with blanks between."""
+        """The words, joined by blanks."""
         return " ".join(word.text for word in self.words)
 
 
 @torch.no_grad()
 def read(translator: Translator, sentence: str, search: SearchConfig | None = None) -> Reading:
-    """Translate one sentence and score what was found.
+    """Translate one sentence and return the probability of each word of the translation.
 
     Args:
         translator: a trained model.
-        sentence: one line of text; it is read as a line of the corpus is.
-        search: how to search.
+        sentence: one line of text, prepared in the same way as the corpus.
+        search: options of the search.
 
     Raises:
-        InputError: an empty sentence, one longer than the model's attention is defined for, or
-            something else than a text.
+        InputError: an empty sentence, one longer than the model's attention allows, or a value
+            that is not a text.
     """
     check_kind("sentence", sentence, "give one sentence, as in read(translator, 'a dog')", str)
     model, subwords = translator.model, translator.subwords
@@ -76,32 +79,35 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
     log_probs = model(src, tgt_in)[0, : len(found.ids)].log_softmax(dim=-1)
     chosen = log_probs.gather(-1, tgt_in[0, 1:, None])[:, 0].exp().tolist()
     source = [*pieces, *[END_MARK] * (len(ids) - len(pieces))]
-    target = [START_MARK, *_texts(subwords, found.ids)]
-    words, unknown = _words(subwords, found.ids, chosen), subwords.unknown_characters([sentence])
+    target = [START_MARK, *_subword_texts(subwords, found.ids)]
+    words, unknown = (
+        _join_subwords(subwords, found.ids, chosen),
+        subwords.unknown_characters([sentence]),
+    )
     return Reading(source, target, words, src, tgt_in, unknown)
 
 
 def weights_of(translator: Translator, reading: Reading) -> Weights:
-    """Return the weights with which the model reads a sentence and its translation, `(1, num_heads, query_len, key_len)` a layer."""
+    """Return the attention weights of a reading, `(1, num_heads, query_len, key_len)` per layer."""
     return collect_weights(translator.model, reading.src, reading.tgt_in)
 
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> list[bool]:
-    """Return for each word of `after` whether it is not among those that both have in the same order."""
+    """Mark the words of `after` that have no match, in the same order, in `before`."""
     changed = [True] * len(after)
     for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
         changed[block.b : block.b + block.size] = [False] * block.size
     return changed
 
 
-def _texts(subwords: Subwords, ids: list[int]) -> list[str]:
+def _subword_texts(subwords: Subwords, ids: list[int]) -> list[str]:
     starts = subwords.starts_word()
     texts = subwords.decode([[i] for i in ids])
     return [("▁" if starts[i] else "") + text for i, text in zip(ids, texts, strict=True)]
 
 
-def _words(subwords: Subwords, ids: list[int], probabilities: list[float]) -> list[Word]:
-    """Put subwords together to words, as `Subwords.decode` does; a translation may be empty."""
+def _join_subwords(subwords: Subwords, ids: list[int], probabilities: list[float]) -> list[Word]:
+    """Join subwords into words, as `Subwords.decode` does; a translation may be empty."""
     starts = subwords.starts_word()
     first = [place for place, i in enumerate(ids) if starts[i] or place == 0]
     words = []
@@ -111,16 +117,16 @@ def _words(subwords: Subwords, ids: list[int], probabilities: list[float]) -> li
     return [word for word in words if word.text]
 
 
-def at_least_one(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield batches, and refuse to have read none: there is no mean of nothing.
+def require_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield batches, and raise an error after the last if there was none to average over.
 
     Raises:
-        InputError: there was none.
-        Stopped: a stop was asked for.
+        InputError: there was no batch.
+        Stopped: a stop was requested.
     """
     is_read = False
     for batch in batches:
-        stops.heed()
+        stops.raise_if_stopping()
         is_read = True
         yield batch
     if not is_read:

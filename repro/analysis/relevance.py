@@ -1,46 +1,51 @@
-r"""Relevance of heads: layer-wise relevance propagation (LRP) from the predicted word back to every head; a gradient as control.
+r"""Compute the relevance of heads by layer-wise relevance propagation (LRP), or by a gradient.
+
+LRP goes from the predicted word back to every head; the gradient is a control.
 
 Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019, section 4
-    and appendix A.
-https://arxiv.org/abs/1905.09418. LRP for translation: Ding et al., ACL 2017. `alphabeta`: Bach et
-al. 2015, equation 60.
+and appendix A. https://arxiv.org/abs/1905.09418. LRP for translation: Ding et al., ACL 2017.
+`alphabeta`: Bach et al. 2015, equation 60.
 
-    r_u = sum of w_{u->v} r_v over v in OUT(u),    w_{u->v} = z_uv / sum_u' z_u'v,    z_uv = W_uv u                     (appendix A.2)
-    ratio_eps    w_{u->v} = z_uv / (y_v + eps sign y_v)                                 y_v the value of v, with its bias
-    alphabeta    w_{u->v} = alpha z+_uv / (z+_v + eps) + beta z-_uv / (z-_v - eps)      z+_v, z-_v the sums of each sign
+    r_u = sum of w_{u->v} r_v over v in OUT(u),
+    w_{u->v} = z_uv / sum_u' z_u'v,    z_uv = W_uv u                             (appendix A.2)
 
-Paper -> here: r -> value times gradient in a `Replay`; z+_v, |z-_v| -> `positive`, `negative`; eps
-1e-5 and alpha = beta = 0.5 as in the code that the authors released later, for another paper. A
-head is what `out_proj` reads of it, after gates and masks. Its relevance for a prediction is the
-sum over its neurons, its share is that divided by the sum over the layer; the result is the mean
-over predictions.
+    ratio_eps    w_{u->v} = z_uv / (y_v + eps sign y_v)
+                 y_v the value of v, with its bias
+    alphabeta    w_{u->v} = alpha z+_uv / (z+_v + eps) + beta z-_uv / (z-_v - eps)
+                 z+_v, z-_v the sums of each sign
 
-How it works. Relevance is linear in the relevance above it, as a gradient is. A replay computes
-every step y of the model as an equal expression in the step's inputs, built so that an input times
-its gradient is the rule's share of y times its gradient. Automatic differentiation then does the
-sum over OUT(u), and one backward pass a target position gives the relevance of everything for it.
+Paper -> here: r -> value times gradient in a `Replay`; z+_v, |z-_v| -> `positive`, `negative`. As
+in the code that the authors released later, for another paper, eps is 1e-5 and alpha = beta = 0.5.
+A head is its part of the input of `out_proj`, after gates and masks. Its relevance for a prediction
+is the sum over its neurons. Its share is that divided by the sum over the layer. The result is the
+mean share over predictions.
+
+How it works. Relevance is linear in the relevance above it, like a gradient. A replay computes
+every step y of the model as an equal expression in the step's inputs. It is built so that an input
+times its gradient is the rule's share of y times its gradient. Automatic differentiation then
+computes the sum over OUT(u). One backward pass per target position gives the relevance of
+everything for it.
 
 Steps: linear maps and residual sums by the rule; ReLU ignored (appendix A.2); attention and layer
-    norm as linear maps, see 1. The replay
-begins at the sums of embeddings and positions. Every neuron hands on all that it receives: what a
-    bias or eps takes from the formulas
-goes to the inputs in proportion to |z_uv| (`ratio_eps`) or to their shares (`alphabeta`). So the
-relevance of all inputs is the logit, except that a neuron which hears nothing but zeros keeps what
-it has.
+norm as linear maps, see 1. The replay begins at the sums of embeddings and positions. Every neuron
+passes on all relevance that it receives. The part that a bias or eps takes in the formulas goes to
+the inputs, in proportion to |z_uv| (`ratio_eps`) or to their shares (`alphabeta`). So the relevance
+of all inputs together is the logit. The exception is a neuron with only zero inputs: it keeps its
+relevance.
 
-Differs from the paper, or settles what it leaves open:
-1. The paper shares a product by the size of its factors, though they have no common unit. Here
-    attention weights and the standard deviation of a layer norm are constants, and the other factor
-    gets all; queries and keys get nothing. The code takes Jacobians (for attention it has our rule
-    as an option, `consider_attn_constant`). A layer norm's Jacobian maps its own input to zero,
-    which `ratio_eps` would divide by, and that of attention needs more of a variant than its
-    weights.
+Differs from the paper, or settles points that it leaves open:
+1. The paper divides a product by the size of its factors, though they have no common unit. Here
+   attention weights and the standard deviation of a layer norm are constants, and the other factor
+   gets all relevance; queries and keys get none. The code takes Jacobians (for attention it has our
+   rule as an option, `consider_attn_constant`). A layer norm's Jacobian maps its own input to zero,
+   so `ratio_eps` would divide by zero. The Jacobian of attention needs more of a variant than its
+   weights.
 2. The code gives a bias to all inputs in equal parts, so that silent heads have relevance too; here
-    they have none. The code rescales a whole layer to keep its relevance; here each neuron's is
-    kept.
-3. Whether shares are signed is not said. `alphabeta` gives all neurons the sign of the logit; with
-    `ratio_eps` heads share absolute values. A prediction for which a layer has no relevance is left
-    out of that layer's mean.
+   they have none. The code rescales a whole layer to keep its relevance; here each neuron keeps
+   its own.
+3. The paper does not say whether shares are signed. `alphabeta` gives all neurons the sign of the
+   logit; with `ratio_eps` heads share absolute values. A prediction for which a layer has no
+   relevance is left out of that layer's mean.
 
 `gradient_importance` is that of Michel, Levy, Neubig, NeurIPS 2019, section 4.1: I_h = E_x |d
 loss(x) / d xi_h| at xi = 1.
@@ -54,7 +59,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from repro.analysis.ablation import scaled_heads
-from repro.analysis.reading import at_least_one
+from repro.analysis.reading import require_batches
 from repro.analysis.weights import collect_weights
 from repro.core.attention.multihead import MultiHeadAttention
 from repro.core.batches import Batch
@@ -66,19 +71,20 @@ EPSILON = 1e-5
 ALPHA = BETA = 0.5
 
 HeadValues = dict[str, list[np.ndarray | None]]
-"""A number a head, `(num_heads,)`, by site and layer, first layer first; None where the sublayer is missing."""
+"""One number per head, `(num_heads,)`, by site and layer; None where the sublayer is missing."""
 
 
 def head_relevance(
     model: Transformer, batches: Iterable[Batch], rule: str = "ratio_eps"
 ) -> HeadValues:
-    """Return the mean share of each head in the relevance of its layer for the top-1 logit, over all real target positions.
+    """Return the mean share of each head in the relevance of its layer for the top-1 logit.
+
+    The mean is over all target positions without padding.
 
     Args:
         model: in evaluation mode.
-        batches: read one by one, so that memory does not grow with their number. Give the model's
-            own translations as targets for the paper's generation steps, references for a fixed
-            text.
+        batches: read one by one, so that memory does not grow with their number. Targets may be
+            the model's own translations, as in the paper, or references.
         rule: `ratio_eps` or `alphabeta`.
 
     Returns:
@@ -90,7 +96,7 @@ def head_relevance(
     if rule not in RULES:
         raise InputError("rule", f"unknown rule '{rule}'", did_you_mean(rule, RULES))
     totals = _HeadMeans(model)
-    for batch in at_least_one(batches):
+    for batch in require_batches(batches):
         batch = batch.to(model.output.weight.device)
         replay = Replay(model, batch.src, batch.tgt_in, rule)
         for position, is_real in enumerate((batch.tgt_in != model.pad_id).T):  # is_real: (batch,)
@@ -103,27 +109,27 @@ def head_relevance(
 
 
 def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadValues:
-    """Return the mean size of the loss's gradient in a factor laid over each head, divided by the L2 norm of its layer.
+    """Return the mean absolute gradient of the loss in a factor on each head, scaled by layer.
 
-    The loss of a sentence is minus its log-probability, in nats; the mean is over sentences. A head
-    that is masked has importance 0.
+    The values of a layer are divided by their L2 norm. The loss of a sentence is minus its
+    log-probability, in nats; the mean is over sentences. A masked head has importance 0.
 
     Args:
         model: in evaluation mode.
-        batches: read one by one; each sentence is read by itself, since the size is taken before
-            the mean.
+        batches: read one by one, and each sentence by itself, because absolute values are taken
+            before the mean.
 
     Raises:
         InputError: no batch, or a model without heads.
     """
     totals = _HeadMeans(model)
-    for batch in at_least_one(batches):
+    for batch in require_batches(batches):
         batch = batch.to(model.output.weight.device)
         for src, tgt_in, tgt_out in zip(batch.src, batch.tgt_in, batch.tgt_out, strict=True):
             src, is_real = src[src != model.pad_id], tgt_out != model.pad_id
             masks = {
                 place: torch.ones(found.weights.num_heads, requires_grad=True)
-                for place, found in _attentions(model).items()
+                for place, found in _attentions_by_place(model).items()
             }
             with torch.enable_grad(), scaled_heads(model, masks):
                 logits = model(src[None], tgt_in[None, is_real])[0]
@@ -140,31 +146,34 @@ def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadVal
 
 
 def ratio_eps(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-    """Return `output` as an expression in which each contribution has its ratio to the whole.
+    """Rewrite `output` as an expression that gives each contribution its ratio to the whole.
 
     Args:
         output: the value y of a step, with its bias.
         positive: the sum of the positive contributions to each element of y, differentiable in the
             step's inputs. Same shape as `output`.
-        negative: the sum of the absolute values of the negative ones, likewise.
+        negative: the sum of the absolute values of the negative contributions, likewise.
     """
     output, summed, absolute = output.detach(), positive - negative, positive + negative
-    # 0 counts as positive, or its relevance would vanish
+    # 0 counts as positive, otherwise its relevance would vanish.
     stabilizer = EPSILON * torch.where(output < 0, -1.0, 1.0).to(output.dtype)
-    # of bias and eps, handed on by size
+    # The relevance of bias and eps goes to the inputs in proportion to their size.
     rest = (output - summed.detach() + stabilizer) / _divisor(absolute)
     shared = (summed + rest * absolute) * output / (output + stabilizer)
-    # a neuron that hears nothing but zeros has the value of its bias all the same
+    # A neuron with only zero inputs still has the value of its bias.
     return torch.where(absolute == 0, output, shared)
 
 
 def alphabeta(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-    """Return `output` as an expression in which positive and negative contributions share `ALPHA` and `BETA` of it; see `ratio_eps`."""
+    """Rewrite `output` so that positive contributions share `ALPHA` of it and negative ones `BETA`.
+
+    See `ratio_eps`.
+    """
     output = output.detach()
     shared = ALPHA * positive / (positive.detach() + EPSILON) + BETA * negative / (
         negative.detach() + EPSILON
     )
-    # less than 1 where a sign is missing: then the other takes all
+    # The sum is less than 1 where a sign is missing; the other sign then gets all.
     shared = torch.where(shared == 0, 1.0, shared / _divisor(shared))
     return shared * output
 
@@ -173,17 +182,19 @@ RULES = {"ratio_eps": ratio_eps, "alphabeta": alphabeta}
 
 
 def _divisor(x: Tensor) -> Tensor:
-    """Return `x` as a constant that can be divided by."""
+    """Return `x` as a constant, with 1 for 0, to divide by."""
     return x.detach().masked_fill(x == 0, 1.0)
 
 
-def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the positive values, and the absolute values of the negative ones, with zeros elsewhere."""
+def _signed_parts(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Split `x` into its positive part and the absolute value of its negative part."""
     return x.relu(), (-x).relu()
 
 
 class Replay:
-    """A forward pass with the model's values, in which value times gradient of a predicted logit is relevance for that prediction.
+    """A forward pass with the model's values whose gradients give relevance.
+
+    The relevance of a tensor for a prediction is its value times the gradient of the logit.
 
     Args:
         model: in evaluation mode.
@@ -194,7 +205,7 @@ class Replay:
     Attributes:
         inputs: sums of embeddings and positions, of the source `(batch, src_len, embed_dim)` and of
             the target.
-        heads: by (site, layer), what `out_proj` reads, `(batch, query_len, num_heads, head_dim)`.
+        heads: by (site, layer), the input of `out_proj`, `(batch, query_len, num_heads, head_dim)`.
         top_logits: the largest logit at each target position, `(batch, tgt_len)`.
     """
 
@@ -215,14 +226,23 @@ class Replay:
             self.top_logits = self._top_logits(model.output, self.norm(model.decoder_norm, x))
 
     def relevance(self, position: int, tensors: list[Tensor]) -> list[Tensor]:
-        """Return the relevance of every element of some tensors of this replay for the predictions at a target position."""
+        """Return the relevance of each element of some tensors for the predictions at a position.
+
+        Args:
+            position: of the target, from 0.
+            tensors: of this replay.
+        """
         with torch.enable_grad():
-            top = self.top_logits[:, position].sum()  # a sentence of the batch depends on no other
+            # Sentences of a batch are independent, so their sum has the gradients of each.
+            top = self.top_logits[:, position].sum()
         gradients = torch.autograd.grad(top, tensors, retain_graph=True, materialize_grads=True)
         return [(x * gradient).detach() for x, gradient in zip(tensors, gradients, strict=True)]
 
     def heads_at(self, position: int) -> dict[tuple[str, int], Tensor]:
-        """Return the relevance of every head for the predictions at a target position, `(batch, num_heads)` by (site, layer)."""
+        """Return the relevance of every head at a target position, by (site, layer).
+
+        Shape: `(batch, num_heads)`.
+        """
         found = self.relevance(position, list(self.heads.values()))
         return {
             place: relevance.sum(dim=(1, 3))
@@ -231,29 +251,29 @@ class Replay:
 
     def linear(self, module: nn.Linear, x: Tensor) -> Tensor:
         """Apply a linear map."""
-        (plus, minus), (up, down) = _parts(x), _parts(module.weight.detach().T)
+        (plus, minus), (up, down) = _signed_parts(x), _signed_parts(module.weight.detach().T)
         return self.rule(module(x), plus @ up + minus @ down, plus @ down + minus @ up)
 
     def norm(self, module: nn.LayerNorm | nn.Identity, x: Tensor) -> Tensor:
-        """Apply a layer norm as the linear map that subtracts the mean and multiplies by constants."""
+        """Apply a layer norm as a linear map: subtract the mean, multiply by constants."""
         if isinstance(module, nn.Identity):
             return x
         factor = module.weight * (x.var(dim=-1, correction=0, keepdim=True) + module.eps).rsqrt()
-        (plus, minus), (up, down) = _parts(x), _parts(factor.detach())
-        # x minus its mean: own value, and minus the
+        (plus, minus), (up, down) = _signed_parts(x), _signed_parts(factor.detach())
+        # The contributions to x minus its mean: the neuron's own value, and minus all values in
+        # equal parts.
         higher = plus + (minus.sum(dim=-1, keepdim=True) - plus - minus) / x.shape[-1]
-        # other neurons' in equal parts
         lower = minus + (plus.sum(dim=-1, keepdim=True) - plus - minus) / x.shape[-1]
         return self.rule(module(x), higher * up + lower * down, higher * down + lower * up)
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         """Add two streams."""
-        (plus, minus), (up, down) = _parts(x), _parts(y)
+        (plus, minus), (up, down) = _signed_parts(x), _signed_parts(y)
         return self.rule(x + y, plus + up, minus + down)
 
     def attend(self, weights: Tensor, value: Tensor) -> Tensor:
-        """Sum values by constant weights, which are never negative. Shapes as in `AttentionWeights.attend`."""
-        plus, minus = _parts(value)
+        """Sum values with constant weights >= 0; shapes as in `AttentionWeights.attend`."""
+        plus, minus = _signed_parts(value)
         return self.rule(weights @ value, weights @ plus, weights @ minus)
 
     def _attention(
@@ -281,7 +301,7 @@ class Replay:
         if residual is None:
             return x
         inner = self._enter(residual, x)
-        for module in residual.sublayer:  # a ReLU's own gradient hands on what it gets
+        for module in residual.sublayer:  # a ReLU passes relevance on by its own gradient
             inner = self.linear(module, inner) if isinstance(module, nn.Linear) else module(inner)
         return self._leave(residual, x, inner)
 
@@ -295,19 +315,20 @@ class Replay:
     def _top_logits(self, output: nn.Linear, hidden: Tensor) -> Tensor:
         with torch.no_grad():
             top = output(hidden).max(dim=-1)
-        # (batch, tgt_len, embed_dim): the rest of the vocabulary plays no part
+        # (batch, tgt_len, embed_dim); the rest of the vocabulary is not needed.
         rows = output.weight.detach()[top.indices]
-        plus, minus = _parts(hidden * rows)
+        plus, minus = _signed_parts(hidden * rows)
         return self.rule(top.values, plus.sum(dim=-1), minus.sum(dim=-1))
 
 
 class _HeadMeans:
-    """Sums and counts of a number a head; their size does not depend on how much was added."""
+    """Running means of one number per head."""
 
     def __init__(self, model: Transformer) -> None:
         self._layers = {site: len(layers) for site, layers in model.attentions().items()}
         self._sums = {
-            place: np.zeros(found.weights.num_heads) for place, found in _attentions(model).items()
+            place: np.zeros(found.weights.num_heads)
+            for place, found in _attentions_by_place(model).items()
         }
         self._counts = dict.fromkeys(self._sums, 0)
         if not self._sums:
@@ -327,7 +348,7 @@ class _HeadMeans:
         }
 
 
-def _attentions(model: Transformer) -> dict[tuple[str, int], MultiHeadAttention]:
+def _attentions_by_place(model: Transformer) -> dict[tuple[str, int], MultiHeadAttention]:
     layers = (
         (site, number, found)
         for site, layers in model.attentions().items()
@@ -339,7 +360,7 @@ def _attentions(model: Transformer) -> dict[tuple[str, int], MultiHeadAttention]
 def _inputs_and_weights(
     model: Transformer, src: Tensor, tgt_in: Tensor
 ) -> tuple[list[Tensor], dict[tuple[str, int], Tensor]]:
-    """Return what the first layers of encoder and decoder read, and the attention weights by (site, layer)."""
+    """Return the inputs of the first encoder and decoder layer, and weights by (site, layer)."""
     seen: list[Tensor] = []
     first = (model.encoder[0], model.decoder[0])
     hooks = [

@@ -1,10 +1,10 @@
-r"""Replacement: what a trained model does when one head looks elsewhere, without training anything again.
+r"""Replacement: change the weights of one head of a trained model, without training it again.
 
-Raganato et al. 2020 and You et al. 2020 train models around fixed heads. Here the model is trained
-already, and only the weights of a head are exchanged: for those of any variant, or for its own with
+Raganato et al. 2020 and You et al. 2020 train models around fixed heads. Here the model is already
+trained, and only the weights of one head are replaced: by those of any variant, or by its own with
 further pairs blocked. The head keeps its values and its part of the output projection, which were
-learned for its own weights; so this shows how much a head depends on where it looks, not what the
-papers measure.
+learned for its own weights. So this shows how much a head depends on its weights, which differs
+from the papers' measure.
 
     head_h = w_h V_h    becomes    head_h = w'_h V_h
 
@@ -25,14 +25,14 @@ from repro.errors import InputError, check_kind
 
 
 class Replaced(AttentionWeights):
-    """The weights of a layer, one head of which has others.
+    """The weights of a layer, with those of one head replaced.
 
     Args:
-        layer: the weights of the whole layer.
-        head: which head is replaced.
-        other: makes the weights of its only head; None = the head's own.
+        layer: computes the weights of the whole layer.
+        head: the head to replace.
+        other: computes the weights of one head; None = the head's own.
         also_blocked: bool, True = the head may not attend, `(query_len, key_len)` by absolute
-            positions; nothing beyond is blocked.
+            positions; positions beyond it are not blocked.
     """
 
     def __init__(
@@ -85,20 +85,21 @@ def replaced_head(
     weights: AttentionWeights | None = None,
     also_blocked: Tensor | None = None,
 ) -> Iterator[None]:
-    """Let one head of a model look elsewhere; afterwards, or after an error, put back what was there. Blocks may be nested.
+    """Replace the weights of one head of a model within a block, then restore its own.
+
+    They are restored after an error too. Blocks may be nested.
 
     Args:
         model: changed in place.
-        site, layer, head: which head.
-        weights: makes the weights of one head without keys, such as `Gaussian((-1,), ...)`; None =
-            the head's own weights.
-        also_blocked: bool, True = this head may not attend there either, `(query_len, key_len)` by
-            absolute positions. What becomes of a row is as for every blocked pair: a softmax
-            divides by what is left, a Gaussian loses the mass.
+        site, layer, head: the head to replace.
+        weights: computes the weights of one head without keys, such as `Gaussian((-1,), ...)`;
+            None = the head's own weights.
+        also_blocked: bool, True = this head may not attend, in addition to the mask, `(query_len,
+            key_len)` by absolute positions. As for every blocked pair, a softmax divides by the
+            rest of the row, and a Gaussian loses the mass.
 
     Raises:
-        InputError: a head that the model does not have, or weights of more than one head or with
-            keys.
+        InputError: an unknown head, or weights of more than one head or with keys.
     """
     attention = attention_at(model, site, layer)
     num_heads = attention.weights.num_heads
@@ -125,10 +126,10 @@ def replaced_head(
 
 
 def _check_replacement(weights: AttentionWeights, width: int) -> None:
-    """Refuse weights that cannot stand in for one head: the keys that the layer keeps are its own heads'.
+    """Refuse weights of several heads, or with keys: the keys of the layer belong to its own heads.
 
     Args:
-        weights: in question.
+        weights: the new weights.
         width: of the layer input.
     """
     check_kind(
@@ -139,10 +140,13 @@ def _check_replacement(weights: AttentionWeights, width: int) -> None:
     like = next(weights.parameters(), torch.zeros(()))
     try:
         has_keys = weights.project_key(like.new_zeros(1, 1, width)) is not None
-    except RuntimeError:  # keys of another width; whoever has none takes any
+    except RuntimeError:  # keys of another width; a variant without keys accepts any
         has_keys = True
     if has_keys:
-        what = f"of {type(weights).__name__} are made from keys, and those of the layer belong to its own heads"
+        what = (
+            f"of {type(weights).__name__} are made from keys, and those of the layer belong to "
+            "its own heads"
+        )
         raise InputError(
             "weights", what, "give weights without keys, such as Gaussian, Fixed or Uniform"
         )

@@ -1,4 +1,4 @@
-r"""What rows of attention weights say by themselves: which pairs count, where a row points, how spread it is, how alike two are.
+r"""Measure single rows of attention weights: visible pairs, largest weight, entropy, divergence.
 
 - Zeng et al.: Recurrent Attention for Neural Machine Translation, EMNLP 2021, equation 5 (entropy)
   and Figure 7 (Jensen-Shannon divergence, after Lin 1991).
@@ -7,7 +7,7 @@ r"""What rows of attention weights say by themselves: which pairs count, where a
 
     E(w) = -sum_j w[j] ln w[j]        JSD(p, q) = E((p + q) / 2) - (E(p) + E(q)) / 2
 
-`heads.py` sums these over a corpus and says what was chosen where the papers are silent.
+`heads.py` sums these over a corpus and lists our choices where the papers are silent.
 """
 
 from collections.abc import Sequence
@@ -21,17 +21,20 @@ OFF_DIAGONAL = 2  # tokens; You et al. 2020, section 6.2
 
 
 def is_token(ids: Tensor) -> Tensor:
-    """Return which ids are neither padding nor the end mark, which "is not a real token" (Voita et al. 2019, section 4)."""
+    """Return which ids are neither padding nor the end mark.
+
+    The end mark "is not a real token" (Voita et al. 2019, section 4).
+    """
     return (ids != PAD_ID) & (ids != EOS_ID)
 
 
 def visible_pairs(site: str, query_ids: Tensor, key_ids: Tensor, end_mark: bool) -> Tensor:
-    """Return which queries may look at which keys, padding never.
+    """Return which queries may attend to which keys, without padding.
 
     Args:
         site: `encoder_self`, `decoder_self` (no later keys) or `cross`.
         query_ids, key_ids: `(batch, query_len)` and `(batch, key_len)`.
-        end_mark: whether the end mark counts, as query and as key.
+        end_mark: whether to include the end mark, as query and as key.
 
     Returns:
         bool, `(batch, query_len, key_len)`.
@@ -51,12 +54,14 @@ def offsets(pairs: Tensor) -> Tensor:
     return (keys - queries[:, None]).expand_as(pairs)
 
 
-def point(weights: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the key of the largest weight of each row, the first of equal ones, and that weight, 0 where the row has none.
+def strongest_keys(weights: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the key of the largest weight of each row, the first of equal ones, and that weight.
+
+    The weight is 0 for a row without any.
 
     Args:
         weights: `(batch, num_heads, query_len, key_len)`.
-        pairs: what may be pointed to, `(batch, query_len, key_len)`.
+        pairs: the pairs to consider, `(batch, query_len, key_len)`.
 
     Returns:
         Both `(batch, num_heads, query_len)`.
@@ -67,15 +72,18 @@ def point(weights: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Return the entropy of each row in nats, `(..., key_len)` -> `(...)`; rows are normalized first, a row of zeros gives NaN."""
+    """Return the entropy of each row in nats, `(..., key_len)` -> `(...)`.
+
+    Rows are normalized first; a row of zeros gives NaN.
+    """
     return torch.special.entr(weights / weights.sum(dim=-1, keepdim=True)).sum(dim=-1)
 
 
 def mean_over_heads(weights: Tensor, pairs: Tensor) -> Tensor:
-    """Return the mean of the normalized rows of those heads that have any weight; NaN where none has.
+    """Return the mean over heads of the normalized rows, without zero rows; NaN if all are zero.
 
     Args:
-        weights, pairs: as in `point`.
+        weights, pairs: as in `strongest_keys`.
 
     Returns:
         Rows that sum to one, `(batch, query_len, key_len)`.
@@ -85,10 +93,13 @@ def mean_over_heads(weights: Tensor, pairs: Tensor) -> Tensor:
 
 
 def jensen_shannon(first: Tensor, second: Tensor) -> Tensor:
-    """Return the Jensen-Shannon divergence of rows that sum to one, in nats, at most ln 2. Shape: `(..., key_len)` twice -> `(...)`."""
+    """Return the Jensen-Shannon divergence of rows that sum to one, in nats, at most ln 2.
+
+    Shape: `(..., key_len)` twice -> `(...)`.
+    """
     mixed = torch.special.entr((first + second) / 2).sum(dim=-1)
-    apart = (torch.special.entr(first).sum(dim=-1) + torch.special.entr(second).sum(dim=-1)) / 2
-    return (mixed - apart).clamp_min(0.0)  # rounding may make it less
+    single = (torch.special.entr(first).sum(dim=-1) + torch.special.entr(second).sum(dim=-1)) / 2
+    return (mixed - single).clamp_min(0.0)  # rounding may make it negative
 
 
 def off_diagonal(
@@ -114,6 +125,6 @@ def off_diagonal(
         ],
         dim=1,
     )
-    keys, largest = point(heads.mean(dim=1, keepdim=True), pairs)
+    keys, largest = strongest_keys(heads.mean(dim=1, keepdim=True), pairs)
     distances = offsets(pairs).gather(-1, keys[:, 0, :, None])[..., 0].abs()
     return torch.where(largest[:, 0] > 0, (distances >= OFF_DIAGONAL).double(), torch.nan)

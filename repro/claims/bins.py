@@ -1,4 +1,4 @@
-"""Parts of a test set by a whole number of each sentence, such as its length, and trends over them."""
+"""Bins of a test set by a number of each sentence, such as its length, and trends over them."""
 
 import math
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-MIN_SENTENCES = 30  # of a bin: an interval from a handful says nothing
+MIN_SENTENCES = 30  # of a bin: fewer give no useful interval
 
 
 class Bin(NamedTuple):
-    """Sentences with similar numbers: which numbers, in words; their mean; the sentences."""
+    """A bin: its range in words, the mean of its numbers, and the indices of its sentences."""
 
     name: str
     mean: float
@@ -19,12 +19,12 @@ class Bin(NamedTuple):
 
 
 def into_bins(numbers: Sequence[float], edges: Sequence[float]) -> list[Bin]:
-    """Sort sentences by their numbers.
+    """Sort sentences into bins by their numbers.
 
     Args:
-        numbers: one a sentence.
-        edges: bins are from one edge, included, to the next, excluded; those of fewer than
-            `MIN_SENTENCES` are joined with a neighbour.
+        numbers: one per sentence.
+        edges: a bin includes its lower edge and excludes its upper one. A bin of fewer than
+            `MIN_SENTENCES` sentences is joined with a neighbour.
     """
     numbers = np.asarray(numbers)
     bins = []
@@ -41,32 +41,34 @@ def into_bins(numbers: Sequence[float], edges: Sequence[float]) -> list[Bin]:
 
 
 def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
-    """Return edges that cut numbers into parts of equal size, as far as equal numbers stay together."""
+    """Return edges of parts of equal size; equal numbers stay together."""
     inner = np.quantile(numbers, np.arange(1, parts) / parts)
     return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
 
 
 def slope_weights(means: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the weights that make the sum over bins the slope of the least-squares line, in which every sentence counts the same.
+    """Return weights whose sum over bins is the slope of the least-squares line.
+
+    Every sentence counts the same, so a small bin has little weight. Bins that keep equal numbers
+    together differ in size.
 
     Args:
         means: the mean number of each bin, `(num_bins,)`.
-        sizes: its sentences, `(num_bins,)`. Bins that keep equal numbers together are of unequal
-            sizes, and a small one tells less.
+        sizes: its sentences, `(num_bins,)`.
     """
     centred = means - np.average(means, weights=sizes)
     return sizes * centred / (sizes * centred**2).sum()
 
 
 def last_minus_first(means: np.ndarray, _sizes: np.ndarray) -> np.ndarray:
-    """Return the weights that make the sum over bins the last one minus the first."""
+    """Return weights whose sum over bins is the last bin minus the first."""
     weights = np.zeros(len(means))
     weights[0], weights[-1] = -1.0, 1.0
     return weights
 
 
 def _joined(numbers: np.ndarray, edges: Sequence[float]) -> list[float]:
-    """Return the edges without those that begin a bin of too few sentences, or would leave too few before or after them."""
+    """Remove each edge that leaves too few sentences in the bin before it or after it."""
     first, *inner, last = edges
     kept = [first]
     for edge in inner:
@@ -80,7 +82,7 @@ def _joined(numbers: np.ndarray, edges: Sequence[float]) -> list[float]:
 
 
 def _name(low: float, high: float | None) -> str:
-    """Say which whole numbers are in a bin; None = it has no end."""
+    """Describe the whole numbers in a bin; None = no upper end."""
     least = math.ceil(low)
     if high is None:
         return f"{least} or more"

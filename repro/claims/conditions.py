@@ -1,38 +1,44 @@
-"""Claims of the papers, each with a test, and verdicts computed from records.
+"""Test claims of the papers: conditions, and verdicts computed from records.
 
-Margins were fixed before the runs; `results/claims/CHANGES.md` lists the tests that were changed
-since, and why. The number of seeds was
-not: it stands in the evidence, and a verdict is computed anew when more have been trained. Of
-    intervals of 95 % that are looked at again
-and again, more than one in twenty misses the truth at some time, so a verdict near its bound may
-yet turn over.
+Margins were fixed before the runs. `results/claims/CHANGES.md` lists later changes of the tests and
+their reasons. The number of seeds was not fixed: the evidence names it, and a verdict is computed
+again when more seeds have been trained. Intervals of 95 % that are looked at repeatedly miss the
+truth at some time more often than 1 time in 20. So a verdict near its bound may still change.
 
-The tests were written for the test set `test`, and its verdicts are the ones that count. The same
-conditions may be put to other sets that the same models translated, or to several taken as one
-(`pooling.py`): that came later, and is kept beside.
+The tests were written for the test set `test`, whose verdicts are the ones that count. The same
+conditions can be applied to other test sets of the same models, or to several taken as one
+(`pooling.py`). These verdicts were added later and are kept separately.
 
-A claim holds or not by its conditions. A condition on BLEU is decided by the 95 % interval, over
-test sentences and training seeds, of a weighted sum of scores: it holds if the whole interval keeps
-the bound, fails if the whole interval breaks it, and is open otherwise. It is also open while
-nothing tells how much seeds matter: no system of the scale has several, or, for what a mask changes
-within a model, none was masked for several. A condition on another number that has an interval
-(speed, accuracies) is decided by that; over pairs or heads of a single seed it knows nothing of
-other seeds, and the evidence says so. One without (heads counted in a single model, parameters) is
-decided by the number. (The second condition of Y-10 asks only that no growth is shown: it compares
-the lower end of an interval with its bound, so it holds the more easily the less is known.) A
-condition whose number does not exist, such as a mean over no heads, is void: it neither holds nor
-fails.
+A condition on BLEU concerns a weighted sum of scores. Its 95 % interval, over test sentences and
+training seeds, decides:
 
-Where the true number lies at the bound, an interval of 95 % is wholly on either side of it about
-once in forty times; where it lies farther off, more seldom on the wrong one. It is not widened for
-the number of conditions: that all of them hold by luck is no likelier than that one does, but of
-many, one fails by luck more easily.
+- it holds if the whole interval keeps the bound;
+- it fails if the whole interval breaks the bound;
+- otherwise it is open. It is also open if no setting of the scale has several seeds, so that
+  seed-to-seed variation is unknown. For the effect of a mask, a model masked for several seeds is
+  needed.
 
-    all hold: reproduced     some hold, some fail: partly     none holds, some fail: not reproduced     else: undecided     no data: not run
+Another number with an interval (speed, accuracy) is decided by that interval. Over pairs or heads
+of a single seed it excludes seed-to-seed variation, and the evidence says so. A number without an
+interval (heads counted in one model, parameters) is compared with the bound directly. A number that
+does not exist, such as a mean over no heads, makes its condition void: it neither holds nor fails.
 
-A test is named by its structure: weights, systems (their configurations without the seed), bounds,
-    and the function of a number with its
-arguments. Its words are free.
+The second condition of Y-10 asks only that no growth is shown. It compares the lower end of an
+interval with its bound, so a wider interval makes it easier to hold.
+
+If the true value equals the bound, a 95 % interval lies entirely on a given side 1 time in 40. The
+further away it is, the rarer a wrong outcome. Intervals are not widened for the number of
+conditions. That all of them hold by chance is no likelier than that one does. That one of many
+fails by chance is likelier.
+
+    all hold                    reproduced
+    some hold, some fail        partly
+    none holds, some fail       not reproduced
+    no data                     not run
+    anything else               undecided
+
+A test is identified by its structure: weights, systems (configurations without the seed), bounds,
+and the function of a number with its arguments. Its wording is free.
 """
 
 import hashlib
@@ -43,43 +49,43 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.statistics.intervals import Estimate, Undefined
 
 Outcome = Literal["holds", "fails", "open", "one seed", "void"]
 Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
-# as a report lists them
+# In the order in which a report lists them.
 STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")
 DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
 POSITIVE = 1e-9
-"""The bound of what must be more than 0, not 0 itself."""
+"""The bound of a number that must be more than 0."""
 
 
 class Condition(Protocol):
     """One inequality of a claim."""
 
     @property
-    def arms(self) -> tuple[Arm, ...]:
-        """What it compares."""
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that it compares."""
 
     @property
     def measures(self) -> tuple[str, ...]:
         """Kinds of records that it needs besides scores."""
 
     def judge(self, evidence: Evidence) -> "Judged":
-        """Decide, and keep the number that decides."""
+        """Decide it by the records, and keep the deciding number."""
 
     def describe(self) -> str:
-        """Say the inequality in words."""
+        """Return the inequality in words."""
 
     def structure(self, scale: str) -> list[Any]:
-        """Return what it asks at a scale, as JSON values: a change of it is a change of the claim."""
+        """Return its structure at a scale, as JSON values; another structure is another claim."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What the records say of a condition.
+    """The outcome of a condition.
 
     Args:
         condition: in words.
@@ -110,20 +116,20 @@ class Judged:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A weighted sum of BLEU that must keep bounds.
+    """A weighted sum of BLEU scores with bounds.
 
     Args:
-        terms: weight and arm.
+        terms: weight and setting.
         at_least, at_most: the bounds; None = none.
     """
 
-    terms: tuple[tuple[float, Arm], ...]
+    terms: tuple[tuple[float, Setting], ...]
     at_least: float | None = None
     at_most: float | None = None
 
     @property
-    def arms(self) -> tuple[Arm, ...]:
-        return tuple(arm for _, arm in self.terms)
+    def settings(self) -> tuple[Setting, ...]:
+        return tuple(setting for _, setting in self.terms)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -134,33 +140,35 @@ class Contrast:
 
     def describe(self) -> str:
         terms = " ".join(
-            f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):g} '}{arm}"
-            for weight, arm in self.terms
+            ("- " if weight < 0 else "+ ")
+            + ("" if abs(weight) == 1 else f"{abs(weight):g} ")
+            + str(setting)
+            for weight, setting in self.terms
         )
         return f"{terms.removeprefix('+ ')} {_bounds(self.at_least, self.at_most)} BLEU"
 
     def structure(self, scale: str) -> list[Any]:
-        terms = [[float(weight), _system(arm, scale)] for weight, arm in self.terms]
+        terms = [[float(weight), _system(setting, scale)] for weight, setting in self.terms]
         return ["BLEU", terms, *_as_floats(self.at_least, self.at_most)]
 
 
 @dataclass(frozen=True)
 class Check:
-    """A number read from records of other kinds that must keep bounds.
+    """A number from other kinds of records, with bounds.
 
     Args:
         what: the number in words.
-        number: computes it, with an interval where it has one; raises `Undefined` where there is no
-            such number. It is a function with a name, or `functools.partial` of one with named
-            arguments: these name the test.
-        arms: of these.
+        number: computes it, with an interval if it has one; raises `Undefined` if it does not
+            exist. It is a named function, or a `functools.partial` of one with named arguments: the
+            names identify the test.
+        settings: the settings that it compares.
         measures: kinds of records that it reads.
         at_least, at_most: the bounds; None = none.
     """
 
     what: str
     number: Callable[[Evidence], float | Estimate]
-    arms: tuple[Arm, ...]
+    settings: tuple[Setting, ...]
     measures: tuple[str, ...] = ()
     at_least: float | None = None
     at_most: float | None = None
@@ -181,22 +189,22 @@ class Check:
             (number.func, number.keywords) if isinstance(number, partial) else (number, {})
         )
         given = {
-            name: _system(value, scale) if isinstance(value, Arm) else value
+            name: _system(value, scale) if isinstance(value, Setting) else value
             for name, value in arguments.items()
         }
-        systems = [_system(arm, scale) for arm in self.arms]
+        systems = [_system(setting, scale) for setting in self.settings]
         bounds = _as_floats(self.at_least, self.at_most)
         return [function.__name__.lstrip("_"), given, systems, list(self.measures), *bounds]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the records say of a claim.
+    """The verdict on a claim.
 
     Args:
         claim: its name.
         status: see `STATUSES`.
-        conditions: what was found of each; none where it was not run.
+        conditions: the outcome of each; none if the claim was not run.
         missing: why it was not run.
     """
 
@@ -207,17 +215,20 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """Why, in a line."""
+        """The reason for the status, in one line."""
         return self.missing or _counts([condition.outcome for condition in self.conditions])
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """A line per condition, with numbers."""
+        """One line per condition, with numbers."""
         return tuple(map(str, self.conditions))
 
     @property
     def is_of_one_seed(self) -> bool:
-        """Whether a number of one seed decides a condition, and so the verdict; one that leaves it open or void decides nothing."""
+        """Whether a number of one seed decides a condition, and so the verdict.
+
+        A number that leaves its condition open or void decides nothing.
+        """
         decisive = (found.found for found in self.conditions if found.outcome in ("holds", "fails"))
         return self.status in DECIDED and any(
             found is not None and found.is_of_one_seed for found in decisive
@@ -231,10 +242,10 @@ class Claim:
     Args:
         name: such as `Y-01`.
         statement: in our words.
-        reported: what the paper reports for it.
+        reported: the paper's own result.
         conditions: all must hold.
         scales: where it can be tested; None = everywhere.
-        elsewhere: why not at the other scales.
+        elsewhere: why it cannot be tested at other scales.
     """
 
     name: str
@@ -244,23 +255,30 @@ class Claim:
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""
 
-    def arms(self) -> list[Arm]:
-        """Return what must be trained for it, each once."""
-        return list(dict.fromkeys(arm for condition in self.conditions for arm in condition.arms))
-
-    def measures(self) -> list[tuple[str, Arm]]:
-        """Return which kinds of records besides scores it needs of which arms, each once."""
+    def settings(self) -> list[Setting]:
+        """Return the settings that it needs trained, each once."""
         return list(
             dict.fromkeys(
-                (kind, arm)
+                setting for condition in self.conditions for setting in condition.settings
+            )
+        )
+
+    def measures(self) -> list[tuple[str, Setting]]:
+        """Return pairs (kind of record besides scores, setting) that it needs, each once."""
+        return list(
+            dict.fromkeys(
+                (kind, setting)
                 for condition in self.conditions
                 for kind in condition.measures
-                for arm in condition.arms
+                for setting in condition.settings
             )
         )
 
     def digest(self, scale: str) -> str:
-        """Return eight hex digits that name its test at a scale: its name and the structure of its conditions, not their words."""
+        """Return eight hex digits that identify its test at a scale.
+
+        They cover its name and the structure of its conditions, not their wording.
+        """
         text = json.dumps(
             [self.name, *(condition.structure(scale) for condition in self.conditions)],
             sort_keys=True,
@@ -268,11 +286,10 @@ class Claim:
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def judge(self, evidence: Evidence) -> Verdict:
-        """Compute the verdict from what has been measured.
+        """Compute the verdict from the records.
 
         Raises:
-            DamagedFileError: a record is of another version of its corpus than is here, or of a
-                part of it.
+            DamagedFileError: a record belongs to another version of its corpus, or to a part of it.
         """
         if self.scales is not None and evidence.scale not in self.scales:
             return Verdict(
@@ -280,8 +297,8 @@ class Claim:
                 "not run",
                 missing=f"cannot be tested at {evidence.scale}: {self.elsewhere}",
             )
-        for kind, arm in self.measures():
-            evidence.check_measured(kind, arm)
+        for kind, setting in self.measures():
+            evidence.check_measured(kind, setting)
         try:
             judged = tuple(condition.judge(evidence) for condition in self.conditions)
         except NotMeasured as missing:
@@ -290,10 +307,10 @@ class Claim:
 
 
 def decide(low: float, high: float, at_least: float | None, at_most: float | None) -> Outcome:
-    """Compare an interval with bounds; a number is an interval of one point. What is not a number decides nothing."""
+    """Compare an interval with bounds; a single number is an interval of one point, NaN is void."""
     if low != low or high != high:
         return "void"
-    # of an estimate that does not know how much seeds matter
+    # An estimate is unbounded if seed-to-seed variation is unknown.
     if (low, high) == (-math.inf, math.inf):
         return "one seed"
     if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
@@ -303,20 +320,20 @@ def decide(low: float, high: float, at_least: float | None, at_most: float | Non
     return "open"
 
 
-def not_worse(arm: Arm, than: Arm, margin: float) -> Contrast:
-    """Non-inferiority: the arm loses at most `margin` BLEU."""
-    return Contrast(((1, arm), (-1, than)), at_least=-margin)
+def not_worse(setting: Setting, than: Setting, margin: float) -> Contrast:
+    """Test non-inferiority: the setting loses at most `margin` BLEU."""
+    return Contrast(((1, setting), (-1, than)), at_least=-margin)
 
 
-def better(arm: Arm, than: Arm) -> Contrast:
-    """Superiority: the interval of the difference lies above zero."""
-    return Contrast(((1, arm), (-1, than)), at_least=0.0)
+def better(setting: Setting, than: Setting) -> Contrast:
+    """Test superiority: the interval of the difference is above zero."""
+    return Contrast(((1, setting), (-1, than)), at_least=0.0)
 
 
 def loss(
-    of: Arm, without: Arm, at_least: float | None = None, at_most: float | None = None
+    of: Setting, without: Setting, at_least: float | None = None, at_most: float | None = None
 ) -> Contrast:
-    """What the second arm loses against the first, in BLEU."""
+    """Bound what the second setting loses against the first, in BLEU."""
     return Contrast(((1, of), (-1, without)), at_least, at_most)
 
 
@@ -330,12 +347,14 @@ def _combine(outcomes: Sequence[Outcome]) -> Status:
 
 
 def _counts(outcomes: Sequence[Outcome]) -> str:
-    counts = f"{outcomes.count('holds')} of {len(outcomes)} conditions hold, {outcomes.count('fails')} fail"
+    holds, fails = outcomes.count("holds"), outcomes.count("fails")
+    counts = f"{holds} of {len(outcomes)} conditions hold, {fails} fail"
     if "fails" in outcomes:
         return counts
     reasons = {
         "open": "the interval is too wide for the bound",
-        "one seed": "one seed does not tell what another would give: repro run with --seeds 2 or more does",
+        "one seed": "one seed does not tell what another would give: "
+        "repro run with --seeds 2 or more does",
         "void": "a number does not exist",
     }
     return "; ".join(
@@ -343,8 +362,8 @@ def _counts(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _system(arm: Arm, scale: str) -> str:
-    return arm.config(scale).group_key()
+def _system(setting: Setting, scale: str) -> str:
+    return setting.config(scale).group_key()
 
 
 def _as_floats(*bounds: float | None) -> list[float | None]:

@@ -1,4 +1,4 @@
-"""What has been measured at a scale: result records, found by the arm that they belong to."""
+"""Find the result records of a scale by the setting that they belong to."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from repro.claims.arms import Arm, is_of_the_size
 from repro.claims.bins import MIN_SENTENCES, Bin, into_bins
 from repro.claims.pooling import AND, pooled
+from repro.claims.settings import Setting, has_size_of_scale
 from repro.core.config import RunConfig, from_dict
 from repro.errors import DamagedFileError, ReproError
 from repro.measures.heads import RELEVANCE_SENTENCES
@@ -24,7 +24,7 @@ Record = dict[str, Any]
 
 
 class NotMeasured(ReproError):
-    """A number was asked for that no record holds: what is missing, and the command that measures it."""
+    """No record holds the requested number: what is missing, and the command that measures it."""
 
 
 class Evidence:
@@ -32,10 +32,10 @@ class Evidence:
 
     Args:
         scale: its name.
-        records: of any kind and scale. Those of no arm that is asked for tell at most how much
-            seeds matter: see `is_of_the_size`.
-        split: the test set that scores are taken from; several, joined by `AND`, are taken as one
-            (see `pooled`).
+        records: of any kind and scale. Records of other settings only serve to estimate
+            seed-to-seed variation: see `has_size_of_scale`.
+        split: the test set of the scores; several, joined by `AND`, are taken as one (see
+            `pooled`).
     """
 
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
@@ -49,22 +49,22 @@ class Evidence:
         sets = split.split(AND)
         for record in records if len(sets) == 1 else pooled(records, sets):
             kind = kind_of(record)
-            # the papers' systems are compared under one search
+            # All settings are compared under one search.
             if kind != "scores" or not search_of(record):
                 self._kinds[kind].append(record)
                 of_group = self._groups.setdefault((kind, group_key(record)), {})
                 of_group.setdefault(record["config"]["train"]["seed"], []).append(record)
 
-    def find(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> list[Record]:
-        """Return the records of a kind about an arm, those only whose keys have the given values."""
-        found = self._by_seed(kind, arm).get(seed, [])
+    def find(self, kind: str, setting: Setting, seed: int = 1, **values: Any) -> list[Record]:
+        """Return the records of a kind and setting whose keys have the given values."""
+        found = self._by_seed(kind, setting).get(seed, [])
         return [record for record in found if _has(record, values)]
 
-    def _by_seed(self, kind: str, arm: Arm) -> dict[int, list[Record]]:
-        return self._groups.get((kind, arm.config(self.scale).group_key()), {})
+    def _by_seed(self, kind: str, setting: Setting) -> dict[int, list[Record]]:
+        return self._groups.get((kind, setting.config(self.scale).group_key()), {})
 
     def all(self, kind: str) -> list[Record]:
-        """Return all records of a kind that were made of this scale's corpus, of this test set where they have one."""
+        """Return all records of a kind from this scale's corpus and this test set, if any."""
         corpus = SCALES[self.scale].data.corpus
         return [
             record
@@ -73,21 +73,23 @@ class Evidence:
             and record.get("split", self.split) == self.split
         ]
 
-    def check_measured(self, kind: str, arm: Arm) -> None:
-        """Refuse what was measured of an arm on other text than other records, or on a part of it: no verdict may rest on it.
+    def check_measured(self, kind: str, setting: Setting) -> None:
+        """Refuse records of a setting that were measured on other text, or on part of it.
 
         Raises:
             DamagedFileError: of another version of the corpus, or of fewer sentences than `repro
                 run` measures on.
         """
         for record in (
-            record for seed in self._seeds(kind, arm) for record in self.find(kind, arm, seed)
+            record
+            for seed in self._seeds(kind, setting)
+            for record in self.find(kind, setting, seed)
         ):
             self._check_text(record)
             self._check_whole(record)
 
     def _check_text(self, record: Record) -> None:
-        """Refuse a record of another version of its corpus, or of other references, than most records."""
+        """Refuse a record whose corpus version or references differ from those of most records."""
         if not self._texts:
             for about, text in (
                 found
@@ -98,13 +100,17 @@ class Evidence:
                 self._texts[about][text] += 1
         for about, text in _texts_of(record):
             if text != self._texts[about].most_common(1)[0][0]:
-                what = f"is of another version of {record['config']['data']['corpus']} than other records"
+                corpus = record["config"]["data"]["corpus"]
+                what = f"is of another version of {corpus} than other records"
                 raise DamagedFileError(
                     record["run"], what, "keep records of one version in a folder, or run it again"
                 )
 
     def _check_whole(self, record: Record) -> None:
-        """Refuse what was measured, as can be done from Python, on a part of a split; kinds without a split have other text."""
+        """Refuse a record that was measured, from Python, on part of a split.
+
+        Kinds without a split have other text.
+        """
         kind = kind_of(record)
         if kind == "heads":
             measured = record["measured"]
@@ -115,7 +121,10 @@ class Evidence:
                 measured["sentences"],
                 measured["relevance_sentences"],
             ) == ("dev", total, for_relevance)
-            what = f"was not measured on all {total:,} sentences of dev, {for_relevance} of them for relevance"
+            what = (
+                f"was not measured on all {total:,} sentences of dev, "
+                f"{for_relevance} of them for relevance"
+            )
         elif kind in ("masks", "off_diagonal"):
             of_sentences = [hypotheses_of(record)] if kind == "masks" else record["shares"].values()
             total = self._size_of(record)
@@ -131,7 +140,7 @@ class Evidence:
             )
 
     def _size_of(self, record: Record) -> int:
-        """Return how many sentences the test set of a record has.
+        """Return the number of sentences in the test set of a record.
 
         Raises:
             NotMeasured: no run was scored on it.
@@ -150,141 +159,152 @@ class Evidence:
         )
 
     def inexact(self) -> dict[str, list[str]]:
-        """Return what is not as the configuration says of runs that were scored, by run: another device, other code, other text."""
+        """Return how scored runs deviate from their configuration, by run: device, code or text."""
         return {
             record["run"]: notes
             for record in self.all("scores")
             if (notes := record["provenance"].get("inexact"))
         }
 
-    def _of_the_size(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
+    def _at_size_of_scale(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
         found = ((record, from_dict(RunConfig, record["config"])) for record in self.all(kind))
-        return ((record, config) for record, config in found if is_of_the_size(config))
+        return ((record, config) for record, config in found if has_size_of_scale(config))
 
-    def one(self, kind: str, arm: Arm, seed: int = 1, **values: Any) -> Record:
-        """Return the only such record.
+    def one(self, kind: str, setting: Setting, seed: int = 1, **values: Any) -> Record:
+        """Return the first such record.
 
         Raises:
             NotMeasured: there is none.
         """
-        found = self.find(kind, arm, seed, **values)
+        found = self.find(kind, setting, seed, **values)
         if not found:
             raise NotMeasured(
-                f"{kind} of {arm}, seed {seed}",
+                f"{kind} of {setting}, seed {seed}",
                 f"not measured at {self.scale}",
                 "repro run makes it",
             )
         return found[0]
 
-    def having(self, kind: str, arms: Sequence[Arm]) -> list[Arm]:
-        """Return those of the arms that have a record of a kind.
+    def having(self, kind: str, settings: Sequence[Setting]) -> list[Setting]:
+        """Return the settings that have a record of a kind.
 
         Raises:
             NotMeasured: none has.
         """
-        found = [arm for arm in arms if self.find(kind, arm)]
+        found = [setting for setting in settings if self.find(kind, setting)]
         if not found:
             raise NotMeasured(
-                f"{kind} of {', '.join(map(str, arms))}",
+                f"{kind} of {', '.join(map(str, settings))}",
                 f"not measured at {self.scale}",
                 "repro run makes it",
             )
         return found
 
-    def scored(self, arms: Sequence[Arm]) -> list[Arm]:
-        """Return those of the arms that have scores of some seed on this test set.
+    def scored(self, settings: Sequence[Setting]) -> list[Setting]:
+        """Return the settings that have scores of any seed on this test set.
 
         Raises:
             NotMeasured: none has.
         """
-        found = [arm for arm in arms if self._seeds("scores", arm, split=self.split)]
+        found = [
+            setting for setting in settings if self._seeds("scores", setting, split=self.split)
+        ]
         if not found:
             raise NotMeasured(
-                ", ".join(map(str, arms)), f"not trained at {self.scale}", "repro run trains it"
+                ", ".join(map(str, settings)), f"not trained at {self.scale}", "repro run trains it"
             )
         return found
 
-    def seeds(self, arm: Arm) -> list[int]:
-        """Return the seeds that an arm has scores for.
+    def seeds(self, setting: Setting) -> list[int]:
+        """Return the seeds for which a setting has scores.
 
         Raises:
-            NotMeasured: none.
+            NotMeasured: it has none.
         """
-        return self._seeds("scores", self.scored([arm])[0], split=self.split)
+        return self._seeds("scores", self.scored([setting])[0], split=self.split)
 
-    def shared_seeds(self, kinds: Sequence[str], arms: Sequence[Arm], **values: Any) -> list[int]:
-        """Return the seeds for which each of the arms has such records, of one training.
+    def shared_seeds(
+        self, kinds: Sequence[str], settings: Sequence[Setting], **values: Any
+    ) -> list[int]:
+        """Return the seeds for which every setting has such records, all made after one training.
 
-        Where there is none it is the first seed: who asks for its records then says what is
-            missing.
+        Without such a seed it is the first: asking for its records then names what is missing.
         """
         several = set.intersection(
-            *(set(self._seeds(kind, arm, **values)) for kind in kinds for arm in arms)
+            *(set(self._seeds(kind, setting, **values)) for kind in kinds for setting in settings)
         )
         return [
             seed
             for seed in sorted(several)
-            if all(self.are_of_one_training(kinds, arm, seed) for arm in arms)
+            if all(self.share_training(kinds, setting, seed) for setting in settings)
         ] or [1]
 
-    def are_of_one_training(self, kinds: Sequence[str], arm: Arm, seed: int, **values: Any) -> bool:
-        """Whether the records of some kinds were made of the same training of a run, by when it began.
+    def share_training(
+        self, kinds: Sequence[str], setting: Setting, seed: int, **values: Any
+    ) -> bool:
+        """Whether records of several kinds belong to the same training of a run, by its start time.
 
-        A run that is not on the machine is trained again for a further measure. On another
-        processor its heads become others.
+        A run that is not on this machine is trained again for a further measure, and another
+        processor gives other heads.
         """
         return (
             len(kinds) == 1
-            or len({self.one(kind, arm, seed, **values)["provenance"]["started"] for kind in kinds})
+            or len(
+                {self.one(kind, setting, seed, **values)["provenance"]["started"] for kind in kinds}
+            )
             == 1
         )
 
-    def _seeds(self, kind: str, arm: Arm, **values: Any) -> list[int]:
-        by_seed = self._by_seed(kind, arm)
+    def _seeds(self, kind: str, setting: Setting, **values: Any) -> list[int]:
+        by_seed = self._by_seed(kind, setting)
         return sorted(
             seed for seed, found in by_seed.items() if any(_has(record, values) for record in found)
         )
 
-    def scores(self, arm: Arm, seed: int = 1) -> Record:
-        """Return the score record of an arm on this test set."""
-        return self.one("scores", arm, seed, split=self.split)
+    def scores(self, setting: Setting, seed: int = 1) -> Record:
+        """Return the score record of a setting on this test set."""
+        return self.one("scores", setting, seed, split=self.split)
 
-    def lengths(self, arm: Arm, column: str) -> list[int]:
-        """Return the lengths of the sentences of the test set; see `sentences.LENGTHS` for the columns."""
-        return self.scores(arm, self.seeds(arm)[0])["tables"]["references"][column].tolist()
+    def lengths(self, setting: Setting, column: str) -> list[int]:
+        """Return the lengths of the test sentences; `sentences.LENGTHS` lists the columns."""
+        return self.scores(setting, self.seeds(setting)[0])["tables"]["references"][column].tolist()
 
     def contrast(
-        self, terms: Sequence[tuple[float, Arm]], sentences: Sequence[int] | None = None
+        self, terms: Sequence[tuple[float, Setting]], sentences: Sequence[int] | None = None
     ) -> Estimate:
-        """Return the weighted sum of the BLEU of arms, each the mean over its seeds.
+        """Return a weighted sum of the BLEU of settings, each the mean over its seeds.
 
         Args:
-            terms: weight and arm; all arms translate the same test set.
+            terms: weight and setting; all settings translate the same test set.
             sentences: only these sentences of it.
 
         Raises:
-            NotMeasured: an arm has no scores.
+            NotMeasured: a setting has no scores.
         """
         return self._combined(terms, [(1.0, sentences)])
 
     def _combined(
         self,
-        terms: Sequence[tuple[float, Arm]],
+        terms: Sequence[tuple[float, Setting]],
         parts: Sequence[tuple[float, Sequence[int] | None]],
     ) -> Estimate:
-        """Return the weighted sum over parts of the test set of a weighted sum over arms."""
-        missing = [str(arm) for _, arm in terms if not self._seeds("scores", arm, split=self.split)]
+        """Return a weighted sum, over parts of the test set, of a weighted sum over settings."""
+        missing = [
+            str(setting)
+            for _, setting in terms
+            if not self._seeds("scores", setting, split=self.split)
+        ]
         if missing:
             raise NotMeasured(
                 ", ".join(missing), f"not trained at {self.scale}", "repro run trains it"
             )
         value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
-        for weight, arm in terms:
-            seeds = self.seeds(arm)
+        for weight, setting in terms:
+            seeds = self.seeds(setting)
             counts.append(len(seeds))
             scale += weight**2 / len(seeds)
             for share, sentences in parts:
-                for sums in (_part(self.sums(arm, seed), sentences) for seed in seeds):
+                for sums in (_part(self.sums(setting, seed), sentences) for seed in seeds):
                     value += weight * share / len(seeds) * _bleu_of(sums)
                     resampled += weight * share / len(seeds) * bleu_of_resamples(sums)
         noise = self._seed_noise(
@@ -295,28 +315,30 @@ class Evidence:
         )
         return estimate(value, resampled, counts, noise and noise.times(scale))
 
-    def _seed_noise(self, like: Arm, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
-        """Return how far another seed moves a number of the BLEU statistics of a system, on the test set of an arm."""
+    def _seed_noise(self, like: Setting, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
+        """Estimate the seed-to-seed variation of a number on a setting's test set."""
         return SeedNoise.pooled(
             [number(sums) for sums in system] for _, system in self._with_several_seeds(like)
         )
 
-    def several_seeds(self, like: Arm) -> dict[str, list[np.ndarray]]:
-        """Return the systems that tell how much seeds matter on the test set of an arm.
+    def several_seeds(self, like: Setting) -> dict[str, list[np.ndarray]]:
+        """Return the systems that show seed-to-seed variation on the test set of a setting.
 
         Returns:
-            By the name that tables give a system, the BLEU statistics of its sentences for each
-            seed.
+            By the system's name in tables, the BLEU statistics of its sentences for each seed.
         """
         return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
 
-    def _with_several_seeds(self, like: Arm) -> list[tuple[Record, list[np.ndarray]]]:
-        """Return the same, each system by a record of it; seeds are of one if all else in their configurations is the same."""
+    def _with_several_seeds(self, like: Setting) -> list[tuple[Record, list[np.ndarray]]]:
+        """Return (a record, BLEU statistics by seed) of every system with several seeds.
+
+        Runs are seeds of one system if all else in their configurations is equal.
+        """
         data = like.config(self.scale).data
         direction = (data.source, data.target)
         if direction not in self._several:
             systems = defaultdict(list)
-            for record, config in self._of_the_size("scores"):
+            for record, config in self._at_size_of_scale("scores"):
                 if (config.data.source, config.data.target) == direction:
                     systems[config.group_key()].append(record)
             several = [found for found in systems.values() if len(found) > 1]
@@ -325,28 +347,28 @@ class Evidence:
             ]
         return self._several[direction]
 
-    def sums(self, arm: Arm, seed: int = 1) -> np.ndarray:
+    def sums(self, setting: Setting, seed: int = 1) -> np.ndarray:
         """Return the BLEU statistics of every test sentence, `(num_sentences, num_statistics)`."""
-        return self._sums_of(self.scores(arm, seed))
+        return self._sums_of(self.scores(setting, seed))
 
     def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
-        """Return the BLEU statistics of the translations of a record, of masks with one of them.
+        """Return the BLEU statistics of the translations in a record; `mask` chooses a masked head.
 
         Raises:
-            DamagedFileError: they are of another version of the corpus, whose sentences may be as
-                many.
+            DamagedFileError: they belong to another version of the corpus, perhaps of the same
+                size.
         """
         self._check_text(record)
         return statistics_of(record, "BLEU", mask)
 
     def gap_by(
-        self, terms: Sequence[tuple[float, Arm]], column: str, edges: Sequence[float]
+        self, terms: Sequence[tuple[float, Setting]], column: str, edges: Sequence[float]
     ) -> list[tuple[str, int, Estimate]]:
-        """Return a contrast on parts of the test set.
+        """Return a contrast on bins of the test set.
 
         Args:
             terms: see `contrast`.
-            column: which length puts a sentence into a bin; see `lengths`.
+            column: the length that sorts sentences into bins; see `lengths`.
             edges: see `into_bins`.
 
         Returns:
@@ -357,20 +379,20 @@ class Evidence:
 
     def trend(
         self,
-        terms: Sequence[tuple[float, Arm]],
+        terms: Sequence[tuple[float, Setting]],
         column: str,
         edges: Sequence[float],
         weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> Estimate:
-        """Return a weighted sum over the bins of `gap_by`, resampled within bins: a slope, or last minus first.
+        """Return a weighted sum over the bins of `gap_by`, resampled within bins.
 
         Args:
             terms, column, edges: see `gap_by`.
-            weigh: the mean number of each bin and how many sentences it has, `(num_bins,)` each ->
-                the weight of each, `(num_bins,)`.
+            weigh: (mean number, number of sentences) of the bins, `(num_bins,)` each -> their
+                weights, `(num_bins,)`: a slope, or last minus first.
 
         Raises:
-            NotMeasured: an arm has no scores, or the test set is too small for two bins.
+            NotMeasured: a setting has no scores, or the test set is too small for two bins.
         """
         bins = self.bins(terms[0][1], column, edges)
         if len(bins) < 2:
@@ -389,10 +411,10 @@ class Evidence:
         )
 
     def scores_by(self, digest: str) -> Record:
-        """Return the scores of a run that is no arm by the digest of its configuration.
+        """Look up scores by configuration digest, for runs that belong to no setting.
 
         Raises:
-            NotMeasured: it has none.
+            NotMeasured: there are none.
         """
         found = [
             record
@@ -407,15 +429,15 @@ class Evidence:
             )
         return found[0]
 
-    def difference(self, pairs: Sequence[tuple[str, str]], like: Arm) -> Estimate:
-        """Return by how much the first of two runs is better in BLEU than the second, the mean over pairs of runs.
+    def difference(self, pairs: Sequence[tuple[str, str]], like: Setting) -> Estimate:
+        """Return the mean difference in BLEU, first minus second, over pairs of runs.
 
-        Their seeds count like those of any two systems, though two runs that went on from one
-        differ less. Raises as `scores_by`.
+        Seeds count as for any two systems, though two runs that continue the same run differ less.
+        Raises as `scores_by`.
 
         Args:
-            pairs: a pair a seed, each run by the digest of its configuration.
-            like: the arm on whose test set they all are.
+            pairs: one pair per seed, each run by the digest of its configuration.
+            like: a setting on the same test set.
         """
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
         for pair in pairs:
@@ -426,27 +448,31 @@ class Evidence:
         noise = self._seed_noise(like, _bleu_of)
         return estimate(value, resampled, [len(pairs)], noise and noise.times(2 / len(pairs)))
 
-    def masked(self, arm: Arm, head: str, sentences: Sequence[int] | None = None) -> Estimate:
-        """Return what an arm loses, in BLEU, when a head is masked in all encoder layers, over the seeds that were measured so.
+    def masked(
+        self, setting: Setting, head: str, sentences: Sequence[int] | None = None
+    ) -> Estimate:
+        """Return the BLEU that a setting loses when one head is masked in all encoder layers.
+
+        It is the mean over the seeds with such records.
 
         Args:
-            arm: trained without the mask.
-            head: its number from 1.
+            setting: trained without the mask.
+            head: its number, from 1.
             sentences: only these sentences of the test set.
 
         Raises:
             NotMeasured: there is no such record.
         """
-        return self._masked([(1.0, arm, head)], sentences)
+        return self._masked([(1.0, setting, head)], sentences)
 
     def masked_difference(
-        self, first: tuple[Arm, str], second: tuple[Arm, str], comparisons: int = 1
+        self, first: tuple[Setting, str], second: tuple[Setting, str], comparisons: int = 1
     ) -> Estimate:
-        """Return how much more BLEU is lost with one masked head than with another, of the same arm or not, over the same sentences.
+        """Return how much more BLEU one masked head costs than another, over the same sentences.
 
         Args:
-            first, second: arm and number of the head, see `masked`.
-            comparisons: among how many such differences it is looked at; see `estimate`.
+            first, second: setting and number of the head, see `masked`.
+            comparisons: the number of such differences that are looked at together; see `estimate`.
 
         Raises:
             NotMeasured: there is no record of one of them.
@@ -455,30 +481,30 @@ class Evidence:
 
     def _masked(
         self,
-        terms: Sequence[tuple[float, Arm, str]],
+        terms: Sequence[tuple[float, Setting, str]],
         sentences: Sequence[int] | None,
         comparisons: int = 1,
     ) -> Estimate:
-        """Return the weighted sum of what masks cost, over the seeds that have records of all of the arms."""
-        seeds = self.shared_seeds(["masks"], [arm for _, arm, _ in terms], split=self.split)
+        """Return a weighted sum of the costs of masks, over seeds with records of all settings."""
+        seeds = self.shared_seeds(["masks"], [setting for _, setting, _ in terms], split=self.split)
         value, resampled = 0.0, np.zeros(NUM_SAMPLES)
-        for weight, arm, head in terms:
-            for record in (self.one("masks", arm, seed, split=self.split) for seed in seeds):
+        for weight, setting, head in terms:
+            for record in (self.one("masks", setting, seed, split=self.split) for seed in seeds):
                 whole, masked = (_part(sums, sentences) for sums in self._mask_sums(record, head))
                 value += weight / len(seeds) * (_bleu_of(whole) - _bleu_of(masked))
                 resampled += (
                     weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
                 )
-        noises = [self._mask_noise(arm, head, sentences) for _, arm, head in terms]
+        noises = [self._mask_noise(setting, head, sentences) for _, setting, head in terms]
         noise = SeedNoise.weighted([weight / len(seeds) ** 0.5 for weight, *_ in terms], noises)
         return estimate(value, resampled, [len(seeds)], noise, comparisons)
 
     def _mask_noise(
-        self, like: Arm, head: str, sentences: Sequence[int] | None
+        self, like: Setting, head: str, sentences: Sequence[int] | None
     ) -> SeedNoise | None:
-        """Return how far another seed moves what masking a head costs, pooled from all models of this direction with several seeds."""
+        """Estimate the seed-to-seed variation of a mask's cost on a setting's test set."""
         data, costs = like.config(self.scale).data, defaultdict(list)
-        for record, config in self._of_the_size("masks"):
+        for record, config in self._at_size_of_scale("masks"):
             if (config.data.source, config.data.target) == (
                 data.source,
                 data.target,
@@ -493,13 +519,13 @@ class Evidence:
         """Return the BLEU statistics of the translations without and with a mask."""
         return self._sums_of(record), self._sums_of(record, int(head))
 
-    def bins(self, arm: Arm, column: str, edges: Sequence[float]) -> list[Bin]:
-        """Return the parts of the test set that an arm translates; see `into_bins`."""
-        return into_bins(self.lengths(arm, column), edges)
+    def bins(self, setting: Setting, column: str, edges: Sequence[float]) -> list[Bin]:
+        """Return the bins of the test set of a setting; see `into_bins`."""
+        return into_bins(self.lengths(setting, column), edges)
 
 
 def _texts_of(record: Record) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the corpus and the test set that a record is about, each with what names its text."""
+    """Yield the corpus and the test set of a record, each with the digest of its text."""
     data = record["config"]["data"]
     corpus = (data["corpus"], data["source"], data["target"])
     yield corpus, record["provenance"]["data_fingerprint"]

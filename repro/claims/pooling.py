@@ -1,4 +1,4 @@
-"""Several test sets taken as one: more sentences, so narrower intervals."""
+"""Take several test sets as one: more sentences, so narrower intervals."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,19 +7,19 @@ from repro.records.schema import kind_of
 from repro.records.sentences import JoinedTable
 from repro.records.stored import search_of
 
-AND = "+"  # between the names of test sets that are taken as one
+AND = "+"  # between the names of joined test sets
 
 
 def pooled(records: Iterable[dict[str, Any]], splits: Sequence[str]) -> list[dict[str, Any]]:
-    """Return records in which the scores of a run on several test sets are one record: its translations of all, set after set.
+    """Join the score records of a run on several test sets into one, set after set.
 
-    BLEU of all sentences is no mean of BLEU of the sets: its counts are added up. Runs that were
-        not scored on every set are left out, and
-    so are scores on other sets or under another search. Records of other kinds stay as they are.
+    BLEU of all sentences is not the mean of the sets' BLEU: its counts are added up. Runs that were
+    not scored on every set are left out, as are scores on other sets or under another search.
+    Records of other kinds are unchanged.
 
     Args:
         records: of any kind.
-        splits: the test sets, in the order that their sentences take.
+        splits: the test sets, in the order of their sentences.
     """
     others: list[dict[str, Any]] = []
     scored: dict[str, dict[str, dict[str, Any]]] = {}  # configuration -> test set -> record
@@ -33,7 +33,7 @@ def pooled(records: Iterable[dict[str, Any]], splits: Sequence[str]) -> list[dic
 
 
 def _joined(sets: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the first record with the translations of all, and without what was computed of the first set alone."""
+    """Return the first record with the tables of all sets and without its own scores."""
     kept = {name: value for name, value in sets[0].items() if name not in ("scores", "decoding")}
     return kept | {
         "split": AND.join(record["split"] for record in sets),

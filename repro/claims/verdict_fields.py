@@ -1,7 +1,7 @@
-"""Verdicts as they are stored: numbers, from which all text about them is rendered.
+"""Store verdicts as numbers; all text about them is rendered from these.
 
-What has nothing to say is left out: a count has no `low`, a number that no seed changes has no
-`seeds`. Numbers are not rounded, so that text says the same before and after they are stored.
+Empty fields are left out: a count has no `low`, a number without seeds has no `seeds`. Numbers are
+not rounded, so text is the same before and after they are stored.
 """
 
 import math
@@ -13,11 +13,11 @@ from repro.claims.conditions import Judged, Outcome, Status, Verdict
 from repro.records.schema import type_faults
 from repro.statistics.intervals import Estimate
 
-TOLERANCE = 1e-6  # of a stored number: another processor may add up in another order
+TOLERANCE = 1e-6  # of a stored number: another processor may add in another order
 
 
 class StoredCondition(TypedDict):
-    """A condition, what was found of it, and the number behind that; see `Estimate`."""
+    """A condition, its outcome, and the number behind it; see `Estimate`."""
 
     condition: str
     outcome: Outcome
@@ -35,7 +35,7 @@ class StoredCondition(TypedDict):
 
 
 class StoredVerdict(TypedDict):
-    """The name of a claim's test (`Claim.digest`), and what the records say of it."""
+    """The digest of a claim's test (`Claim.digest`), and the verdict on it."""
 
     test: str
     claim: str
@@ -45,7 +45,7 @@ class StoredVerdict(TypedDict):
 
 
 class VerdictFile(TypedDict):
-    """The verdicts of a scale by claim; on the usual test set where there is no `split`."""
+    """The verdicts of a scale by claim; without `split`, on the usual test set."""
 
     format: int
     scale: str
@@ -54,7 +54,7 @@ class VerdictFile(TypedDict):
 
 
 def as_stored(verdict: Verdict, test: str) -> StoredVerdict:
-    """Return a verdict as it is stored."""
+    """Convert a verdict to its stored form."""
     stored = StoredVerdict(
         test=test,
         claim=verdict.claim,
@@ -77,14 +77,14 @@ def _stored_condition(judged: Judged) -> StoredCondition:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of an estimate as a value of JSON."""
+    """Convert a value of an estimate to a JSON value."""
     if not isinstance(value, tuple):
         return value
     return dict(value) if isinstance(value[0], tuple) else list(value)
 
 
 def as_verdict(stored: StoredVerdict) -> Verdict:
-    """Return a stored verdict as an object."""
+    """Convert a stored verdict to an object."""
     conditions = tuple(_judged(condition) for condition in stored["conditions"])
     return Verdict(stored["claim"], stored["status"], conditions, stored.get("missing", ""))
 
@@ -101,8 +101,8 @@ def _judged(stored: StoredCondition) -> Judged:
     return Judged(condition, outcome, Estimate(**about))
 
 
-def faults_of(values: Any) -> Iterator[str]:
-    """Say what of a file of verdicts is not as it is written; what follows the first may not be said, but raise."""
+def verdict_faults(values: Any) -> Iterator[str]:
+    """Yield a message for every fault in a file of verdicts; may raise after the first."""
     yield from type_faults(values, VerdictFile, "")
     for claim, verdict in values["verdicts"].items():
         if verdict["claim"] != claim:
@@ -115,7 +115,7 @@ def faults_of(values: Any) -> Iterator[str]:
 
 
 def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:
-    """Return what of a stored verdict is not what was derived; nothing if all is."""
+    """Describe the first difference of a stored from a derived verdict; empty if none."""
     if stored["status"] != derived["status"]:
         evidence = "; ".join(as_verdict(derived).evidence)
         return f"stored {stored['status']}, derived {derived['status']}: {evidence}"

@@ -7,7 +7,7 @@ import click
 from repro.cli.options import WHOLE_NUMBER, check_split, no_progress, shown
 from repro.core.attention.spec import layers_of
 from repro.core.config import SITES
-from repro.data.corpora import check_at_hand, load_once
+from repro.data.corpora import check_text_is_found, load_once
 from repro.errors import InputError, MachineError
 from repro.files import check_writable
 from repro.markdown import table
@@ -127,11 +127,11 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     found = gallery.find(run)
 
     data = found.config.data
-    check_at_hand(data.corpus, found.path)
+    check_text_is_found(data.corpus, found.path)
     # a wrong name is refused before all work
     load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
 
-    from repro.measures.pruning import nearest, sweep
+    from repro.measures.pruning import nearest_point, sweep
     from repro.measures.scores import evaluate_run
     from repro.pruning.cutting import check_prunable, save_pruned
     from repro.pruning.gates import kept_heads
@@ -156,7 +156,7 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     bleu = next(score["value"] for score in whole["scores"] if score["name"] == "BLEU")
     rows = [["all", str(num_heads), "", shown(bleu), "", "", found.path.name]]
     for number in wanted:
-        point = nearest(points, number)
+        point = nearest_point(points, number)
         small = save_pruned(point.run)
         compared = compare_records(whole, evaluate_run(point.run, split, quiet=no_progress()))
         of_bleu = next(result for result in compared if result.metric == "BLEU")

@@ -168,9 +168,9 @@ def damage_named(results: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        from repro.verify.verify import CUT_SHORT, verify_records
+        from repro.verify.verify import MALFORMED_RECORD, verify_records
 
-        problems = verify_records(results).faults if isinstance(error, CUT_SHORT) else []
+        problems = verify_records(results).faults if isinstance(error, MALFORMED_RECORD) else []
         if not problems:
             raise
         mend = "restore the records that `repro verify` names, or make them again"

@@ -1,4 +1,4 @@
-"""Run the papers' experiments, judge their claims, report, verify."""
+"""Commands on the papers: papers, run, claims, verify."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from repro.claims.arms import Arm
+from repro.claims.settings import Setting
 from repro.cli.options import (
     RESULTS,
     SCALE,
@@ -41,20 +41,23 @@ if TYPE_CHECKING:
     from repro.papers.report import Section
     from repro.papers.runner import Plan
 
-MOST_SEEDS = 1000  # of one command: more are a slip of the finger
+MOST_SEEDS = 1000  # of one command: more are a typing mistake
 
 
 @click.command(short_help="List the papers, their experiments and claims.")
 @click.argument("name", required=False)
 def papers(name: str | None) -> None:
-    """List the papers, or the experiments and claims of the paper NAME, or one experiment as `repro run` has it (you2020.table2)."""
+    """List the papers, or the experiments and claims of the paper NAME.
+
+    NAME may also be one experiment, as in `repro run` (you2020.table2).
+    """
     from repro.papers import PAPERS, find_experiments, load_paper
 
     if name and "." in name:
         for paper, experiment in find_experiments(name):
             click.echo(f"{paper.name}: {paper.title}\n{_experiment_line(paper, experiment)}")
-            if experiment.arms:
-                click.echo(f"        trains {', '.join(map(str, experiment.arms))}")
+            if experiment.settings:
+                click.echo(f"        trains {', '.join(map(str, experiment.settings))}")
         return
     for paper in map(load_paper, [name] if name else PAPERS):
         click.echo(f"{paper.name}: {paper.title}")
@@ -66,7 +69,8 @@ def papers(name: str | None) -> None:
                 click.echo(f"        holds if {condition.describe()}")
         if not name:
             click.echo(
-                f"  {len(paper.experiments)} experiments, {len(paper.claims)} claims; repro papers {paper.name} lists them"
+                f"  {len(paper.experiments)} experiments, {len(paper.claims)} claims; repro papers "
+                f"{paper.name} lists them"
             )
 
 
@@ -122,27 +126,27 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         check_report(out)
 
     from repro.claims.evidence import Evidence
-    from repro.papers.runner import carry_out, plan
+    from repro.papers.runner import execute_plan, plan
     from repro.records.stored import load_records, of_this_text
 
-    systems, experiments, settings = _asked_for(names, scale)
+    systems, experiments, overrides = _asked_for(names, scale)
     _check_numbers(seeds, jobs)
-    data = _check_splits(scale, settings, splits)
+    data = _check_splits(scale, overrides, splits)
     corpora = _corpora(
         scale,
         [
             *systems,
             *(
-                arm
+                setting
                 for _, experiment in experiments
                 if experiment.runs_at(scale)
-                for arm in experiment.arms
+                for setting in experiment.settings
             ),
         ],
     )
 
     def stored() -> "list[Record]":
-        # at first there may be none
+        # Before the first run the folder may not exist.
         return of_this_text(load_records(results, None, corpora), data) if results.is_dir() else []
 
     known = stored()
@@ -153,23 +157,24 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         systems,
         splits,
     )
-    _check_models(missing, settings)
+    _check_models(missing, overrides)
     if not dry_run and (missing.trainings or missing.num_measurements()):
         check_writable(results)
-    _announce(missing, known, jobs, results)
     if not dry_run:
         _check_parser(missing)
-    if lacking := _lacking_text(missing):
-        if not dry_run:
-            raise lacking
+    lacking = _lacking_text(missing)
+    if lacking and not dry_run:
+        raise lacking
+    _announce(missing, known, jobs, results)
+    if lacking:
         click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
         return _list_trainings(missing)
 
-    from repro.papers.report import write
+    from repro.papers.report import write_report
 
     try:
-        errors = carry_out(
+        errors = execute_plan(
             missing, results, jobs, lambda line: click.echo(line, err=True), _workers(cluster)
         )
     except Stopped as stopped:
@@ -178,7 +183,9 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     with damage_named(results):
         parts = _tables(experiments, systems, seeds, splits, Evidence(scale, stored()))
         for path in (
-            reversed(write(parts, f"repro: {' '.join(names)} at {scale}", out)) if parts else ()
+            reversed(write_report(parts, f"repro: {' '.join(names)} at {scale}", out))
+            if parts
+            else ()
         ):
             click.echo(path)
     if errors:
@@ -187,40 +194,42 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 
 def _asked_for(
     names: Sequence[str], scale: str
-) -> "tuple[list[Arm], list[tuple[Paper, Experiment]], tuple[str, ...]]":
-    """Return the systems, the experiments and the settings that are among the names, each once."""
+) -> "tuple[list[Setting], list[tuple[Paper, Experiment]], tuple[str, ...]]":
+    """Return the systems, the experiments and the overrides among the names, each once."""
     from repro.papers import PAPERS, find_experiments
 
-    settings = given_once([name for name in names if "=" in name])
+    overrides = given_once([name for name in names if "=" in name])
     for name in names:
-        if name not in (*settings, *SYSTEMS, "all") and name.partition(".")[0] not in PAPERS:
+        if name not in (*overrides, *SYSTEMS, "all") and name.partition(".")[0] not in PAPERS:
             named = [
                 f"{paper.name}.{experiment.name}"
                 for paper, experiment in find_experiments("all")
                 if experiment.name == name
             ]
-            mend = (
+            fix = (
                 f"write {' or '.join(named)}"
                 if named
                 else did_you_mean(name, ["all", *PAPERS, *SYSTEMS])
             )
-            raise InputError(name, "is no paper, experiment or system", mend)
-    systems = [Arm(name, settings) for name in dict.fromkeys(names) if name in SYSTEMS]
-    others = [name for name in dict.fromkeys(names) if name not in SYSTEMS and name not in settings]
+            raise InputError(name, "is not a paper, experiment or system", fix)
+    systems = [Setting(name, overrides) for name in dict.fromkeys(names) if name in SYSTEMS]
+    others = [
+        name for name in dict.fromkeys(names) if name not in SYSTEMS and name not in overrides
+    ]
     experiments = [found for name in others for found in find_experiments(name)]
     if experiments:
         check_translates(scale)
-    if settings and (experiments or not systems):
+    if overrides and (experiments or not systems):
         raise InputError(
-            " ".join(settings),
+            " ".join(overrides),
             "is for systems; an experiment has its own settings",
             "name systems alone, such as base",
         )
-    if seeded := [setting for setting in settings if setting.startswith("train.seed=")]:
+    if seeded := [override for override in overrides if override.startswith("train.seed=")]:
         raise InputError(
             seeded[0], "would make one run of all seeds", "use --seeds, which trains with 1 .. N"
         )
-    return systems, experiments, settings
+    return systems, experiments, overrides
 
 
 def _check_numbers(seeds: int, jobs: int) -> None:
@@ -234,11 +243,11 @@ def _check_numbers(seeds: int, jobs: int) -> None:
     check_jobs(jobs)
 
 
-def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
-    """Return which corpus is trained on, after refusing a test set that is not there: before hours of training, not after."""
+def _check_splits(scale: str, overrides: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
+    """Return the corpus to train on; refuse a missing test set before hours of training."""
 
-    data = resolve(scale, overrides=settings).data
-    for split in (*splits, *(["test"] if settings else [])):
+    data = resolve(scale, overrides=overrides).data
+    for split in (*splits, *(["test"] if overrides else [])):
         if not load_pairs(data.corpus, data.source, data.target, split)[0]:
             raise InputError(
                 f"{data.corpus} {split}", "is empty", "put sentences there to score the systems on"
@@ -247,7 +256,7 @@ def _check_splits(scale: str, settings: tuple[str, ...], splits: Sequence[str]) 
 
 
 def _lacking_text(missing: "Plan") -> ReproError | None:
-    """Return what keeps the text of a training from being read, such as a training set that is not there."""
+    """Return the error of reading a training text, such as a missing file; None if all is there."""
 
     texts = {
         config.data.corpus: config.data for config in [*missing.trainings, *missing.trained_again()]
@@ -261,9 +270,12 @@ def _lacking_text(missing: "Plan") -> ReproError | None:
     return None
 
 
-def _check_models(missing: "Plan", settings: tuple[str, ...]) -> None:
-    """Refuse an unknown variant or option here and once, not by every worker; what experiments name is known."""
-    if settings:
+def _check_models(missing: "Plan", overrides: tuple[str, ...]) -> None:
+    """Refuse an unknown variant or option once, before every worker does.
+
+    The options of experiments are known.
+    """
+    if overrides:
         from repro.core.transformer import Transformer
 
         for config in missing.trainings:
@@ -271,7 +283,7 @@ def _check_models(missing: "Plan", settings: tuple[str, ...]) -> None:
 
 
 def _check_parser(missing: "Plan") -> None:
-    """Miss a parser that is not installed before hours of training, not after."""
+    """Refuse a missing parser before hours of training."""
     parsed = [
         config.data
         for config, kind in missing.measures
@@ -284,7 +296,7 @@ def _check_parser(missing: "Plan") -> None:
 
 
 def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:
-    """Say on standard error how much there is to do, and how long that will take if runs like these are known."""
+    """Print the amount of work on standard error, and its duration if similar runs are known."""
     from repro.papers.runner import estimate_minutes
 
     minutes, again = estimate_minutes(missing, known, jobs), len(missing.trained_again())
@@ -306,7 +318,7 @@ def _list_trainings(missing: "Plan") -> None:
 
 
 def _workers(cluster: str | None) -> "HandOut":
-    """Return what hands the runs out: to processes of this machine, or to a Ray cluster."""
+    """Return the function that gives runs to processes of this machine, or to a Ray cluster."""
 
     if cluster is None:
         return run_all
@@ -317,12 +329,12 @@ def _workers(cluster: str | None) -> "HandOut":
 
 def _tables(
     experiments: "list[tuple[Paper, Experiment]]",
-    systems: "list[Arm]",
+    systems: "list[Setting]",
     seeds: int,
     splits: Sequence[str],
     evidence: "Evidence",
 ) -> "list[Section]":
-    """Return the experiments, then the scores of the systems, a section for each test set."""
+    """Return the experiments, then the scores of the systems, a section per test set."""
     from repro.papers.report import Section, experiments_sections
     from repro.records.report import render
 
@@ -330,9 +342,9 @@ def _tables(
     for split in dict.fromkeys(("test", *splits)):
         scored = [
             record
-            for arm in systems
+            for setting in systems
             for seed in range(1, seeds + 1)
-            for record in evidence.find("scores", arm, seed, split=split)
+            for record in evidence.find("scores", setting, seed, split=split)
         ]
         parts += [Section(render(scored).rstrip(), {}, f"systems.{split}")] if scored else []
     return parts
@@ -355,16 +367,24 @@ def _tables(
     help="Judge by this test set; given again, by all of them as one.  [default: test]",
 )
 def claims(name, scale, results, discard, splits) -> None:
-    """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the stored results, and store the verdicts with them.
+    """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the results.
 
-    A claim whose test was changed after its result was known is refused. On other test sets than
-    `test` those claims are judged that rest on scores alone.
+    The verdicts are stored with the results. A claim whose test was changed after its result was
+    known is refused. On other test sets than `test`, only claims that depend on scores alone are
+    judged.
     """
     from repro.claims.evidence import Evidence
     from repro.claims.pooling import AND
     from repro.claims.verdict_fields import as_verdict
     from repro.papers.report import inexact_note
-    from repro.papers.verdicts import TEST, claims_of, counts, judge, of_scores, update
+    from repro.papers.verdicts import (
+        TEST,
+        claims_of,
+        count_verdicts,
+        judge,
+        of_scores,
+        update_verdicts,
+    )
     from repro.records.stored import VERDICTS, load_records
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
@@ -378,13 +398,14 @@ def claims(name, scale, results, discard, splits) -> None:
                 f"{name} rests on more than scores, and that was measured on {TEST} alone",
                 "leave --split out",
             )
-    click.echo(
-        f"judging {len(judged)} claim{'' if len(judged) == 1 else 's'} by the records in {results}",
-        err=True,
-    )
+    if sys.stderr and sys.stderr.isatty():
+        many = "claim" if len(judged) == 1 else "claims"
+        click.echo(f"judging {len(judged)} {many} by the records in {results}", err=True)
     with damage_named(results):
         records = load_records(
-            results, None, _corpora(scale, [arm for claim in judged for arm in claim.arms()])
+            results,
+            None,
+            _corpora(scale, [setting for claim in judged for setting in claim.settings()]),
         )
         evidence = Evidence(scale, records, split)
         if split != TEST and not evidence.all("scores"):
@@ -395,25 +416,25 @@ def claims(name, scale, results, discard, splits) -> None:
                     if kind_of(record) == "scores" and record["split"] != "dev"
                 }
             )
-            mend = (
+            fix = (
                 f"score one with repro run --split, or use one of {', '.join(known)}"
                 if known
                 else "score one with repro run --split"
             )
             raise InputError(
-                str(results), f"holds no run of {scale} that was scored on {split}", mend
+                str(results), f"holds no run of {scale} that was scored on {split}", fix
             )
         refused = _refusal_to_store(results / VERDICTS)
         verdicts = (
             [*map(as_verdict, judge(judged, evidence).values())]
             if refused
-            else update(results, scale, judged, evidence, discard)
+            else update_verdicts(results, scale, judged, evidence, discard)
         )
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<15} {claim.statement}")
         for line in verdict.evidence or [verdict.reason]:
             click.echo(f"      {line}")
-    click.echo(", ".join(f"{count} {status}" for status, count in counts(verdicts).items()))
+    click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
     if note := inexact_note(evidence):
         click.echo(note)
     if refused:
@@ -421,7 +442,7 @@ def claims(name, scale, results, discard, splits) -> None:
 
 
 def _refusal_to_store(folder: Path) -> MachineError | None:
-    """Return why nothing can be written into a folder, if so: results that others share may be for reading only."""
+    """Return why nothing can be written into a folder, if so: shared results may be read-only."""
     try:
         check_writable(folder)
     except MachineError as error:
@@ -429,10 +450,13 @@ def _refusal_to_store(folder: Path) -> MachineError | None:
     return None
 
 
-def _corpora(scale: str, arms: "Iterable[Arm]") -> set[str]:
-    """Return the corpora whose records tell something of a scale and of arms, some of which have a corpus of their own."""
+def _corpora(scale: str, settings: "Iterable[Setting]") -> set[str]:
+    """Return the corpora of a scale and of settings, some of which have a corpus of their own."""
 
-    return {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in arms)}
+    return {
+        resolve(scale).data.corpus,
+        *(setting.config(scale).data.corpus for setting in settings),
+    }
 
 
 @click.command(short_help="Derive the stored numbers and verdicts again.")
@@ -444,13 +468,13 @@ def _corpora(scale: str, arms: "Iterable[Arm]") -> set[str]:
     "--strict", is_flag=True, help="End with exit code 3 if something could not be checked here."
 )
 def verify(results: Path, judge: bool, strict: bool) -> None:
-    """Derive stored numbers and verdicts again from the tables behind them, and look for edits by the manifest; any difference is an error.
+    """Derive stored numbers and verdicts again, and check for edits; any difference is an error.
 
-    Where behaviour.json lies beside the records, the code must also compute what it computed when
-    they were written.
+    Numbers come from the tables behind them, edits from the manifest. If behaviour.json is beside
+    the records, the code must also compute what it computed when they were written.
 
     With the corpora, the translations are scored again as well. What cannot be checked here is
-    counted, and is no error.
+    counted, and is not an error.
     """
     check_results(results)
 
@@ -483,12 +507,13 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
     again = [f"{_counted(found.numbers, 'number')} of {_counted(found.records, 'record')}"]
     again += [_counted(verdicts.numbers, "verdict")] if judge else []
     click.echo(
-        f"{' and '.join(again)} derived again: no fault{', of what could be checked here' if unchecked else ''}"
+        f"{' and '.join(again)} derived again: no "
+        f"fault{', of what could be checked here' if unchecked else ''}"
     )
     if unchecked and strict:
         raise MachineError(
             str(results),
-            "could not be checked as a whole here, as said above",
+            "could not be checked completely here, see above",
             "give what is lacking",
         )
 

@@ -1,4 +1,4 @@
-"""Score, compare, report."""
+"""Commands that score runs: evaluate, compare, report, results."""
 
 from collections import Counter
 from pathlib import Path
@@ -64,7 +64,7 @@ def evaluate(
     result = evaluate_run(
         found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress()
     )
-    # whoever reads what is printed may stop, as `head` does
+    # A reader of the output may stop early, as `head` does, so the record is written first.
     written = publish(result, record) if record else None
     for score in result["scores"]:
         click.echo(f"{shown(score['value']):>7}  {score['name']}  {score['signature']}")
@@ -80,18 +80,21 @@ def evaluate(
 @click.argument("second")
 @click.option(
     "--scale",
-    help="Only runs and records of the corpus of this scale; default: of any, or smoke if nothing is trained here.",
+    help="Only runs and records of the corpus of this scale; default: of any, "
+    "or smoke if nothing is trained here.",
 )
 @RESULTS
 @SPLIT
 @search_options
 def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
-    """Say by how much SECOND is better than FIRST on the same sentences: difference, 95 % interval, p (paired bootstrap).
+    """Say by how much SECOND is better than FIRST on the same sentences.
+
+    Printed are the difference, its 95 % interval, and p (paired bootstrap).
 
     Each is a run, or the beginning of the names of several that differ in their seeds alone, such
-        as a system: then the difference is
-    that of the means over seeds, and its interval is over sentences and seeds. Seeds are taken from
-    runs on this machine, and from the records in the results where those have further ones.
+    as a system. Then the difference is that of the means over seeds, and its interval is over
+    sentences and seeds. Seeds come from runs on this machine, and from the results where these have
+    further ones.
     """
 
     if first == second:
@@ -105,7 +108,8 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     systems = find_systems((first, second), data, results, split, search)
     seeds = [seed for system in systems for seed in system]
-    for seed in seeds:  # before one of them translates, which may take minutes
+    # Check every run before one of them translates, which may take minutes.
+    for seed in seeds:
         if seed.here:
             seed.here.check_finished()
             check_split(seed.here, split)
@@ -122,7 +126,7 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
 
 
 def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
-    """Say which seeds are runs and which are records, and what of their training differs besides the seed."""
+    """List the seeds that are runs or records, and differences in training besides the seed."""
     places: dict[str, list[str]] = {}
     for seed in seeds:
         places.setdefault(
@@ -137,19 +141,21 @@ def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> lis
         if seed.here and seed.record and seed.record["scores"] != record["scores"]:
             score = seed.record["scores"][0]
             notes.append(
-                f"{seed.name} in {results} is another training of it: {score['name']} {shown(score['value'])}"
+                f"{seed.name} in {results} is another training of it: {score['name']} "
+                f"{shown(score['value'])}"
             )
     threads = sorted({record["provenance"]["threads"] for record in records})
     if len(threads) > 1:
         counts = " and ".join(map(str, threads))
         notes.append(
-            f"trained by {counts} threads: another number makes another model, of the same seed as well"
+            f"trained by {counts} threads: another number makes another model, of the same seed as "
+            "well"
         )
     return notes
 
 
 def _compare(first: "list[Record]", second: "list[Record]") -> None:
-    """Print a line for each score, and over what its interval is."""
+    """Print a line for each score, and what its interval covers."""
     from repro.records.report import describe, p_value
     from repro.records.translations import compare_seeds
 
@@ -169,7 +175,8 @@ def _compare(first: "list[Record]", second: "list[Record]") -> None:
         click.echo("over test sentences: one training run each says nothing about other seeds")
     else:
         click.echo(
-            f"means over {compared[0].estimate.seeds_said()}; intervals over test sentences and training seeds"
+            f"means over {compared[0].estimate.seeds_said()}; intervals over test sentences and "
+            "training seeds"
         )
 
 
@@ -189,8 +196,8 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     """Write a report; the last line printed is its path.
 
     With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure
-        of the five papers by the stored
-    results of a scale, as Markdown and as one page of HTML beside it.
+    of the five papers by the stored results of a scale. That report is Markdown, with one page of
+    HTML beside it.
     """
     if not runs:
         check_unused(
@@ -228,13 +235,15 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
     check_results(results)
 
     from repro.claims.evidence import Evidence
-    from repro.papers.report import sections, write
+    from repro.papers.report import report_sections, write_report
     from repro.records.stored import load_records
 
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
         for path in reversed(
-            write(sections(scale, evidence, results), f"repro: five papers at {scale}", out)
+            write_report(
+                report_sections(scale, evidence, results), f"repro: five papers at {scale}", out
+            )
         ):
             click.echo(path)
 
@@ -244,10 +253,14 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 @click.option(
     "--update",
     is_flag=True,
-    help="Write FOLDER/README.md, behaviour.json and MANIFEST.json, and verdicts and coverage in the README beside FOLDER.",
+    help="Write the pages of FOLDER, behaviour.json and MANIFEST.json, and what is generated of the "
+    "README and of docs/ beside FOLDER.",
 )
 def results(folder: Path, update: bool) -> None:
-    """Print the tables of the records stored below FOLDER, published scores beside; needs no corpus and no model."""
+    """Print the tables of the records stored below FOLDER, with published scores.
+
+    It needs no corpus and no model.
+    """
     check_results(folder)
 
     from repro.papers.summary import update_pages
@@ -257,7 +270,8 @@ def results(folder: Path, update: bool) -> None:
     from repro.verify.computed import update_behaviour
 
     with damage_named(folder):
-        if not load_records(folder, None):  # pages would be written empty
+        # Pages would be written empty.
+        if not load_records(folder, None):
             raise InputError(
                 str(folder), "holds no result record", "name the folder that `repro run` made"
             )

@@ -8,7 +8,7 @@ from repro.cli.listing import heading, list_scales, list_systems, list_variants
 from repro.cli.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress
 from repro.core.attention.spec import layers_of
 from repro.core.attention.variants import VARIANTS
-from repro.data.characters import in_words
+from repro.data.characters import describe_characters
 from repro.data.corpora import check_languages, check_leaks, survey_corpus
 from repro.data.parallel import ParallelCorpus, check_skipped
 from repro.errors import InputError, MachineError
@@ -93,7 +93,7 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
         click.echo(f"  note               {note}")
     for split in corpus.splits if "train" in corpus.splits else ():
         if unseen := corpus.unseen_characters(split):
-            click.echo(f"  nowhere in train   {split}: {in_words(unseen)}")
+            click.echo(f"  nowhere in train   {split}: {describe_characters(unseen)}")
     click.echo(f"  fingerprint        {corpus.fingerprint}")
     if skipped:
         click.echo(f"  left out, in full  {skipped}")

@@ -9,7 +9,7 @@ import click
 
 from repro.cli.options import search_options
 from repro.data.characters import find_faults
-from repro.data.text import BOM, GZIP_SIGNATURE, utf16_of
+from repro.data.text import BOM, GZIP_SIGNATURE, guess_utf16
 from repro.errors import InputError
 from repro.runs import gallery
 
@@ -174,7 +174,7 @@ def _check_start(line: bytes, where: str) -> None:
         InputError: its first bytes are of UTF-16 or gzip.
     """
 
-    if utf16 := utf16_of(line):  # some of it can be read as UTF-8, with a zero after each letter
+    if utf16 := guess_utf16(line):  # some of it can be read as UTF-8, with a zero after each letter
         raise InputError(
             where, f"byte 0x{line[0]:02X} starts {utf16}, not UTF-8", f"iconv -f {utf16} -t UTF-8"
         )

@@ -1,1 +1,1 @@
-"""Contrastive pairs: suites of right and wrong translations, and how a model scores them."""
+"""Make, read and score contrastive suites: right and wrong translations of a source."""

@@ -1,15 +1,16 @@
-"""The text form of MuCoW, the translation test suite of WMT19: ambiguous words, their right and wrong translations, a line each.
+"""Read the text form of MuCoW, the WMT19 test suite of ambiguous words and their translations.
 
 Raganato, Scherrer, Tiedemann: The MuCoW Test Suite at WMT 2019, WMT 2019.
-    https://github.com/Helsinki-NLP/MuCoW
+https://github.com/Helsinki-NLP/MuCoW
 
     PAIR.text.txt   the source sentences
     PAIR.ref.txt    their references
-    PAIR.key.txt    id, corpus, ambiguous word, right translations, wrong translations (tabs between, alternatives by blanks)
+    PAIR.key.txt    id, corpus, ambiguous word, right translations, wrong translations
+                    (separated by tabs; alternatives by blanks)
 
-The translation suite has no contrastive translations. They are made here by putting each wrong
-translation in the place of the right one, in its number and with its capital letter; "a" and "an"
-follow. Where that is not safe, the sentence is left out and counted.
+The translation suite has no contrastive translations. Here each wrong translation replaces the
+right one, in the same number and with the same capital letter; "a" and "an" are adapted. Sentences
+where that is not safe are left out and counted.
 """
 
 import os
@@ -17,7 +18,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from repro.contrastive.suites import WORD_SENSE, ContrastiveItem, ContrastiveSuite, scored_text
+from repro.contrastive.suites import WORD_SENSE, ContrastiveItem, ContrastiveSuite, suite_text
 from repro.data.text import TextLines, read_lines
 from repro.errors import InputError, MachineError
 
@@ -25,7 +26,7 @@ FOLDER = "mucow-de-en"  # inside REPRO_DATA
 NUM_COLUMNS = 5
 VERB_ENDINGS = ("ed", "ing")
 SILENT_H = ("hour", "honest", "honor", "honour", "heir")
-# "a user", "an uncle": the letter does not say which article
+# "a user", "an uncle": the first letter does not determine the article.
 UNCLEAR_START = ("u", "eu", "ew", "one", "once", "x")
 
 
@@ -33,22 +34,24 @@ def load_mucow() -> ContrastiveSuite:
     """Read the German-English suite from the folder REPRO_DATA.
 
     Raises:
-        MachineError: it is not there.
+        MachineError: the suite is not there.
     """
     root = os.environ.get("REPRO_DATA")
     if not root or not (Path(root) / FOLDER).is_dir():
         what = f"is not in REPRO_DATA ({root})" if root else "needs REPRO_DATA, which is not set"
-        mend = f"put de-en.text.txt, .ref.txt and .key.txt of github.com/Helsinki-NLP/MuCoW into REPRO_DATA/{FOLDER}/"
-        raise MachineError("mucow", what, mend)
+        fix = (
+            "put de-en.text.txt, .ref.txt and .key.txt of github.com/Helsinki-NLP/MuCoW into "
+            f"REPRO_DATA/{FOLDER}/"
+        )
+        raise MachineError("mucow", what, fix)
     return read_mucow(Path(root) / FOLDER)
 
 
 def read_mucow(folder: Path) -> ContrastiveSuite:
-    """Read the one suite of a folder; `origin` of an item is the corpus it was taken from, such as `ted`.
+    """Read the only suite of a folder; the `origin` of an item is its corpus, such as `ted`.
 
     Raises:
-        InputError: a file is missing, the files are not of one length, or a line is not as it
-            should be.
+        InputError: a file is missing, the files have different lengths, or a line is malformed.
     """
     folder = Path(folder)
     found = sorted(folder.glob("*.key.txt"))
@@ -76,7 +79,7 @@ def read_mucow(folder: Path) -> ContrastiveSuite:
     items: list[ContrastiveItem] = []
     skipped: Counter[str] = Counter()
     for index in range(len(keys.lines)):
-        made = _item(keys, sources, references, index)
+        made = _item_of_line(keys, sources, references, index)
         if isinstance(made, str):
             skipped[made] += 1
         else:
@@ -85,10 +88,10 @@ def read_mucow(folder: Path) -> ContrastiveSuite:
     return ContrastiveSuite("mucow", source, target, tuple(items), skipped)
 
 
-def _item(
+def _item_of_line(
     keys: TextLines, sources: TextLines, references: TextLines, index: int
 ) -> ContrastiveItem | str:
-    """Return the item of a line, or the reason why there is none."""
+    """Return the item of a line, or the reason to leave it out."""
     where = f"{keys.name}:{index + 1}"
     cells = keys.lines[index].split("\t")
     if len(cells) != NUM_COLUMNS or not all(cell.strip() for cell in cells):
@@ -99,13 +102,13 @@ def _item(
             where, what, "put id, corpus, word, right and wrong translations there, tabs between"
         )
     source, reference = (
-        scored_text(side.lines[index], f"{side.name}:{index + 1}", "sentence")
+        suite_text(side.lines[index], f"{side.name}:{index + 1}", "sentence")
         for side in (sources, references)
     )
     if not source or not reference:
         return "blank sentence"
     _, corpus, word, right, wrong = cells
-    contrastive = substitute(reference, right.split(), wrong.split())
+    contrastive = substitute_translations(reference, right.split(), wrong.split())
     return (
         contrastive
         if isinstance(contrastive, str)
@@ -113,13 +116,15 @@ def _item(
     )
 
 
-def substitute(reference: str, right: list[str], wrong: list[str]) -> tuple[str, ...] | str:
-    """Put each wrong translation in the place of the right one.
+def substitute_translations(
+    reference: str, right: list[str], wrong: list[str]
+) -> tuple[str, ...] | str:
+    """Replace the right translation in a reference by each wrong one.
 
     Args:
         reference: an English sentence.
-        right, wrong: translations of the ambiguous word, lower-cased, of several numbers and, here
-            and there, parts of speech.
+        right, wrong: translations of the ambiguous word, lower-cased, singular and plural, and
+            sometimes of several parts of speech.
 
     Returns:
         The contrastive translations, or the reason why there are none.
@@ -137,18 +142,22 @@ def substitute(reference: str, right: list[str], wrong: list[str]) -> tuple[str,
     found = match[0].lower()
     if found.endswith(VERB_ENDINGS) and found not in right:
         return "no right translation in the reference"
-    texts = [_put(reference, match, form) for form in _same_form(found, wrong) if form not in forms]
+    texts = [
+        _replace_match(reference, match, form)
+        for form in _translations_in_form(found, wrong)
+        if form not in forms
+    ]
     contrastive = tuple(dict.fromkeys(text for text in texts if text))
     return contrastive or "no wrong translation in that form"
 
 
 def is_plural(noun: str) -> bool:
-    """Tell by its ending whether an English noun is plural."""
+    """Return whether the ending of an English noun is that of a plural."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
 
 
 def plural_of(noun: str) -> str:
-    """Return the regular plural of an English noun; "" for one that is plural already or may be irregular."""
+    """Return the regular plural of an English noun; "" if it is plural or may be irregular."""
     if is_plural(noun) or noun.endswith(("f", "fe", "man", "is", "us", *VERB_ENDINGS)):
         return ""
     if noun.endswith(("s", "x", "z", "ch", "sh")):
@@ -158,8 +167,11 @@ def plural_of(noun: str) -> str:
     return f"{noun}s"
 
 
-def _same_form(found: str, wrong: list[str]) -> list[str]:
-    """Return the wrong translations that can stand where `found` stands: nouns of its number, or a verb form with its ending."""
+def _translations_in_form(found: str, wrong: list[str]) -> list[str]:
+    """Return the wrong translations that fit in the place of `found`.
+
+    These are nouns of its number, or verb forms with its ending.
+    """
     ending = next((ending for ending in VERB_ENDINGS if found.endswith(ending)), "")
     if ending:
         return [word for word in wrong if word.endswith(ending)]
@@ -174,13 +186,16 @@ def _same_form(found: str, wrong: list[str]) -> list[str]:
 
 
 def _is_verb(word: str, words: list[str]) -> bool:
-    """Tell whether forms of a verb stand beside its base or its third person, as in "explain explaining explained explains"."""
+    """Return whether a word is the base or third person of a verb, by its other forms in the list.
+
+    Such a list is "explain explaining explained explains".
+    """
     base = word.removesuffix("s") if is_plural(word) else word
     return any(base.removesuffix("e") + ending in words for ending in VERB_ENDINGS)
 
 
-def _put(reference: str, match: re.Match[str], form: str) -> str:
-    """Return the reference with another word in the place of a match, "" where the article before it cannot be told."""
+def _replace_match(reference: str, match: re.Match[str], form: str) -> str:
+    """Replace a match in the reference by another word; return "" if the article is uncertain."""
     if not form:
         return ""
     before, after = reference[: match.start()], reference[match.end() :]

@@ -1,4 +1,4 @@
-r"""Contrastive evaluation: does a model find a reference more likely than the same sentence with an error?
+r"""Contrastive evaluation: check whether a model prefers a reference to versions with errors.
 
 - Sennrich: How Grammatical is Character-level Neural Machine Translation?, EACL 2017: scoring
   instead of translating.
@@ -8,16 +8,18 @@ r"""Contrastive evaluation: does a model find a reference more likely than the s
 - Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns, Findings of EMNLP 2020,
   Figure 3 and Table 6.
 
-    H(y | x) = -1/n sum_t ln p(y[t] | y[<t], x)        right: H(reference) < H(c) for every contrastive translation c
+    H(y | x) = -1/n sum_t ln p(y[t] | y[<t], x)
+    right: H(reference) < H(c) for every contrastive translation c
 
-`n` counts target tokens, the end mark included. A tie is wrong. Both sides are rounded to
-`DECIMALS` before they are compared, because what is smaller depends on the order of summation; so
-the stored numbers give exactly the stored accuracies.
+`n` counts target tokens with the end mark. A tie is wrong. Both sides are rounded to `DECIMALS`
+before comparison, because smaller digits depend on the order of summation. So the stored numbers
+give exactly the stored accuracies.
 
-Head masks at test time (Raganato et al. 2020, "H8 disabled") compose:
+To disable a head at test time (Raganato et al. 2020, "H8 disabled"), mask it:
 
-    with scaled_heads(translator.model, {("encoder_self", layer): [1, 1, 1, 1, 1, 1, 1, 0] for layer
-    in range(6)}):
+    mask = [1, 1, 1, 1, 1, 1, 1, 0]
+    factors = {("encoder_self", layer): mask for layer in range(6)}
+    with scaled_heads(translator.model, factors):
         record = score_suite(translator, suite)
 """
 
@@ -44,7 +46,7 @@ KIND = "contrastive"
 METRIC = "mean cross entropy of the target tokens with end mark, nats"
 DECIMALS = 5
 CONFIDENCE = 0.95
-# the least distance of each bin, in words; the papers print no bins
+# The least distance of each bin, in words. The papers print no bins.
 DISTANCE_BINS = (1, 2, 3, 4, 5, 6, 8, 11, 16)
 
 Group = Literal["type", "distance", "origin"]
@@ -52,9 +54,9 @@ Group = Literal["type", "distance", "origin"]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of right decisions in a group of items, with its interval at 95 %: for one model that of Wilson (1927).
+    """The share of right decisions in a group of items, with its 95 % interval.
 
-    `right` is a mean where several models decided.
+    For one model, it is the interval of Wilson (1927). For several models, `right` is a mean.
     """
 
     group: str
@@ -77,20 +79,20 @@ def cross_entropies(
     batch_tokens: int = 2048,
     quiet: bool = True,
 ) -> list[float]:
-    """Return the mean cross entropy of the tokens of each target given its source, in nats; the end mark is a token.
+    """Return the mean cross entropy of the tokens of each target given its source, in nats.
 
-    Pairs of the same ids are scored once, so that they tie exactly. Batches change the last digits
-    of the rest only.
+    The end mark counts as a token. Pairs with the same ids are scored once, so that they tie
+    exactly. For other pairs, batching changes only the last digits.
 
     Args:
         translator: a trained model.
-        sources, targets: sentences, line by line; any number of targets a source.
+        sources, targets: sentences, line by line; a source may be repeated with several targets.
         batch_tokens: padded size of a batch.
         quiet: no progress bar.
 
     Raises:
-        InputError: not one target a source, or a sentence longer than the model's attention is
-            defined for.
+        InputError: unequal numbers of sources and targets, or a sentence longer than the model's
+            attention allows.
     """
     if len(sources) != len(targets):
         raise InputError(
@@ -122,15 +124,15 @@ def cross_entropies(
         disable=quiet,
     ) as bar:
         for indices in bar:
-            stops.heed()
+            stops.raise_if_stopping()
             batch = pairs.batch(indices).to(device)
-            means = token_means(model(batch.src, batch.tgt_in), batch.tgt_out)
+            means = mean_token_losses(model(batch.src, batch.tgt_in), batch.tgt_out)
             found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
     return [found[pair] for pair in ids]
 
 
-def token_means(logits: Tensor, tgt_out: Tensor) -> Tensor:
-    """Return the mean cross entropy of the tokens of each row, padding left out.
+def mean_token_losses(logits: Tensor, tgt_out: Tensor) -> Tensor:
+    """Return the mean cross entropy of the tokens of each row, without padding.
 
     Args:
         logits: `(batch, tgt_len, vocab)`.
@@ -148,11 +150,10 @@ def token_means(logits: Tensor, tgt_out: Tensor) -> Tensor:
 def score_suite(
     translator: Translator, suite: ContrastiveSuite, quiet: bool = True
 ) -> dict[str, Any]:
-    """Score all items of a suite and return a record of it, JSON values throughout.
+    """Score all items of a contrastive suite, and return a record of JSON values.
 
     The record holds the cross entropies of each item, in the order of the suite, and the accuracies
-    by type. What is to be known of the model (run, configuration, seed, masked heads) is the
-    caller's to add.
+    by type. The caller adds the description of the model: run, configuration, seed, masked heads.
 
     Args:
         translator: a trained model, of the direction of the suite.
@@ -160,8 +161,7 @@ def score_suite(
         quiet: no progress bar.
 
     Raises:
-        InputError: the suite is empty, or a sentence is longer than the model's attention is
-            defined for.
+        InputError: the suite is empty, or a sentence is longer than the model's attention allows.
     """
     check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
     check_kind(
@@ -179,7 +179,7 @@ def score_suite(
             translator, sources, [text for texts in candidates for text in texts], quiet=quiet
         )
     )
-    rows = [_round(islice(scores, len(texts))) for texts in candidates]
+    rows = [_rounded_losses(islice(scores, len(texts))) for texts in candidates]
     record = {
         "kind": KIND,
         "suite": {
@@ -193,18 +193,18 @@ def score_suite(
         "metric": METRIC,
         "seconds": round(perf_counter() - start, 2),
         "items": {
-            "type": coded(item.type for item in suite.items),
-            "origin": coded(item.origin for item in suite.items),
+            "type": encode_names(item.type for item in suite.items),
+            "origin": encode_names(item.origin for item in suite.items),
             "distance": [item.distance for item in suite.items],
             "reference": [row[0] for row in rows],
             "contrastive": [row[1:] for row in rows],
         },
     }
-    return record | {"accuracy": _stored(record)}
+    return record | {"accuracy": _accuracies_as_json(record)}
 
 
 def decisions(record: dict[str, Any]) -> list[bool]:
-    """Return for each item of a record whether the reference has the lowest cross entropy."""
+    """Return whether the reference has the lowest cross entropy, for each item of a record."""
     items = record["items"]
     return [
         reference < min(contrastive)
@@ -212,11 +212,11 @@ def decisions(record: dict[str, Any]) -> list[bool]:
     ]
 
 
-def chances(record: dict[str, Any]) -> dict[str, float]:
-    """Return by type of error the accuracy of choosing at random among a reference and its contrastive translations."""
+def chance_accuracies(record: dict[str, Any]) -> dict[str, float]:
+    """Return the accuracy of random choices between reference and errors, by type of error."""
     found: dict[str, list[float]] = {}
     for kind, contrastive in zip(
-        _decoded(record["items"]["type"]), record["items"]["contrastive"], strict=True
+        _decode_names(record["items"]["type"]), record["items"]["contrastive"], strict=True
     ):
         found.setdefault(kind, []).append(1 / (1 + len(contrastive)))
     return {kind: sum(shares) / len(shares) for kind, shares in found.items()}
@@ -225,54 +225,58 @@ def chances(record: dict[str, Any]) -> dict[str, float]:
 def accuracies(
     record: dict[str, Any], by: Group = "type", only: str | None = None
 ) -> list[Accuracy]:
-    """Compute accuracies from the stored cross entropies.
+    """Compute accuracies by group from the stored cross entropies.
 
     Args:
         record: made by `score_suite`.
-        by: what to group by; items without a distance are in no group of `distance`.
-        only: the type to look at; default all.
+        by: the grouping; items without a distance belong to no group of `distance`.
+        only: restrict to this type; default all.
 
     Returns:
-        One for each group with items: types and origins in the order of the suite, distances from
-            near to far.
+        One accuracy for each group with items: types and origins in the order of the suite,
+        distances from near to far.
 
     Raises:
-        InputError: unknown `by`.
+        InputError: an unknown `by`.
     """
     if by not in ("type", "distance", "origin"):
         raise InputError("by", f"cannot group by '{by}'", "use type, distance or origin")
     groups = (
         _distance_bins(record["items"]["distance"])
         if by == "distance"
-        else list(_decoded(record["items"][by]))
+        else list(_decode_names(record["items"][by]))
     )
-    rows = zip(groups, _decoded(record["items"]["type"]), decisions(record), strict=True)
+    rows = zip(groups, _decode_names(record["items"]["type"]), decisions(record), strict=True)
     counts: dict[str, list[bool]] = {
-        name: [] for name in (_bin_names() if by == "distance" else groups) if name is not None
+        name: []
+        for name in (_distance_bin_names() if by == "distance" else groups)
+        if name is not None
     }
     for group, kind, is_right in rows:
         if group is not None and only in (None, kind):
             counts[group].append(is_right)
-    return [wilson(group, sum(found), len(found)) for group, found in counts.items() if found]
+    return [
+        wilson_accuracy(group, sum(found), len(found)) for group, found in counts.items() if found
+    ]
 
 
-def wilson(group: str, right: int, total: int) -> Accuracy:
-    """Return an accuracy with its Wilson interval."""
+def wilson_accuracy(group: str, right: int, total: int) -> Accuracy:
+    """Return the accuracy of a group with its Wilson interval."""
     interval = binomtest(right, total).proportion_ci(CONFIDENCE, method="wilson")
     return Accuracy(group, right, total, float(interval.low), float(interval.high))
 
 
-def check_record(record: dict[str, Any]) -> None:
-    """Derive the stored accuracies again from the stored cross entropies.
+def check_contrastive_record(record: dict[str, Any]) -> None:
+    """Check a contrastive record: derive its accuracies again from the stored cross entropies.
 
     Raises:
-        DamagedFileError: they differ, or the record is not whole.
+        DamagedFileError: they differ, or the record is incomplete.
     """
     try:
         is_whole = (
             record["kind"] == KIND and len(record["items"]["reference"]) == record["suite"]["items"]
         )
-        is_sound = is_whole and _stored(record) == record["accuracy"]
+        is_sound = is_whole and _accuracies_as_json(record) == record["accuracy"]
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise DamagedFileError(
             "contrastive record", "is not whole", "score the suite again"
@@ -283,7 +287,7 @@ def check_record(record: dict[str, Any]) -> None:
 
 
 def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
-    """Refuse what the model's attention is not defined for, or would take too much memory."""
+    """Refuse sentences that are too long for the model's attention or for the memory."""
     for side, rows, mark in (("source", pairs.src, 0), ("target", pairs.tgt, 1)):
         limit = min(translator.model.max_len(*READERS[side]) or MAX_SENTENCE, MAX_SENTENCE)
         longest = max(rows, key=len, default=[])
@@ -297,30 +301,30 @@ def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
             )
 
 
-def _round(values: Iterable[float]) -> list[float]:
+def _rounded_losses(values: Iterable[float]) -> list[float]:
     return [round(value, DECIMALS) for value in values]
 
 
-def _stored(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the accuracies by type as JSON values, rounded to what a reader can use."""
+def _accuracies_as_json(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the accuracies by type as JSON values, with rounded intervals."""
     return [
         asdict(found) | {"low": round(found.low, 4), "high": round(found.high, 4)}
         for found in accuracies(record)
     ]
 
 
-def coded(names: Iterable[str]) -> dict[str, list]:
-    """Return names as places in the list of the distinct ones."""
+def encode_names(names: Iterable[str]) -> dict[str, list]:
+    """Encode names as indices into the list of distinct names."""
     names = list(names)
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     return {"names": list(places), "of": [places[name] for name in names]}
 
 
-def _decoded(coded: dict[str, list]) -> Iterator[str]:
-    return (coded["names"][place] for place in coded["of"])
+def _decode_names(encoded: dict[str, list]) -> Iterator[str]:
+    return (encoded["names"][place] for place in encoded["of"])
 
 
-def _bin_names() -> list[str]:
+def _distance_bin_names() -> list[str]:
     """Name the bins: "0", "1", ..., "6-7", "8-10", "11-15", "16+"."""
     lows = (0, *DISTANCE_BINS)
     ends = [high - 1 for high in DISTANCE_BINS]
@@ -330,7 +334,7 @@ def _bin_names() -> list[str]:
 
 
 def _distance_bins(distances: list[int | None]) -> list[str | None]:
-    names = _bin_names()
+    names = _distance_bin_names()
     return [
         None if distance is None else names[sum(distance >= low for low in DISTANCE_BINS)]
         for distance in distances

@@ -1,4 +1,6 @@
-"""Contrastive test suites: a source, its reference, and translations with an error that a good model must find less likely.
+"""Read and make contrastive test suites: a source, its reference, and translations with an error.
+
+A good model finds the erroneous translations less likely.
 
 - LingEval97 (Sennrich: How Grammatical is Character-level Neural Machine Translation?, EACL 2017):
   one error at a time, by type.
@@ -7,8 +9,7 @@
   an ambiguous word, translated in all its wrong senses.
 - minigerman: pairs with exact errors from the generated corpus.
 
-The text form of MuCoW is read by `data/mucow.py`; errors in any German text are made by
-`data/german_errors`.
+`mucow.py` reads the text form of MuCoW; `german_errors` makes errors in any German text.
 """
 
 import hashlib
@@ -21,13 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from repro.data.catalogue import minigerman_splits
-from repro.data.characters import normalise, readable
+from repro.data.characters import clean_line, normalise
 from repro.errors import InputError
 from repro.generated import minigerman
 
 WORD_SENSE = "word_sense"
 BLANKS = " \t\r\n"
-SUITE_LAYOUT = 'write a list of {"source": "…", "reference": "…", "errors": [{"type": "…", "contrastive": "…"}]}'
+SUITE_LAYOUT = (
+    'write a list of {"source": "…", "reference": "…", '
+    '"errors": [{"type": "…", "contrastive": "…"}]}'
+)
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,13 @@ class ContrastiveItem:
     Args:
         source: the sentence to translate.
         reference: its right translation.
-        contrastive: wrong translations, at least one; the decision is right when the reference
+        contrastive: wrong translations, at least one; the decision is right if the reference
             scores better than all of them.
-        type: what is wrong, such as `np_agreement` or `word_sense`.
-        distance: words from the wrong word to the one that proves it wrong, adjacent = 1; None
-            where that is not defined or not known.
-        word: the ambiguous word, if there is one.
-        origin: the corpus or test set it comes from, as its suite names it.
+        type: type of the error, such as `np_agreement` or `word_sense`.
+        distance: number of words from the wrong word to the word that proves it wrong, adjacent
+            = 1; None if undefined or unknown.
+        word: the ambiguous word, if any.
+        origin: the corpus or test set of the item, as its suite names it.
     """
 
     source: str
@@ -57,13 +61,13 @@ class ContrastiveItem:
 
 @dataclass(frozen=True)
 class ContrastiveSuite:
-    """Items of one direction of translation.
+    """Contrastive items of one direction of translation.
 
     Args:
-        name: how results name it.
+        name: its name in results.
         source, target: language codes.
-        items: in the order of the file or of their making.
-        skipped: how many items were left out, by reason.
+        items: in the order of the file or of their generation.
+        skipped: number of items left out, by reason.
     """
 
     name: str
@@ -82,20 +86,22 @@ class ContrastiveSuite:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 of all items: results on suites that differ in a letter are not comparable."""
+        """SHA-256 of all items; results are comparable only if it is equal."""
         return hashlib.sha256(
             json.dumps([asdict(item) for item in self.items]).encode()
         ).hexdigest()
 
 
-def without_overlap(
+def suite_without_overlap(
     suite: ContrastiveSuite, sources: Iterable[str], references: Iterable[str]
 ) -> ContrastiveSuite:
-    """Return the suite without the items whose source or reference occurs in a training corpus, counted in `skipped`.
+    """Return the suite without items whose source or reference occurs in a training corpus.
+
+    `skipped` counts them. MuCoW is made of corpora that models are trained on; Raganato et al. 2020
+    leave such items out.
 
     Args:
-        suite: MuCoW is made of corpora that models are trained on; Raganato et al. 2020 leave such
-            items out.
+        suite: to be filtered.
         sources, references: the sides of the training corpus. Case, punctuation and spacing are
             ignored, as in `data/leaks.py`.
     """
@@ -109,20 +115,19 @@ def without_overlap(
             "reference": normalise(item.reference) in known_references,
         }
         if any(sides.values()):
-            skipped[
-                f"{' and '.join(side for side, found in sides.items() if found)} in the training data"
-            ] += 1
+            found_sides = " and ".join(side for side, found in sides.items() if found)
+            skipped[f"{found_sides} in the training data"] += 1
         else:
             items.append(item)
     return replace(suite, items=tuple(items), skipped=skipped)
 
 
-@cache  # to draw them takes seconds
+@cache  # drawing takes seconds
 def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> ContrastiveSuite:
-    """Draw exact pairs of the generated corpus, none of whose sentences is in the training split of `minigerman`.
+    """Draw a suite of exact pairs of the generated corpus, without sentences of its training split.
 
     Args:
-        num_per_type: items of each type.
+        num_per_type: number of items of each type.
         seed: of the sentences.
         target: `de` or `en`; see `minigerman.PHENOMENA`.
 
@@ -145,25 +150,24 @@ def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> Contra
 
 
 def read_suite(path: Path, source: str, target: str) -> ContrastiveSuite:
-    """Read the JSON of LingEval97, ContraWSD or the scoring suite of MuCoW; its name is the name of the file.
+    """Read a suite from the JSON of LingEval97, ContraWSD or the scoring suite of MuCoW.
 
-    Each error of an entry is an item, but the errors of type `word_sense` are the alternatives of
-    one item. All texts are read without the characters that no model should see
-    (`data/characters.py`). What is blank, or a contrastive translation that equals its reference,
-    is left out and counted.
+    Each error of an entry becomes an item, but the errors of type `word_sense` are the alternatives
+    of one item. Texts are cleaned of characters that no model should see (`data/characters.py`).
+    Blank texts, and contrastive translations equal to their reference, are left out and counted.
 
     Args:
-        path: the file.
-        source, target: language codes, which the file does not name.
+        path: the file; its name becomes the name of the suite.
+        source, target: language codes; the file does not name them.
 
     Raises:
-        InputError: the file is not such a suite; with the line of the entry.
+        InputError: the file is not such a suite; names the line of the entry.
     """
     path = Path(path)
     items: list[ContrastiveItem] = []
     skipped: Counter[str] = Counter()
-    for number, entry in _entries(path):
-        for item in _items_of(entry, f"{path.name}:{number}"):
+    for number, entry in _json_entries(path):
+        for item in _entry_items(entry, f"{path.name}:{number}"):
             if not item.source or not item.reference:
                 skipped[f"blank {'reference' if item.source else 'source'}"] += 1
                 continue
@@ -179,22 +183,22 @@ def read_suite(path: Path, source: str, target: str) -> ContrastiveSuite:
     return ContrastiveSuite(path.name.removesuffix(".json"), source, target, tuple(items), +skipped)
 
 
-def scored_text(value: Any, where: str, what: str) -> str:
-    """Return a text as models read it, "" for one that is blank.
+def suite_text(value: Any, where: str, what: str) -> str:
+    """Return a text of a suite as models read it, "" for a blank one.
 
     Raises:
-        InputError: it is missing, or no text.
+        InputError: the text is missing, or not a string.
     """
     if not isinstance(value, str):
         raise InputError(where, f"has no text as {what}", "give a sentence, or delete the entry")
-    return "" if value.isspace() else readable(value)
+    return "" if value.isspace() else clean_line(value)
 
 
-def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a JSON list with the number of the line that each begins on."""
-    # a pipe, which nobody fills, would be waited for without end
+def _json_entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a JSON list, each with the number of its first line."""
+    # Reading a pipe that nobody fills would never return.
     if path.exists() and not path.is_file():
-        raise InputError(str(path), "is no regular file", "name a file of JSON")
+        raise InputError(str(path), "is not a regular file", "name a file of JSON")
     try:
         data = path.read_bytes()
         text = data.decode("utf-8-sig")
@@ -210,7 +214,7 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             str(path), f"cannot be read ({error.strerror})", "check the path and its permissions"
         ) from error
     decoder = json.JSONDecoder()
-    place = _expect(text, 0, "[", path)
+    place = _expect_character(text, 0, "[", path)
     number = 1 + text.count("\n", 0, place)
     while True:
         start = _skip_blanks(text, place)
@@ -235,7 +239,7 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             raise InputError(f"{path.name}:{number}", "is not an object", SUITE_LAYOUT)
         yield number, entry
         number += text.count("\n", start, place)
-        after = _expect(text, place, ",]", path)
+        after = _expect_character(text, place, ",]", path)
         number += text.count("\n", place, after)
         place = after
         if text[place - 1] == "]":
@@ -254,8 +258,8 @@ def _skip_blanks(text: str, place: int) -> int:
     return place
 
 
-def _expect(text: str, place: int, wanted: str, path: Path) -> int:
-    """Return the place after the next character that is not blank, if it is one of those wanted."""
+def _expect_character(text: str, place: int, wanted: str, path: Path) -> int:
+    """Return the place after the next character that is not blank; refuse an unwanted one."""
     place = _skip_blanks(text, place)
     if place == len(text) or text[place] not in wanted:
         found = f"'{text[place]}'" if place < len(text) else "the end of the file"
@@ -267,10 +271,10 @@ def _expect(text: str, place: int, wanted: str, path: Path) -> int:
     return place + 1
 
 
-def _items_of(entry: dict[str, Any], where: str) -> Iterator[ContrastiveItem]:
-    """Yield the items of an entry, those with several contrastive translations last."""
+def _entry_items(entry: dict[str, Any], where: str) -> Iterator[ContrastiveItem]:
+    """Yield the items of an entry, with the item of word senses last."""
     source, reference = (
-        scored_text(entry.get(side), where, side) for side in ("source", "reference")
+        suite_text(entry.get(side), where, side) for side in ("source", "reference")
     )
     errors = entry.get("errors")
     if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):
@@ -279,7 +283,7 @@ def _items_of(entry: dict[str, Any], where: str) -> Iterator[ContrastiveItem]:
     senses = []
     for error in errors:
         contrastive, kind, distance = (
-            scored_text(error.get("contrastive"), where, "contrastive"),
+            suite_text(error.get("contrastive"), where, "contrastive"),
             error.get("type"),
             error.get("distance"),
         )

@@ -1,1 +1,1 @@
-"""Corpora by name: files, the Hub, splits, cleaning, leaks."""
+"""Load corpora by name from files or the Hub: splits, cleaning, leaks."""

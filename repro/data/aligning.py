@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from repro.data.characters import (
     LONE_SURROGATE,
-    MENDED,
+    REMOVABLE,
     SEPARATOR,
     Fault,
+    clean_line,
     find_faults,
-    readable,
     without_surrogates,
 )
 from repro.data.parallel import Skipped, Split
@@ -150,7 +150,7 @@ def _notes_of_held_out(
         if faults := find_faults(text):
             touched.add(faults)
             if cleaning.cleans_references:
-                column[index] = readable(text)
+                column[index] = clean_line(text)
         blank += not column[index] and side.numbers[index] not in side.too_long
     kept = "" if cleaning.cleans_references else "; kept in references"
     return [
@@ -176,7 +176,7 @@ def _clean_train(
             kept.append(index)
             for language, faults in found.items():
                 if faults:
-                    columns[language][index] = readable(sides[language].lines[index])
+                    columns[language][index] = clean_line(sides[language].lines[index])
                     touched[language].add(faults)
     return kept, skipped, touched
 
@@ -197,12 +197,12 @@ def _note_left_out(skipped: list[Skipped], side: TextLines, index: int, reason: 
 def _why_left_out(side: TextLines, index: int, faults: list[Fault], cleaning: Cleaning) -> str:
     """Return the reason for which a pair is left out of train for this side of it, or nothing."""
     for fault in faults:
-        if fault.reason not in MENDED or not cleaning.mends_train:
+        if fault.reason not in REMOVABLE or not cleaning.mends_train:
             return fault.reason
     if side.numbers[index] in side.too_long:
         return "too long"
     text = side.lines[index]
-    return BLANK if not text or text.isspace() or (faults and not readable(text)) else ""
+    return BLANK if not text or text.isspace() or (faults and not clean_line(text)) else ""
 
 
 @dataclass

@@ -1,6 +1,6 @@
-"""What is known about each corpus: its languages, terms and source, how its folder is read, and what its text must be.
+"""Describe each corpus: languages, licence, source, how to read its folder, and its checksums.
 
-A new corpus is an entry of `CORPORA`; `corpora.py` does the rest.
+To add a corpus, add an entry to `CORPORA`; `corpora.py` does the rest.
 """
 
 import functools
@@ -12,7 +12,12 @@ from typing import Literal
 
 from repro.data.aligning import Cleaning
 from repro.data.formats import Sides, read_columns, read_folder
-from repro.data.hub import HubSource, articles_and_summaries, contexts_and_replies, read_tables
+from repro.data.hub import (
+    HubSource,
+    articles_and_summaries,
+    contexts_and_replies,
+    read_parquet_folder,
+)
 from repro.data.leaks import leak_free_split
 from repro.data.text import TextLines, read_lines
 from repro.generated import minigerman
@@ -25,28 +30,27 @@ TATOEBA_DEV, TATOEBA_TEST = 1_000, 2_000  # pairs
 
 @dataclass(frozen=True)
 class CorpusRecord:
-    """What is known about a corpus before it is read.
+    """Description of a corpus that needs none of its text.
 
     Args:
-        languages: their codes; the first two are loaded where a source has one pair at a time.
-            Where the task is not translation, what the two columns are.
-        about: what it is, and what a reader of results must know.
+        languages: language codes; from a source with one pair at a time, the first two are loaded.
+            For tasks other than translation, the names of the two columns.
+        about: what the corpus is, and what a reader of results must know.
         licence: the terms of its texts.
-        citation: who made it, and where it is.
+        citation: who made it, and its address.
         folder: its name inside REPRO_DATA.
         read: reads that folder.
-        hub: where it lies on the Hub, if it does.
-        renamed: our name of a split by its own; the own name goes on working.
-        on_leak: what is done about held-out sentences that are in train too. Published splits stay
-            as they are, since other scores are on them, and their overlaps are counted in
-            ``ParallelCorpus.leaks``.
-        split: cuts a corpus that comes without dev and test.
-        checksums: SHA-256 of the text of each file of the published splits, as in ``{"train.en":
-            ...}``.
+        hub: its place on the Hub, if it is there.
+        renamed: original name of a split -> our name; the original name keeps working.
+        on_leak: what to do about held-out sentences that also occur in train. Published splits
+            stay unchanged, because other scores depend on them; ``ParallelCorpus.leaks`` counts
+            their overlaps.
+        split: cuts a corpus without dev and test into splits.
+        checksums: SHA-256 of the text of each published file, as in ``{"train.en": ...}``.
         task: what the second column is to the first; it decides the metrics.
-        prepare: what is done to every line before anything else sees it.
-        cleaning: what is done about lines that are not what they should be.
-        train_files: the names of its training files, where they may be missing.
+        prepare: applied to every line before anything else sees it.
+        cleaning: how to handle faulty lines.
+        train_files: names of the training files, if they may be missing.
     """
 
     languages: tuple[str, ...]
@@ -88,7 +92,7 @@ def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: in
 
 @functools.cache
 def minigerman_splits() -> dict[str, list]:
-    """Generate the corpus once a process: it takes seconds."""
+    """Generate the splits of `minigerman`, once per process because it takes seconds."""
 
     return minigerman.splits()
 
@@ -107,17 +111,20 @@ def _generate_pairs(name: str, _folder: Path, columns: Sequence[str], _max_chars
 
 @functools.cache
 def _generated_pairs(name: str) -> dict[str, list]:
-    """Do the same for a corpus of pairs of texts."""
-    return importlib.import_module(f"repro.data.{name}").splits()
+    """Generate the splits of `minisummary` or `minidialogue`, once per process."""
+    return importlib.import_module(f"repro.generated.{name}").splits()
 
 
-# Every published result on IWSLT16 German-English that we compare with is on tst2013. tst2012
-# chooses the checkpoint, so that no
-# choice is made on the test set.
+# We compare with published results on tst2013, so tst2012 chooses the checkpoint and no choice is
+# made on the test set.
 IWSLT16_SETS = {"tst2013": "test", "tst2012": "dev"}
-# of FLORES, whose test set is not public, and of talks
+# Your own files may use these names of the IWSLT sets. FLORES has only devtest: its test set is
+# not public.
 OWN_SETS = {**IWSLT16_SETS, "devtest": "test"}
-WIT3 = "Cettolo, Girardi and Federico 2012, WIT3: Web Inventory of Transcribed and Translated Talks, https://wit3.fbk.eu"
+WIT3 = (
+    "Cettolo, Girardi and Federico 2012, WIT3: Web Inventory of Transcribed and Translated Talks, "
+    "https://wit3.fbk.eu"
+)
 
 CNNDM = HubSource("abisee/cnn_dailymail", "3.0.0", columns=articles_and_summaries)
 PERSONACHAT = HubSource(
@@ -138,7 +145,7 @@ CORPORA: dict[str, CorpusRecord] = {
     ),
     "minisummary": CorpusRecord(
         languages=("article", "summary"),
-        about="Generated English articles of a few sentences, with the headline that tells their one event.",
+        about="Generated English articles of a few sentences, with a headline for the one event.",
         licence="MIT, as this package",
         citation="repro.generated.minisummary",
         read=functools.partial(_generate_pairs, "minisummary"),
@@ -147,7 +154,8 @@ CORPORA: dict[str, CorpusRecord] = {
     ),
     "minidialogue": CorpusRecord(
         languages=("context", "reply"),
-        about="Generated English personas with a question, and the reply that they decide. No context comes twice; replies do.",
+        about="Generated English personas with a question, and the reply that follows from them. "
+        "No context occurs twice; replies do.",
         licence="MIT, as this package",
         citation="repro.generated.minidialogue",
         read=functools.partial(_generate_pairs, "minidialogue"),
@@ -155,9 +163,11 @@ CORPORA: dict[str, CorpusRecord] = {
     ),
     "multi30k": CorpusRecord(
         languages=("en", "de", "fr"),
-        about="Captions of pictures, translated. On the Hub only English and German, without the test sets of 2017.",
+        about="Translated captions of pictures. The Hub has only English and German, without the "
+        "test sets of 2017.",
         licence="CC BY-NC-SA 4.0, for research",
-        citation="Elliott et al. 2016, Multi30K; Elliott et al. 2017 (test sets, French), https://github.com/multi30k/dataset",
+        citation="Elliott et al. 2016, Multi30K; Elliott et al. 2017 (test sets, French), "
+        "https://github.com/multi30k/dataset",
         folder="multi30k",
         hub=HubSource("bentrevett/multi30k"),
         renamed={"test_2016_flickr": "test"},
@@ -175,22 +185,24 @@ CORPORA: dict[str, CorpusRecord] = {
     ),
     "tatoeba": CorpusRecord(
         languages=("en", "de"),
-        about="Sentence pairs of volunteers, mostly short. Cut here, without leaks: pairs that share an English or a German sentence, also "
-        "through other pairs, are in the same split. Each direction is cut by itself: what is test for one may be train for the other, so "
-        "score no round trip on it. The file grows with time: compare fingerprints before scores.",
+        about="Sentence pairs of volunteers, mostly short, cut into splits here without leaks. "
+        "Pairs that share an English or a German sentence, also through other pairs, are in the "
+        "same split. Each direction is cut by itself: test pairs of one may be train pairs of the "
+        "other, so do not score round trips on it. The file grows with time: compare fingerprints "
+        "before scores.",
         licence="CC BY 2.0 FR, by the contributors of tatoeba.org",
         citation="tatoeba.org, exported by https://www.manythings.org/anki",
         folder="tatoeba-deu-eng",
         read=_read_tatoeba,
         split=lambda columns: leak_free_split(columns, TATOEBA_DEV, TATOEBA_TEST),
         on_leak="error",
-        # which pairs there are decides how they are cut
+        # The cut depends on the text, so training lines keep theirs.
         cleaning=Cleaning(is_published=True, mends_train=False),
     ),
     "enja": CorpusRecord(
         languages=("en", "ja"),
-        about="Short sentences of the Tanaka corpus. They are published tokenised, the English in lower case, and stay so: scores are on "
-        "tokens, and comparable only with others on this corpus.",
+        about="Short sentences of the Tanaka corpus, kept as published: tokenised, the English in "
+        "lower case. Scores are on tokens, and comparable only with others on this corpus.",
         licence="CC BY 2.0 FR",
         citation="small_parallel_enja, https://github.com/odashi/small_parallel_enja",
         folder="small_parallel_enja",
@@ -213,21 +225,24 @@ CORPORA: dict[str, CorpusRecord] = {
     ),
     "iwslt15-en-vi": CorpusRecord(
         languages=("en", "vi"),
-        about="TED talks, as cut and tokenised for Luong and Manning: dev is tst2012, test is tst2013.",
+        about="TED talks, as cut and tokenised for Luong and Manning: dev is tst2012, test is "
+        "tst2013.",
         licence="CC BY-NC-ND 4.0 (TED)",
-        citation=f"Luong and Manning 2015, Stanford NMT systems for spoken language domains; {WIT3}",
+        citation="Luong and Manning 2015, Stanford NMT systems for spoken language domains; "
+        f"{WIT3}",
         folder="iwslt15-en-vi",
         hub=HubSource("thainq107/iwslt2015-en-vi"),
     ),
     "iwslt16": CorpusRecord(
         languages=("de", "en"),
-        about="TED talks. test is tst2013, which You et al. 2020 report; dev is tst2012; the other sets keep their names. "
-        "As published, tedx_dev2012 is out of step by one segment over some 70 segments: do not score on it.",
+        about="TED talks. test is tst2013, which You et al. 2020 report; dev is tst2012; the "
+        "other sets keep their names. As published, the sides of tedx_dev2012 are shifted by one "
+        "segment over some 70 segments: do not score on it.",
         licence="CC BY-NC-ND 4.0 (TED)",
         citation=f"Cettolo et al. 2016, IWSLT evaluation campaign; {WIT3}",
         folder="ted-en-de",
         renamed=IWSLT16_SETS,
-        # as in all results that there are
+        # All stored results were made with cleaned references.
         cleaning=Cleaning(is_published=True, cleans_references=True),
         train_files=("train.tags.de-en.de", "train.tags.de-en.en"),
         checksums={
@@ -255,23 +270,26 @@ CORPORA: dict[str, CorpusRecord] = {
     ),
     "cnndm": CorpusRecord(
         languages=("article", "summary"),
-        about="News with the highlights that their editors wrote, not anonymised. Of an article the first 400 words are read, as See et "
-        "al. 2017 do; the highlights are one line.",
+        about="News with the highlights that their editors wrote, not anonymised. The first 400 "
+        "words of an article are read, as See et al. 2017 do; the highlights are one line.",
         licence="Apache 2.0 for the collection; the texts are the publishers'",
-        citation="Hermann et al. 2015; See, Liu and Manning 2017, Get To The Point, https://huggingface.co/datasets/abisee/cnn_dailymail",
+        citation="Hermann et al. 2015; See, Liu and Manning 2017, Get To The Point, "
+        "https://huggingface.co/datasets/abisee/cnn_dailymail",
         folder="cnndm",
-        read=functools.partial(read_tables, CNNDM),
+        read=functools.partial(read_parquet_folder, CNNDM),
         hub=CNNDM,
         task="summarisation",
     ),
     "personachat": CorpusRecord(
         languages=("context", "reply"),
-        about="Chats of people who play a persona, with case and usual punctuation. A context is the persona and the last three turns. "
-        "Test is the public validation set; dev is the last twentieth of the conversations for training, whose personas train may know.",
+        about="Chats of people who play a persona, with case and usual punctuation. A context is "
+        "the persona and the last three turns. Test is the public validation set; dev is the last "
+        "twentieth of the training conversations, whose personas may also occur in train.",
         licence="CC BY 4.0",
-        citation="Zhang et al. 2018, Personalizing Dialogue Agents, https://huggingface.co/datasets/bavard/personachat_truecased",
+        citation="Zhang et al. 2018, Personalizing Dialogue Agents, "
+        "https://huggingface.co/datasets/bavard/personachat_truecased",
         folder="personachat",
-        read=functools.partial(read_tables, PERSONACHAT),
+        read=functools.partial(read_parquet_folder, PERSONACHAT),
         hub=PERSONACHAT,
         task="dialogue",
     ),
@@ -279,10 +297,11 @@ CORPORA: dict[str, CorpusRecord] = {
 
 CORPORA["multi30k-lc"] = replace(
     CORPORA["multi30k"],
-    about="Multi30k in lower case, as most published systems read it. Only lower-cased scores on it stand beside others.",
+    about="Multi30k in lower case, as most published systems read it. Its scores are comparable "
+    "only with other lower-cased scores.",
     checksums={},
     prepare=str.lower,
 )
 
 GENERATED = tuple(name for name, record in CORPORA.items() if record.folder is None)
-"""The corpora that are made here: scores on them stand beside no paper's."""
+"""The corpora generated here: no paper has scores on them."""

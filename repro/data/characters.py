@@ -1,6 +1,6 @@
-"""Characters that no model should see: which they are, a line as models read it, and a line folded for the search for leaks.
+"""Find and remove characters that no model should see, and normalise text to compare it for leaks.
 
-The ranges are written out, not asked of a library, so that a corpus stays the same text with every
+The ranges are written out, not taken from a library, so that a corpus keeps its text with every
 version of Unicode. Their source is the Unicode Character Database: Default_Ignorable_Code_Point,
 emoji-variation-sequences, StandardizedVariants.
 """
@@ -34,25 +34,25 @@ FAULTS = {
     LONE_SURROGATE: "\ud800-\udfff",
 }
 SEPARATOR = "zero-width spaces between words"
-# text without them is whole; of the others something is lost
-MENDED = ("invisible character", "noncharacter", SEPARATOR)
+# Removing these loses no text; the other faults show that something is lost already.
+REMOVABLE = ("invisible character", "noncharacter", SEPARATOR)
 
-# scripts and emoji in which U+200C and U+200D decide how letters look, and with that what they mean
+# In these scripts and emoji, U+200C and U+200D change how letters look and what they mean.
 _JOINING = (
-    "\u0600-\u109f\u1780-\u18af\u1900-\u1cff\u2190-\u2bff\ua800-\uabff\ufb50-\ufdcf\ufe0f\ufe70-\ufefc"
-    "\U00010a00-\U00011fff\U0001e900-\U0001e95f\U0001f000-\U0001faff"
+    "\u0600-\u109f\u1780-\u18af\u1900-\u1cff\u2190-\u2bff\ua800-\uabff\ufb50-\ufdcf\ufe0f"
+    "\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f\U0001f000-\U0001faff"
 )
-# what a variation selector may follow: emoji, symbols, and Burmese, Phags-pa and CJK letters
+# A variation selector may follow emoji, symbols, and Burmese, Phags-pa and CJK letters.
 _VARYING = (
-    "#*0-9\xa9\xae\u1000-\u109f\u203c\u2049\u2100-\u2bff\u2e80-\u9fff\ua840-\ua877\uaa60-\uaa7f\uf900-\ufaff\uff01-\uff60"
-    "\U0001f000-\U0001faff\U00020000-\U0003ffff"
+    "#*0-9\xa9\xae\u1000-\u109f\u203c\u2049\u2100-\u2bff\u2e80-\u9fff\ua840-\ua877\uaa60-\uaa7f"
+    "\uf900-\ufaff\uff01-\uff60\U0001f000-\U0001faff\U00020000-\U0003ffff"
 )
 _KEPT = "|".join(
     (
         f"(?<=[{_JOINING}])[\u200c\u200d]",
         f"(?<=[{_VARYING}])[\ufe00-\ufe0f\U000e0100-\U000e01ef]",
         "(?<=[\u1800-\u18aa])[\u180b-\u180f]",  # Mongolian
-        # Korean syllables of old
+        # Old Korean syllables.
         "(?<=[\u1100-\u115e\ua960-\ua97c])\u1160|\u115f(?=[\u1160-\u11a7])",
         "(?<=[\u2801-\u28ff])\u2800|\u2800(?=[\u2801-\u28ff])",  # Braille
         "\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f",  # the flag of a region
@@ -64,8 +64,8 @@ _REASONS = {reason: re.compile(f"[{characters}]") for reason, characters in FAUL
 _BLANK = re.compile(f"[{FAULTS['line-break character']}{_FILLERS}]")
 _SURROGATE = _REASONS[LONE_SURROGATE]
 
-# Thai, Lao, Burmese, Tai Tham and Khmer are written without blanks between words; where words are
-# told apart, it is by U+200B.
+# Thai, Lao, Burmese, Tai Tham and Khmer have no blanks between words; some texts separate words
+# by U+200B.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaa7f"
 )
@@ -73,9 +73,9 @@ _OF_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _SEPARATORS = re.compile(" *\u200b[ \u200b]*")
 _BLANKS_OF_UNSPACED = re.compile(f"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
 
-# spacing and punctuation, not marks on letters
+# Spacing and punctuation, but not marks on letters.
 _NOT_WORDS = re.compile(r"[\s!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e\u3001-\u303f\u30fb]+")
-# NFKC makes a blank and a mark on it of each, which would be letters
+# NFKC turns each of these accents into a blank with a mark on it, which would count as a letter.
 _ACCENTS_ALONE = str.maketrans("\xa8\xaf\xb4\xb8", "    ")
 _UNSEEN = re.compile(
     "["
@@ -88,7 +88,7 @@ _UNSEEN = re.compile(
 
 @dataclass(frozen=True)
 class Fault:
-    """A character that no model should see: its reason, 1-based column and code point."""
+    """A character that no model should see: the reason, its 1-based column and its code point."""
 
     reason: str
     column: int
@@ -96,11 +96,11 @@ class Fault:
 
 
 def find_faults(text: str) -> list[Fault]:
-    """Return the characters of a line that no model should see; all but line breaks are invisible, or stand for something lost.
+    """Return the characters of a line that no model should see.
 
-    Joiners and variation selectors are none where they decide how a letter or an emoji looks.
-    U+200B has a reason of its own in lines of Thai, Lao, Burmese and Khmer, where it stands between
-    words.
+    Apart from line breaks, they are invisible or replace something that is lost. Joiners and
+    variation selectors are no faults where they change how a letter or an emoji looks. U+200B has
+    its own reason in lines of Thai, Lao, Burmese and Khmer, where it separates words.
     """
     if not _SUSPECT.search(text):
         return []
@@ -109,16 +109,16 @@ def find_faults(text: str) -> list[Fault]:
         (match.group(), match.start() + 1) for match in _FAULT.finditer(text) if match["fault"]
     )
     return [
-        Fault(_reason(character, is_unspaced), column, f"U+{ord(character):04X}")
+        Fault(_fault_reason(character, is_unspaced), column, f"U+{ord(character):04X}")
         for character, column in found
     ]
 
 
-def readable(text: str) -> str:
-    """Return a line as models read it: without what `find_faults` finds, and then without blanks at its ends.
+def clean_line(text: str) -> str:
+    """Return a line as models read it: without faulty characters, and without blanks at its ends.
 
-    A character that breaks lines or looks like a blank becomes one, and so does U+200B in lines of
-    Thai, Lao, Burmese and Khmer.
+    The faults are those of `find_faults`. A character that breaks lines or looks like a blank
+    becomes a blank, and so does U+200B in lines of Thai, Lao, Burmese and Khmer.
     """
     if not _SUSPECT.search(text):
         return text
@@ -126,26 +126,26 @@ def readable(text: str) -> str:
         lambda match: (
             match.group() if not match["fault"] else " " * bool(_BLANK.match(match.group()))
         ),
-        spaced(text),
+        separators_to_blanks(text),
     ).strip()
 
 
-def spaced(text: str) -> str:
-    """Return a line with a blank for U+200B, if it is of a script that has no blanks between words; there it tells words apart."""
+def separators_to_blanks(text: str) -> str:
+    """Replace U+200B by a blank in scripts without blanks, where it separates words."""
     return _SEPARATORS.sub(" ", text) if "\u200b" in text and _OF_UNSPACED.search(text) else text
 
 
 def without_surrogates(text: str) -> str:
-    """Return a line without halves of characters, which no file in UTF-8 can hold."""
+    """Return a line without lone surrogates, which UTF-8 cannot encode."""
     return _SURROGATE.sub("", text)
 
 
 def normalise(text: str) -> str:
-    """Return the text as compared for leaks: compatibility forms unified, case folded, punctuation and spacing ignored.
+    """Return a text as the search for leaks compares it.
 
-    Characters that nobody sees are ignored, too, and blanks between letters of scripts that need
-    none. A text of punctuation alone stays itself, so that ``?`` and ``!`` are not the same
-    sentence.
+    Compatibility forms are unified and case is folded. Punctuation, spacing and invisible
+    characters are ignored, and so are blanks between letters of scripts that need none. A text of
+    punctuation alone is kept, so that ``?`` and ``!`` are different sentences.
     """
     seen = _UNSEEN.sub(
         lambda match: " " * bool(_BLANK.match(match.group())), text.translate(_ACCENTS_ALONE)
@@ -154,13 +154,14 @@ def normalise(text: str) -> str:
     return _BLANKS_OF_UNSPACED.sub("", folded) or text
 
 
-def _reason(character: str, is_unspaced: bool) -> str:
+def _fault_reason(character: str, is_unspaced: bool) -> str:
     if character == "\u200b" and is_unspaced:
         return SEPARATOR
     return next(reason for reason, pattern in _REASONS.items() if pattern.match(character))
 
 
-def in_words(counts: Counter[str]) -> str:
-    """Return how often characters occur, how many kinds there are, and the most frequent ones."""
+def describe_characters(counts: Counter[str]) -> str:
+    """Describe counted characters: how many, how many kinds, and the most frequent ones."""
     shown = " ".join(character for character, _ in counts.most_common(MOST_SHOWN))
-    return f"{counts.total():,} characters of {len(counts):,} kinds: {shown}{' …' * (len(counts) > MOST_SHOWN)}"
+    more = " …" * (len(counts) > MOST_SHOWN)
+    return f"{counts.total():,} characters of {len(counts):,} kinds: {shown}{more}"

@@ -1,11 +1,25 @@
-"""The corpora by name, and the one function that loads them.
+"""Load a corpus by its name.
+
+Generated:
 
 >>> from repro.data.corpora import load_corpus
->>> corpus = load_corpus("minigerman")                    # generated
->>> corpus = load_corpus("multi30k", "en", "de")          # from the folder REPRO_DATA/multi30k, else from the Hugging Face Hub
->>> corpus = load_corpus("local:my/folder", "en", "de")   # your own files; sentences of dev or test in train are an error
->>> corpus = load_corpus("local-drop-leaks:my/folder")    # as it says; what was done stands wherever the corpus is named
->>> corpus = load_corpus("local-clean:my/folder")         # what no model should see is taken out of references, too; nothing is refused
+>>> corpus = load_corpus("minigerman")
+
+From the folder REPRO_DATA/multi30k, else from the Hugging Face Hub:
+
+>>> corpus = load_corpus("multi30k", "en", "de")
+
+Your own files; sentences of dev or test in train are an error:
+
+>>> corpus = load_corpus("local:my/folder", "en", "de")
+
+The same, but leave such sentences out of train; the name says so in every result:
+
+>>> corpus = load_corpus("local-drop-leaks:my/folder")
+
+Clean the references too, and accept everything:
+
+>>> corpus = load_corpus("local-clean:my/folder")
 """
 
 import functools
@@ -16,12 +30,12 @@ from pathlib import Path
 
 from repro.data.aligning import Cleaning, align
 from repro.data.catalogue import CORPORA, OWN_SETS, CorpusRecord, OnLeak, Task
-from repro.data.characters import readable
-from repro.data.formats import Sides, names_not_read
+from repro.data.characters import clean_line
+from repro.data.formats import Sides, unread_files
 from repro.data.hub import load_from_hub
-from repro.data.leaks import Overlap, SentenceIndex, find_overlap, without_overlap
-from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, digest
-from repro.data.text import MAX_CHARS, compose
+from repro.data.leaks import Overlap, SentenceIndex, find_overlap, pairs_without_overlap
+from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, column_digest
+from repro.data.text import MAX_CHARS, compose_accents
 from repro.errors import (
     DamagedFileError,
     InputError,
@@ -31,18 +45,19 @@ from repro.errors import (
     together,
 )
 
-# What is done about held-out sentences of your own files that are in train. It is part of the name,
-# so that it stands in every result.
-CLEANS = "local-clean:"  # and about everything else
-OWN_FILES: Mapping[str, OnLeak] = {
+# How to handle held-out sentences of your own files that are also in train. The choice is part of
+# the name, so that every result shows it.
+CLEAN_PREFIX = "local-clean:"  # also cleans references
+OWN_PREFIXES: Mapping[str, OnLeak] = {
     "local:": "error",
     "local-drop-leaks:": "drop",
     "local-allow-leaks:": "allow",
-    CLEANS: "allow",
+    CLEAN_PREFIX: "allow",
 }
-ALLOWS_LEAKS = tuple(prefix for prefix, on_leak in OWN_FILES.items() if on_leak == "allow")
-MOVED = "REPRO_LOCAL"
-"""The environment variable with the folder, or the folder around it, of your own text if it has moved since a run was trained on it."""
+ALLOWS_LEAKS = tuple(prefix for prefix, on_leak in OWN_PREFIXES.items() if on_leak == "allow")
+MOVED_TEXT = "REPRO_LOCAL"
+"""Environment variable for the folder of your own text, or its parent, if it moved since a run was
+trained on it."""
 
 
 def load_corpus(
@@ -52,26 +67,26 @@ def load_corpus(
     root: Path | None = None,
     max_chars: int = MAX_CHARS,
 ) -> ParallelCorpus:
-    """Load a corpus by name, check it, and say what was found.
+    """Load a corpus by name, check it, and note what was found.
 
     Args:
-        name: a key of ``CORPORA``, or ``local:`` and a folder, whose text is composed (NFC).
-            Sentences of dev or test, or one side of them, in train are an error then;
-            ``local-drop-leaks:`` leaves them out of train, ``local-allow-leaks:`` counts them in
-            ``leaks``. ``local-clean:`` counts them, too, notes sides that are shifted against each
-            other rather than refusing them, and takes characters that no model should see out of
-            references, which all others score as they are.
-        source, target: the two languages to load; by default all that the corpus has. A pair with a
-            bad line in a language that is not loaded stays.
+        name: a key of ``CORPORA``, or ``local:`` and a folder, whose text is composed (NFC). With
+            ``local:``, sentences of dev or test in train are an error, also if only one side
+            occurs there. ``local-drop-leaks:`` leaves them out of train; ``local-allow-leaks:``
+            counts them in ``leaks``. ``local-clean:`` counts them too, and notes sides that are
+            shifted against each other instead of refusing them. It also cleans the references,
+            which are otherwise scored unchanged.
+        source, target: the two languages to load; by default all languages of the corpus. A bad
+            line in another language drops no pair.
         root: folder of the corpora, by default the environment variable REPRO_DATA. A corpus that
             is not there comes from the Hub.
         max_chars: longer lines are left out of train and are an error in dev and test.
 
     Raises:
-        InputError: an unknown name or language, one language alone or twice, or files that are not
-            clean parallel text.
-        MachineError: neither the folder nor the Hub has it.
-        DamagedFileError: a published file that is not what was published.
+        InputError: an unknown name or language, only one language, or files that are not clean
+            parallel text.
+        MachineError: neither the folder nor the Hub has the corpus.
+        DamagedFileError: a file differs from the published one.
     """
     corpus = survey_corpus(name, source, target, root, max_chars)
     check_leaks(corpus)
@@ -85,7 +100,7 @@ def survey_corpus(
     root: Path | None = None,
     max_chars: int = MAX_CHARS,
 ) -> ParallelCorpus:
-    """Load a corpus as `load_corpus` does, but count leaks in `leaks` where they are an error, too; `check_leaks` refuses them."""
+    """Load a corpus as `load_corpus` does, but count all leaks; `check_leaks` refuses them."""
     check_kind("name", name, "give the name of a corpus, as in load_corpus('minigerman')", str)
     languages = tuple(language for language in (source, target) if language)
     record = check_languages(name, *languages)
@@ -95,41 +110,45 @@ def survey_corpus(
             f"was asked for {languages[0]} alone",
             "name two languages, or none for all that there are",
         )
-    sides, is_from_hub = _read(name, record, languages, root, max_chars)
+    sides, is_from_hub = _read_sides(name, record, languages, root, max_chars)
     sides = {
         split: {
-            language: replace(text, lines=_prepare(record, text.lines))
+            language: replace(text, lines=_apply_preparation(record, text.lines))
             for language, text in columns.items()
         }
         for split, columns in sides.items()
     }
     corpus = _align_splits(name, record, sides, max_chars)
     if record.split:
-        corpus = _cut(corpus, record.split)
+        corpus = _cut_into_splits(corpus, record.split)
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
     return _find_leaks(corpus, record.on_leak)
 
 
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
-    """Return lines as the models of a corpus read them: without characters that no model should see; in lower case for ``multi30k-lc``."""
-    return _prepare(_find_record(name), map(readable, lines))
+    """Return lines as models of a corpus read them: clean, and lower-cased for ``multi30k-lc``."""
+    return _apply_preparation(_find_record(name), map(clean_line, lines))
 
 
-def _prepare(record: CorpusRecord, lines: Iterable[str]) -> list[str]:
+def _apply_preparation(record: CorpusRecord, lines: Iterable[str]) -> list[str]:
     return [record.prepare(line) for line in lines] if record.prepare else list(lines)
 
 
 def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[str], list[str]]:
-    """Return both sides of a split, or of one of another corpus, `"iwslt16:test"`, as they would stand in this one; see `load_once`.
+    """Return both sides of a split, prepared as text of this corpus; see `load_once`.
+
+    Args:
+        name: the corpus.
+        source, target: its languages.
+        split: its split, or that of another corpus, as in `iwslt16:test`.
 
     Raises:
-        InputError: what `load_corpus` refuses, an unknown split, or another corpus that is of
-            another task.
+        InputError: what `load_corpus` refuses, an unknown split, or a corpus of another task.
     """
     check_kind("split", split, "give the name of a test set, as in 'dev'", str)
     other, _, own_split = split.rpartition(":")
-    if f"{other}:" in OWN_FILES:
+    if f"{other}:" in OWN_PREFIXES:
         raise InputError(
             split,
             "names a folder, but no split of it",
@@ -146,33 +165,36 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
                 f"is for {task_of(other)}, {name} is for {task_of(name)}",
                 "choose a corpus of the same task",
             )
-        _check_is_moved_by_name(split, other)
+        _check_moved_test_set(split, other)
         sources, refs = load_pairs(other, source, target, own_split)
-        return prepare_lines(name, sources), _prepare(_find_record(name), refs)
+        return prepare_lines(name, sources), _apply_preparation(_find_record(name), refs)
     return load_once(name, source, target).pairs(split, source, target)
 
 
 def load_once(name: str, source: str, target: str) -> ParallelCorpus:
-    """Load a corpus as `load_corpus` does, once a process: every number that is derived again asks for it. Your own files may change."""
+    """Load a corpus as `load_corpus` does, and keep it for this process unless it is your own.
+
+    Every number that is derived again asks for its corpus; your own files may change meanwhile.
+    """
     if own_folder(name):
         return load_corpus(name, source, target)
-    return _load_once(os.environ.get("REPRO_DATA"), name, source, target)
+    return _load_published_once(os.environ.get("REPRO_DATA"), name, source, target)
 
 
 @functools.lru_cache(maxsize=8)
-def _load_once(_root: str | None, name: str, source: str, target: str) -> ParallelCorpus:
+def _load_published_once(_root: str | None, name: str, source: str, target: str) -> ParallelCorpus:
     return load_corpus(name, source, target)
 
 
-def count_in_train(name: str, source: str, target: str, split: str) -> dict[str, int]:
-    """Count the pairs of a split of another corpus that a model of this corpus may know, ignoring case, punctuation and spacing.
+def count_pairs_in_train(name: str, source: str, target: str, split: str) -> dict[str, int]:
+    """Count the pairs of a split that occur in train, ignoring case, punctuation and spacing.
 
     Returns:
-        `pairs`: those in train as they are; by language, further ones of which that side is in
-        train, with another translation.
+        `pairs`: how many occur in train; and by language, how many others have only that side
+        in train, with another translation.
     """
     test = dict(zip((source, target), load_pairs(name, source, target, split), strict=True))
-    # your own files may have changed since
+    # Your own files may have changed since they were indexed.
     index_train = _index_train.__wrapped__ if own_folder(name) else _index_train
     found = find_overlap(
         split,
@@ -195,7 +217,7 @@ def _index_train(name: str, source: str, target: str, _root: str | None) -> Sent
 
 
 def check_languages(name: str, *languages: str) -> CorpusRecord:
-    """Return what is known about a corpus, without reading it; every corpus has each language it is asked for.
+    """Return the description of a corpus, without reading it, if it has these languages.
 
     Raises:
         InputError: an unknown name or language.
@@ -210,19 +232,19 @@ def check_languages(name: str, *languages: str) -> CorpusRecord:
 
 
 def task_of(name: str) -> Task:
-    """Return the task of a corpus, without reading it; your own files are translations."""
+    """Return the task of a corpus without reading it; your own files are translations."""
     return _find_record(name).task
 
 
 def own_folder(name: str) -> Path | None:
-    """Return the folder of your own files that a name stands for, or nothing if it is the name of a published corpus."""
+    """Return the folder in a corpus name such as `local:my/folder`; None for other corpora."""
     prefix, colon, folder = name.partition(":")
-    # Path's own expanduser does not leave an unknown ~user alone.
-    return Path(os.path.expanduser(folder)) if prefix + colon in OWN_FILES else None
+    # `Path.expanduser` raises for an unknown ~user.
+    return Path(os.path.expanduser(folder)) if prefix + colon in OWN_PREFIXES else None
 
 
-def resolved(name: str) -> str:
-    """Return the name of a corpus with the folder of your own files as one path, whatever way it was written and from where."""
+def with_resolved_folder(name: str) -> str:
+    """Return the name of a corpus with the absolute path of your own folder in it."""
     folder = own_folder(name)
     return (
         name
@@ -231,60 +253,62 @@ def resolved(name: str) -> str:
     )
 
 
-def is_moved(name: str) -> bool:
-    """Whether your own text is not in the folder of its name; then REPRO_LOCAL may say where it is."""
+def is_text_moved(name: str) -> bool:
+    """Return whether your own text is missing from the folder in its name; see REPRO_LOCAL."""
     folder = own_folder(name)
     return folder is not None and not folder.is_dir()
 
 
-def is_at_hand(name: str) -> bool:
-    """Whether your own text is in the folder of its name, or where REPRO_LOCAL says; published corpora are always."""
+def is_text_found(name: str) -> bool:
+    """Return whether your own text is in its folder or in REPRO_LOCAL; True for other corpora."""
     folder = own_folder(name)
-    return folder is None or _place_of(folder).is_dir()
+    return folder is None or _current_folder(folder).is_dir()
 
 
-def check_at_hand(name: str, run: Path) -> None:
-    """Refuse a run on text of your own that is not where it was, unless REPRO_LOCAL says where it is.
+def check_text_is_found(name: str, run: Path) -> None:
+    """Refuse a run whose own text has moved, unless REPRO_LOCAL says where it is.
 
     Raises:
-        InputError: naming the run, and the folder as the run has it.
+        InputError: names the run, and the folder in its configuration.
     """
-    if not is_at_hand(name):
-        mend = f"set {MOVED} to the folder that holds its text now, or to the one around it"
-        nor = f", nor is it in {MOVED}={moved}" if (moved := os.environ.get(MOVED)) else ""
-        raise InputError(str(run), f"was trained on {name}, which is not there{nor}", mend)
+    if not is_text_found(name):
+        fix = f"set {MOVED_TEXT} to the folder that holds its text now, or to its parent"
+        nor = (
+            f", nor is it in {MOVED_TEXT}={moved}" if (moved := os.environ.get(MOVED_TEXT)) else ""
+        )
+        raise InputError(str(run), f"was trained on {name}, which is not there{nor}", fix)
 
 
-def _check_is_moved_by_name(split: str, name: str) -> None:
-    """Refuse a test set in a folder of your own that has moved, unless REPRO_LOCAL has a folder of that name.
+def _check_moved_test_set(split: str, name: str) -> None:
+    """Refuse a moved test set of your own, unless REPRO_LOCAL has a folder of the same name.
 
-    No fingerprint tells whether it is the same text, as that of a run does of its corpus: the
-        folder of the run must not be taken for it.
+    The corpus of a run has a fingerprint that shows whether a text is the same; a test set has
+    none. So the folder of the run's corpus must not be taken for it.
     """
     folder = own_folder(name)
     if folder is None or folder.is_dir():
         return
-    moved = os.environ.get(MOVED)
-    if not _place_of(folder).is_dir() or _place_of(folder).name != folder.name:
-        nor = f", nor is a folder of that name in {MOVED}={moved}" if moved else ""
+    moved = os.environ.get(MOVED_TEXT)
+    if not _current_folder(folder).is_dir() or _current_folder(folder).name != folder.name:
+        nor = f", nor is a folder of that name in {MOVED_TEXT}={moved}" if moved else ""
         raise InputError(
             split,
             f"is not there{nor}",
-            f"set {MOVED} to the folder that holds it now, or to the one around it",
+            f"set {MOVED_TEXT} to the folder that holds it now, or to its parent",
         )
 
 
-def _place_of(folder: Path) -> Path:
-    """Return where the text of a folder is."""
-    moved = os.environ.get(MOVED)
+def _current_folder(folder: Path) -> Path:
+    """Return the folder that holds the text now: the given one, or that of REPRO_LOCAL."""
+    moved = os.environ.get(MOVED_TEXT)
     if folder.is_dir() or not moved:
         return folder
     place = Path(os.path.expanduser(moved))
     return place / folder.name if (place / folder.name).is_dir() else place
 
 
-def may_change(name: str) -> bool:
-    """Whether there may be another text by the same name: of your own files, and of all corpora but those with published checksums."""
+def text_may_change(name: str) -> bool:
+    """Return whether the text of this name may change: true without published checksums."""
     return not _find_record(name).checksums
 
 
@@ -294,11 +318,12 @@ def _find_record(name: str) -> CorpusRecord:
             raise InputError(
                 "data.corpus",
                 f"'{name}' names no folder",
-                f"write it behind the colon, as in {name}my/folder",
+                f"write it after the colon, as in {name}my/folder",
             )
-        on_leak = OWN_FILES[name[: name.index(":") + 1]]
+        on_leak = OWN_PREFIXES[name[: name.index(":") + 1]]
         cleaning = Cleaning(
-            is_published=name.startswith(CLEANS), cleans_references=name.startswith(CLEANS)
+            is_published=name.startswith(CLEAN_PREFIX),
+            cleans_references=name.startswith(CLEAN_PREFIX),
         )
         return CorpusRecord(
             (),
@@ -309,7 +334,7 @@ def _find_record(name: str) -> CorpusRecord:
             on_leak=on_leak,
             cleaning=cleaning,
         )
-    if not name:  # which as a path would be this folder
+    if not name:  # as a path, "" would be this folder
         raise InputError(
             "data.corpus",
             "is empty",
@@ -325,19 +350,19 @@ def _find_record(name: str) -> CorpusRecord:
         raise InputError(
             "data.corpus",
             f"unknown corpus '{name}'",
-            did_you_mean(name, [*CORPORA, *(f"{own}FOLDER" for own in OWN_FILES)]),
+            did_you_mean(name, [*CORPORA, *(f"{own}FOLDER" for own in OWN_PREFIXES)]),
         )
     return CORPORA[name]
 
 
-def _read(
+def _read_sides(
     name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int
 ) -> tuple[Sides, bool]:
     """Return the sides of all splits, and whether they came from the Hub."""
     if own := own_folder(name):
-        sides = record.read(_place_of(own), languages, max_chars)
+        sides = record.read(_current_folder(own), languages, max_chars)
         return {
-            split: {language: compose(side) for language, side in columns.items()}
+            split: {language: compose_accents(side) for language, side in columns.items()}
             for split, columns in sides.items()
         }, False
     if record.folder is None:
@@ -358,13 +383,14 @@ def _read(
         raise MachineError(
             name,
             what,
-            f"get it from {record.citation.split()[-1]} and set REPRO_DATA to the parent of {record.folder}/",
+            f"get it from {record.citation.split()[-1]} and set REPRO_DATA to the parent of "
+            f"{record.folder}/",
         )
     return load_from_hub(name, record.hub, languages or record.languages[:2], max_chars), True
 
 
 def _align_splits(name: str, record: CorpusRecord, sides: Sides, max_chars: int) -> ParallelCorpus:
-    """Put the sides of all splits together, and tell everything that is amiss in one error."""
+    """Align the sides of all splits, and report all faults in one error."""
     renamed: dict[str, str] = {}
     for own, ours in record.renamed.items():
         if own in sides and ours not in {*sides, *renamed.values()}:
@@ -393,25 +419,27 @@ def _align_splits(name: str, record: CorpusRecord, sides: Sides, max_chars: int)
         skipped,
         notes=notes,
         aliases=renamed,
-        mends=_mends(name, record, languages),
+        fixes=_fixes_for_missing_splits(name, record, languages),
     )
 
 
 def _notes_on_folder(name: str, sides: Sides) -> list[str]:
-    """Note where your own files were read, if not where the name says, and which were not."""
+    """Note the folder of your own files if it is not that of the name, and the unread files."""
     if not (folder := own_folder(name)):
         return []
-    place = _place_of(folder)
+    place = _current_folder(folder)
     notes = [f"read from {place}, since {folder} is not a folder"] if place != folder else []
-    if unread := names_not_read(
+    if unread := unread_files(
         place, {side.name for columns in sides.values() for side in columns.values()}
     ):
         notes.append(f"not read: {', '.join(unread)}")
     return notes
 
 
-def _mends(name: str, record: CorpusRecord, languages: Sequence[str]) -> dict[str, str]:
-    """Return for each of the main splits how to get it, if it is missing."""
+def _fixes_for_missing_splits(
+    name: str, record: CorpusRecord, languages: Sequence[str]
+) -> dict[str, str]:
+    """Return how to get each of the main splits in case it is missing."""
     if own_folder(name):
         files = {
             split: f"{split}.{languages[0]} and {split}.{languages[1]}" for split in MAIN_SPLITS
@@ -421,26 +449,30 @@ def _mends(name: str, record: CorpusRecord, languages: Sequence[str]) -> dict[st
         return {}
     files = " and ".join(record.train_files) or "its training files"
     return {
-        "train": f"put {files} into REPRO_DATA/{record.folder}/ (from {record.citation.split()[-1]})"
+        "train": f"put {files} into REPRO_DATA/{record.folder}/ "
+        f"(from {record.citation.split()[-1]})"
     }
 
 
-def _cut(
+def _cut_into_splits(
     corpus: ParallelCorpus, cut: Callable[[Mapping[str, Sequence[str]]], dict[str, list[int]]]
 ) -> ParallelCorpus:
-    """Cut the one split of a corpus into three."""
+    """Cut the only split of a corpus into three."""
     whole = corpus.splits["train"]
     splits = {name: whole.select(places) for name, places in cut(whole.columns).items()}
     return ParallelCorpus(corpus.name, corpus.languages, splits, corpus.skipped, notes=corpus.notes)
 
 
 def _check_sums(corpus: ParallelCorpus, record: CorpusRecord, is_from_hub: bool) -> None:
-    """Compare the texts with the published ones; a copy on the Hub may differ in spacing, which is noted but not refused."""
+    """Compare the texts with the published checksums.
+
+    A copy on the Hub may differ in spacing: this is noted, not refused.
+    """
     for key, expected in record.checksums.items():
         split, _, language = key.partition(".")
         if split not in corpus.splits or language not in corpus.languages:
             continue
-        found = digest(corpus.splits[split].columns[language])
+        found = column_digest(corpus.splits[split].columns[language])
         if found == expected:
             continue
         what = f"SHA-256 of its text is {found[:12]}…, of the published one {expected[:12]}…"
@@ -453,7 +485,10 @@ def _check_sums(corpus: ParallelCorpus, record: CorpusRecord, is_from_hub: bool)
 
 
 def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
-    """Look for held-out sentences in train, and for those of test sets in dev; leave them out there, or count them, worst first."""
+    """Find sentences of dev and test sets in train, and of test sets in dev; drop or count them.
+
+    The counts are in `leaks`, the worst first.
+    """
     indices = {name: SentenceIndex(split.columns) for name, split in corpus.splits.items()}
     for name, index in indices.items():
         if repeated := len(corpus.splits[name]) - len(index.exact_at):
@@ -472,7 +507,7 @@ def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
             if (overlap := find_overlap(name, indices[name], other, indices[other]))
         ]
         if found and on_leak == "drop":
-            kept = without_overlap(indices[other], [indices[name] for name in held_out])
+            kept = pairs_without_overlap(indices[other], [indices[name] for name in held_out])
             language = corpus.languages[0]
             dropped = sorted(set(range(len(splits[other]))) - set(kept))
             skipped += [
@@ -496,10 +531,10 @@ def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
 
 
 def check_leaks(corpus: ParallelCorpus) -> None:
-    """Refuse a corpus with held-out sentences in train or dev, where its name does not allow them.
+    """Refuse a corpus with held-out sentences in train or dev, unless its name allows them.
 
     Raises:
-        InputError: naming the places of the first of the worst, and the numbers of all.
+        InputError: names the first case of the worst leak, and the counts of all leaks.
     """
     if not corpus.leaks or _find_record(corpus.name).on_leak != "error":
         return
@@ -507,18 +542,17 @@ def check_leaks(corpus: ParallelCorpus) -> None:
     language = worst.kind if worst.kind in corpus.languages else corpus.languages[0]
     held_out, other = corpus.splits[worst.held_out], corpus.splits[worst.other]
     is_same = held_out.columns[language][worst.first[0]] == other.columns[language][worst.first[1]]
-    found = f"{'sentence' if worst.kind == language else 'pair'} is also {other.place(worst.first[1], language)}"
+    what = "sentence" if worst.kind == language else "pair"
+    found = f"{what} is also {other.place(worst.first[1], language)}"
     kind = (
         f" ({worst.kind})"
         if worst.kind != language
         else ""
         if is_same
-        else ", but for case, punctuation, spacing or what nobody sees"
+        else ", but for case, punctuation, spacing or invisible characters"
     )
-    mend = f"leave the sentences of {worst.held_out} out of {worst.other}"
+    fix = f"leave the sentences of {worst.held_out} out of {worst.other}"
     if own_folder(corpus.name):
-        mend += ", or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
+        fix += ", or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
     counts = "; ".join(str(leak) for leak in corpus.leaks)
-    raise InputError(
-        held_out.place(worst.first[0], language), f"this {found}{kind}; {counts}", mend
-    )
+    raise InputError(held_out.place(worst.first[0], language), f"this {found}{kind}; {counts}", fix)

@@ -1,7 +1,7 @@
-"""Reads a folder of parallel text, whatever of four layouts lies there: line-aligned files, TSV, JSON lines, or the XML of WIT3 (IWSLT).
+"""Read a folder of parallel text: line-aligned files, TSV, JSON lines, or WIT3 XML (IWSLT).
 
 Every reader returns the sides of each split, ``{"train": {"en": TextLines, "de": TextLines},
-...}``, unchecked but for their form.
+...}``. Readers check the form only.
 """
 
 import json
@@ -18,38 +18,40 @@ from repro.errors import InputError, did_you_mean
 
 Sides = dict[str, dict[str, TextLines]]
 
-# of XML; the ampersand last, or "&amp;lt;" would be "<"
+# XML entities. The ampersand comes last, otherwise "&amp;lt;" would become "<".
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
-MAX_COLUMNS = 10  # a line of a table may be this many sentences long
+MAX_COLUMNS = 10  # a line of a table may be as long as this many sentences
 DEV_NAMES = ("dev", "val", "valid", "validation")
-# A code of BCP 47, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS,
-# ca-valencia. A variant is told by its dash,
-# or any heading of a table, as in en_score, would be a language.
+# A BCP 47 code, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS,
+# ca-valencia. A variant needs a dash; with an underscore, a column such as en_score would count as
+# a language.
 LANGUAGE = (
     r"[a-z]{2,3}(?:[-_][A-Za-z]{3})?(?:[-_][A-Za-z]{4})?(?:[-_](?:[A-Za-z]{2}|[0-9]{3}))?"
     r"(?:-(?:[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"
 )
-_SPLIT = rf"(?P<split>train|{'|'.join(DEV_NAMES)}|(?:devtest|test|tst|newstest|news-test|newssyscomb)[\w-]*)"
-# endings that are codes of three letters by chance
+_TEST_NAMES = r"(?:devtest|test|tst|newstest|news-test|newssyscomb)[\w-]*"
+_SPLIT = rf"(?P<split>train|{'|'.join(DEV_NAMES)}|{_TEST_NAMES})"
+# File endings that have the form of a language code.
 _NO_LANGUAGE = r"(?!(?:bak|csv|gz|idx|log|md|npy|old|pdf|sgm|tmp|txt|xml|xz|zip)$)"
 _ALIGNED_FILE = re.compile(rf"{_SPLIT}\.{_NO_LANGUAGE}(?P<language>{LANGUAGE})(?:\.gz)?")
 _TABLE_FILE = re.compile(rf"{_SPLIT}\.(?P<kind>tsv|jsonl)(?:\.gz)?")
 _WIT3_FILE = re.compile(
-    rf"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))\.(?P<pair>{LANGUAGE}-{LANGUAGE})\.(?P<language>{LANGUAGE})(?:\.xml)?"
+    r"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))"
+    rf"\.(?P<pair>{LANGUAGE}-{LANGUAGE})\.(?P<language>{LANGUAGE})(?:\.xml)?"
 )
 _SEGMENT = re.compile(r'<seg id="?\s*(\d+)\s*"?>(.*)</seg>')
 
 
 def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
-    """Read the parallel text of a folder; with ``languages`` empty, all languages that are there.
+    """Read the parallel text of a folder; without ``languages``, in all its languages.
 
     Raises:
-        InputError: there is no folder or nothing known in it, or two layouts, or a language or one
-            side of a split is missing, or a line is not what its layout wants.
+        InputError: the folder is missing, has no known layout, or has two; a language or one side
+            of a split is missing; or a line does not fit its layout.
     """
     try:
         os.fsencode(folder)
-    except UnicodeEncodeError as error:  # which `is_dir` takes for a folder that is not there
+    except UnicodeEncodeError as error:  # for `is_dir`, such a folder is missing
         raise InputError(
             str(folder),
             f"cannot be looked for where names of files are in {error.encoding}",
@@ -64,7 +66,7 @@ def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
     names = sorted(path.name for path in folder.iterdir())
     readers = {_WIT3_FILE: _read_wit3, _TABLE_FILE: _read_tables, _ALIGNED_FILE: _read_aligned}
     layouts: dict[re.Pattern[str], dict[str, re.Match[str]]] = {}
-    # by the first that fits: train.tsv is no train set in a language of that name
+    # The first reader that fits takes a file: in train.tsv, "tsv" is not a language.
     for name in names:
         if match := next(
             (match for pattern in readers if (match := pattern.fullmatch(name))), None
@@ -80,22 +82,28 @@ def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
     for pattern, found in layouts.items():  # the only one
         return readers[pattern](folder, found, languages, max_chars)
     listed = ", ".join(names[:5]) or "nothing"
-    mend = "name the files train.en and train.de (also dev, test), train.tsv, train.jsonl, or as in a WIT3 archive"
+    fix = (
+        "name the files train.en and train.de (also dev, test), train.tsv, train.jsonl, "
+        "or as in a WIT3 archive"
+    )
     if table := next((name for name in names if _is_table(folder / name)), None):
-        mend = f"{table} is a table: name it train.tsv, and put a first line that names its columns, such as 'en<TAB>de'"
-    raise InputError(str(folder), f"holds no parallel text known here, but {listed}", mend)
+        fix = (
+            f"{table} is a table: name it train.tsv, and put a first line that names its columns, "
+            "such as 'en<TAB>de'"
+        )
+    raise InputError(str(folder), f"holds no parallel text known here, but {listed}", fix)
 
 
 def _is_table(path: Path) -> bool:
-    """Tell whether the first line of a file of text has columns, as downloads from Tatoeba have."""
+    """Return whether the first line of a text file has columns, as in downloads from Tatoeba."""
     if not path.is_file():
         return False
     with open(path, "rb") as file:
         return b"\t" in file.readline(4096) and path.suffix in (".txt", ".csv", ".tsv")
 
 
-def names_not_read(folder: Path, read: set[str]) -> list[str]:
-    """Return the names in a folder of text that no reader knows, but for hidden files.
+def unread_files(folder: Path, read: set[str]) -> list[str]:
+    """Return the file names in a folder that no reader knows, without hidden files.
 
     Args:
         folder: as given to `read_folder`.
@@ -117,7 +125,7 @@ def names_not_read(folder: Path, read: set[str]) -> list[str]:
 def read_columns(
     table: TextLines, languages: Sequence[str], max_chars: int
 ) -> dict[str, TextLines]:
-    """Cut the lines of a table at tabs into one column per language, in order; further columns are ignored.
+    """Split the lines of a table at tabs into one column per language; ignore further columns.
 
     Raises:
         InputError: a row with too few columns.
@@ -139,12 +147,12 @@ def read_columns(
     }
 
 
-def _canonical(split: str) -> str:
+def _canonical_split(split: str) -> str:
     return "dev" if split in DEV_NAMES else split
 
 
-def _check_single(folder: Path, places: dict[str, str]) -> None:
-    """Refuse two files for one thing, such as dev.en and valid.en, or train.en and train.en.gz: which of them is meant?"""
+def _check_one_file_per_side(folder: Path, places: dict[str, str]) -> None:
+    """Refuse two files for one side, such as dev.en and valid.en, or train.en and train.en.gz."""
     taken: dict[str, str] = {}
     for name, place in places.items():
         if taken.setdefault(place, name) != name:
@@ -154,7 +162,7 @@ def _check_single(folder: Path, places: dict[str, str]) -> None:
 
 
 def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> list[str]:
-    """Return the languages to read, in a fixed order, when all that are wanted are there."""
+    """Return the languages to read, in a fixed order, if all wanted languages are present."""
     for language in wanted:
         if language not in present:
             raise InputError(
@@ -164,15 +172,15 @@ def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> 
             )
     languages = list(wanted) or sorted(present)
     if len(languages) < 2:
-        unread = names_not_read(folder, set()) if folder.is_dir() else []
+        unread = unread_files(folder, set()) if folder.is_dir() else []
         others = (
             f", and what has no known name: {', '.join(unread[:5])}{', ...' * (len(unread) > 5)}"
             if unread
             else ""
         )
-        mend = "put the translations beside it, as train.de"
+        fix = "put the translations beside it, as train.de"
         raise InputError(
-            str(folder), f"holds one language only ({', '.join(languages)}){others}", mend
+            str(folder), f"holds one language only ({', '.join(languages)}){others}", fix
         )
     return languages
 
@@ -180,12 +188,12 @@ def _check_languages(folder: Path, wanted: Sequence[str], present: set[str]) -> 
 def _read_aligned(
     folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int
 ) -> Sides:
-    """Read files such as ``train.en`` and ``train.de``, a sentence a line, plain or gzip."""
+    """Read files such as ``train.en`` and ``train.de``, one sentence per line, plain or gzip."""
     languages = _check_languages(folder, wanted, {match["language"] for match in found.values()})
-    _check_single(
+    _check_one_file_per_side(
         folder,
         {
-            name: f"{_canonical(match['split'])}.{match['language']}"
+            name: f"{_canonical_split(match['split'])}.{match['language']}"
             for name, match in found.items()
         },
     )
@@ -204,7 +212,7 @@ def _read_aligned(
                 f"add {split}.{missing[0]}, or choose languages that have every split",
             )
         if present:
-            sides[_canonical(split)] = {
+            sides[_canonical_split(split)] = {
                 language: read_lines(folder / files[language], max_chars) for language in languages
             }
     return sides
@@ -213,12 +221,14 @@ def _read_aligned(
 def _read_tables(
     folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int
 ) -> Sides:
-    """Read files such as ``train.tsv``, whose first line names the languages, or ``train.jsonl``, with a text per language."""
-    _check_single(folder, {name: _canonical(match["split"]) for name, match in found.items()})
+    """Read ``train.tsv``, whose first line names the languages, or ``train.jsonl``, and so on."""
+    _check_one_file_per_side(
+        folder, {name: _canonical_split(match["split"]) for name, match in found.items()}
+    )
     sides: Sides = {}
     for name, match in found.items():
         read = _read_tsv if match["kind"] == "tsv" else _read_jsonl
-        sides[_canonical(match["split"])] = columns = read(folder / name, wanted, max_chars)
+        sides[_canonical_split(match["split"])] = columns = read(folder / name, wanted, max_chars)
         first = next(iter(sides.values()))
         if columns.keys() != first.keys():
             what = (
@@ -233,7 +243,7 @@ def _read_tables(
 
 
 def _without_identifiers(sides: Sides) -> Sides:
-    """Leave out a field `id` that nobody asked for and that beside two languages holds single words: those are no Indonesian sentences."""
+    """Leave out a column `id` of single words next to two languages: it is not Indonesian."""
     found = [columns["id"].lines for columns in sides.values() if "id" in columns]
     if len(next(iter(sides.values()), {})) < 3 or any(
         len(line.split()) > 1 for lines in found for line in lines
@@ -248,7 +258,7 @@ def _without_identifiers(sides: Sides) -> Sides:
 def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
     table = read_lines(path, MAX_COLUMNS * max_chars)
     header = table.lines[0].split("\t") if table.lines else []
-    # beside them may be numbers, scores, domains ...
+    # A table may have further columns: numbers, scores, domains.
     present = {name for name in header if re.fullmatch(LANGUAGE, name)}
     if len(present) < 2 and len(set(header)) == len(header):
         raise InputError(
@@ -278,7 +288,7 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
     for number, line in zip(lines.numbers, lines.lines, strict=True):
         texts = _parse_texts(line, f"{path.name}:{number}") if line else {}
         if not languages and line:
-            if len(texts) < 2:  # of the first line, which says what languages there are
+            if len(texts) < 2:  # the first line decides the languages
                 what = (
                     f"has a text in {next(iter(texts))} only"
                     if texts
@@ -310,7 +320,7 @@ def _read_jsonl(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, 
 def _parse_texts(line: str, where: str) -> dict[str, str]:
     """Return the texts of a JSON object by language."""
     try:
-        row = json.loads(line, object_pairs_hook=partial(_without_doubles, where))
+        row = json.loads(line, object_pairs_hook=partial(_object_without_repeated_keys, where))
         row = row.get("translation", row)
         return {
             key: text
@@ -323,8 +333,8 @@ def _parse_texts(line: str, where: str) -> dict[str, str]:
         ) from error
 
 
-def _without_doubles(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object, of which the parser alone would keep the last of two texts for one language."""
+def _object_without_repeated_keys(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; refuse a repeated key, of which the parser would keep the last."""
     row = dict(pairs)
     if len(row) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -336,8 +346,12 @@ def _without_doubles(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]
 def _read_wit3(
     folder: Path, found: dict[str, re.Match[str]], wanted: Sequence[str], max_chars: int
 ) -> Sides:
-    """Read ``train.tags.de-en.de`` and files such as ``IWSLT16.TED.tst2013.de-en.de.xml``; sets of TEDX talks get the prefix ``tedx_``."""
-    present: dict[str, set[str]] = {}  # by pair; its name alone does not tell: pt-br-en
+    """Read ``train.tags.de-en.de`` and files such as ``IWSLT16.TED.tst2013.de-en.de.xml``.
+
+    Sets of TEDX talks get the prefix ``tedx_``.
+    """
+    # By pair. The name of a pair does not determine its languages: pt-br-en.
+    present: dict[str, set[str]] = {}
     for match in found.values():
         present.setdefault(match["pair"], set()).add(match["language"])
     pair = min([pair for pair, languages in present.items() if set(wanted) <= languages] or present)
@@ -351,7 +365,7 @@ def _read_wit3(
             for name, match in found.items()
             if match["pair"] == pair and _wit3_split(match) == split
         }
-        _check_single(folder, of_split)  # editions of two years, say
+        _check_one_file_per_side(folder, of_split)  # a folder may mix the editions of two years
         files = {language: name for name, language in of_split.items()}
         for language in languages:
             if language not in files:
@@ -377,19 +391,19 @@ def _wit3_split(match: re.Match[str]) -> str:
 
 
 def _read_tagged(path: Path, max_chars: int) -> TextLines:
-    """Read training text: the sentences are the lines that do not start with ``<``; those are facts about the talk."""
-    # facts about a talk may be longer than a sentence
+    """Read training text without the lines that start with ``<``, which describe the talk."""
+    # The description of a talk may be longer than a sentence.
     lines = read_lines(path, MAX_COLUMNS * max_chars)
     kept = [place for place, line in enumerate(lines.lines) if not line.startswith("<")]
-    texts = [_unescape(lines.lines[place]) for place in kept]
-    return _within(lines, texts, [place + 1 for place in kept], max_chars)
+    texts = [_unescape_xml(lines.lines[place]) for place in kept]
+    return _empty_too_long(lines, texts, [place + 1 for place in kept], max_chars)
 
 
 def _read_segments(path: Path, max_chars: int) -> TextLines:
     """Read the ``<seg>`` lines of a dev or test set.
 
-    The files are read line by line, not by an XML parser: some archives hold a bare ``&``, and a
-        parser would fetch entities.
+    The files are read line by line, not by an XML parser: some archives contain a bare ``&``, and
+    a parser would fetch entities.
     """
     lines = read_lines(path, MAX_COLUMNS * max_chars)
     texts: list[str] = []
@@ -404,13 +418,15 @@ def _read_segments(path: Path, max_chars: int) -> TextLines:
                 "has a <seg> that does not end on its line",
                 "take the file from the archive again",
             )
-        texts.append(_unescape(match[2]) if match else "")
+        texts.append(_unescape_xml(match[2]) if match else "")
         numbers.append(number)
-    return _within(lines, texts, numbers, max_chars)
+    return _empty_too_long(lines, texts, numbers, max_chars)
 
 
-def _within(lines: TextLines, texts: list[str], numbers: list[int], max_chars: int) -> TextLines:
-    """Return the sentences of a file, with those that are too long marked so and empty."""
+def _empty_too_long(
+    lines: TextLines, texts: list[str], numbers: list[int], max_chars: int
+) -> TextLines:
+    """Return the sentences of a file, with those that are too long emptied and listed."""
     too_long = {
         number: len(text)
         for number, text in zip(numbers, texts, strict=True)
@@ -422,7 +438,7 @@ def _within(lines: TextLines, texts: list[str], numbers: list[int], max_chars: i
     return TextLines(lines.name, texts, numbers, too_long | lines.too_long, lines.notes)
 
 
-def _unescape(text: str) -> str:
+def _unescape_xml(text: str) -> str:
     for entity, character in ENTITIES.items():
         text = text.replace(entity, character)
     return text.strip(" ")

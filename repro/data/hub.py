@@ -1,7 +1,7 @@
-"""Loads corpora from the Hugging Face Hub: only tables converted to Parquet, never a script that the Hub would have us run.
+"""Load corpora from the Hugging Face Hub: only tables converted to Parquet, never a script.
 
-A table of translations has a column per language. Tables of articles and of dialogues are turned
-into two columns here.
+A table of translations has one column per language. Tables of articles and of dialogues are
+reduced to two columns here.
 """
 
 import glob
@@ -22,104 +22,114 @@ from repro.generated.splits import SEPARATOR
 if TYPE_CHECKING:
     import datasets
 
-# the Hub's word for each split, and ours
+    ToColumns = Callable[[str, Mapping[str, datasets.Dataset]], dict[str, dict[str, list[str]]]]
+
+# The Hub's name of each split -> our name.
 SPLITS = {"train": "train", "validation": "dev", "test": "test"}
-# of an article are read: See et al. 2017, section 5, who cut it after that many tokens
+# Articles are cut after this many tokens, as by See et al. 2017, section 5.
 ARTICLE_WORDS = 400
-HISTORY = 3  # last turns of a dialogue that a reply is written to, besides the persona
-DEV_SHARE = 20  # one conversation in so many is held out where there is no dev set
-# seconds; without this first question, `datasets` tries for minutes when there is no network
+HISTORY = 3  # last turns of a dialogue in a context, after the persona
+DEV_SHARE = 20  # without a dev set, one conversation in this many is held out
+# Seconds. We ask first, because `datasets` retries for minutes without a network.
 TIMEOUT = 10.0
-# seconds for which a Hub that did not answer is not asked again: a report may ask for dozens of
-# tables
+# Seconds before a failed request is repeated. A report may ask for dozens of tables.
 PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
 class HubSource:
-    """Where a corpus lies on the Hub.
+    """The place of a corpus on the Hub.
 
     Args:
-        id: the data set.
-        config: its folder on the branch of converted tables; ``{other}`` stands for the language
-            that is not English, and ``*`` for the only configuration there is.
-        revision: the branch (a commit would be firmer, but the converter rewrites this branch).
-        splits: those that it has.
-        columns: turns its tables, by split, into two columns of text by our splits, where they are
-            no translations. Its first argument is the place that errors name.
+        id: name of the data set.
+        config: its folder on the branch of converted tables. ``{other}`` is replaced by the
+            language that is not English; ``*`` matches the only configuration.
+        revision: the branch. A commit would be safer, but the converter rewrites this branch.
+        splits: the splits that it has.
+        columns: for tasks other than translation, turns its tables, by split, into two columns of
+            text, by our splits. Its first argument is the place that errors name.
     """
 
     id: str
     config: str = "*"
     revision: str = "refs/convert/parquet"
     splits: tuple[str, ...] = tuple(SPLITS)
-    columns: "Callable[[str, Mapping[str, datasets.Dataset]], dict[str, dict[str, list[str]]]] | None" = None
+    columns: "ToColumns | None" = None
 
 
 def load_from_hub(name: str, source: HubSource, languages: Sequence[str], max_chars: int) -> Sides:
-    """Return the sides of train, dev and test.
+    """Return the sides of train, dev and test of a corpus on the Hub.
 
     Raises:
-        MachineError: no network, no such data set, or other columns than expected.
+        MachineError: no network, no such data set, or unexpected columns.
     """
     import datasets  # takes seconds to import
 
     where = f"{name} (huggingface.co/datasets/{source.id})"
-    mend = f"connect to the network, or set REPRO_DATA to a folder that holds {name}/"
+    fix = f"connect to the network, or set REPRO_DATA to a folder that holds {name}/"
     other = next((language for language in languages if language != "en"), "")
     config = source.config.format(other=other)
     try:
         if not huggingface_hub.constants.HF_HUB_OFFLINE:
-            _ask(source)
+            _ask_hub(source)
         files = {split: f"{config}/{split}/*.parquet" for split in source.splits}
         tables = datasets.load_dataset(source.id, data_files=files, revision=source.revision)
-    # the client, its HTTP library and `datasets` each raise classes of their own
+    # The client, its HTTP library and `datasets` each raise their own classes.
     except Exception as error:
-        raise MachineError(where, f"cannot be loaded ({_reason(error)})", mend) from error
-    return _sides(where, tables, source, languages, max_chars)
+        raise MachineError(where, f"cannot be loaded ({_short_reason(error)})", fix) from error
+    return _sides_of_tables(where, tables, source, languages, max_chars)
 
 
-_unanswered: dict[str, tuple[float, Exception]] = {}
-"""Data set -> when it was last asked for in vain, in seconds of the process's clock, and what came instead of an answer."""
+_failed_requests: dict[str, tuple[float, Exception]] = {}
+"""Data set -> time of the last failed request, in seconds of the process's clock, and its error."""
 
 
-def _ask(source: HubSource) -> None:
-    """Ask the Hub whether it has a data set."""
-    asked, error = _unanswered.get(source.id, (-math.inf, None))
+def _ask_hub(source: HubSource) -> None:
+    """Ask the Hub whether it has a data set, but not again right after a failed request."""
+    asked, error = _failed_requests.get(source.id, (-math.inf, None))
     if error is not None and time.monotonic() - asked < PATIENCE:
         raise error
     try:
         huggingface_hub.HfApi().dataset_info(source.id, revision=source.revision, timeout=TIMEOUT)
     except Exception as error:
-        _unanswered[source.id] = time.monotonic(), error
+        _failed_requests[source.id] = time.monotonic(), error
         raise
 
 
-def read_tables(source: HubSource, folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
-    """Return the same from a folder that holds the tables as the branch of the Hub does, as in ``3.0.0/train/0000.parquet``.
+def read_parquet_folder(
+    source: HubSource, folder: Path, languages: Sequence[str], max_chars: int
+) -> Sides:
+    """Return the sides of all splits from a folder of Parquet tables with the Hub's layout.
+
+    The layout is that of the Hub's branch, as in ``3.0.0/train/0000.parquet``.
 
     Raises:
-        MachineError: no such tables, or other columns than expected.
+        MachineError: no such tables, or unexpected columns.
     """
     import datasets
 
-    plain = Path(glob.escape(str(folder)))  # its own brackets and stars are no pattern
+    plain = Path(glob.escape(str(folder)))  # brackets and stars in a path are not a pattern
     files = {split: str(plain / source.config / split / "*.parquet") for split in source.splits}
     try:
         tables = datasets.load_dataset("parquet", data_files=files)
     except Exception as error:  # as above
-        mend = f"put the files of {source.id}, branch {source.revision}, there: {source.config}/train/*.parquet and so on"
-        raise MachineError(str(folder), f"cannot be loaded ({_reason(error)})", mend) from error
-    return _sides(str(folder), tables, source, languages, max_chars)
+        fix = (
+            f"put the files of {source.id}, branch {source.revision}, there: "
+            f"{source.config}/train/*.parquet and so on"
+        )
+        raise MachineError(
+            str(folder), f"cannot be loaded ({_short_reason(error)})", fix
+        ) from error
+    return _sides_of_tables(str(folder), tables, source, languages, max_chars)
 
 
 def articles_and_summaries(
     where: str, tables: "Mapping[str, datasets.Dataset]"
 ) -> dict[str, dict[str, list[str]]]:
-    """Return the beginnings of articles, and their highlights as one line; a table of CNN/DailyMail holds an article a row."""
+    """Return the first words of the articles of CNN/DailyMail, and their highlights as one line."""
     pairs = {}
     for split, table in tables.items():
-        articles, highlights = _take(where, split, table, "article", "highlights")
+        articles, highlights = _table_columns(where, split, table, "article", "highlights")
         summaries = [" ".join(text.split()) for text in highlights]
         pairs[SPLITS[split]] = {
             "article": [" ".join(text.split()[:ARTICLE_WORDS]) for text in articles],
@@ -131,29 +141,29 @@ def articles_and_summaries(
 def contexts_and_replies(
     where: str, tables: "Mapping[str, datasets.Dataset]"
 ) -> dict[str, dict[str, list[str]]]:
-    """Return what each reply of a dialogue answers (persona and last turns), and the reply.
+    """Return the contexts (persona and last turns) and the replies of Persona-Chat.
 
-    A table of Persona-Chat holds a reply a row: ``personality`` and ``history`` are lists of
-    sentences and turns, the last of the ``candidates`` is the reply that was given, the others were
-    drawn at random. There is no public test set: as is usual, test is the validation set, and dev
-    is the last twentieth of the conversations for training.
+    Each row of the table is a reply. ``personality`` and ``history`` are lists of sentences and
+    turns. The last of the ``candidates`` is the actual reply; the others were drawn at random.
+    There is no public test set: as is usual, test is the validation set, and dev is the last
+    twentieth of the training conversations.
     """
     pairs = {}
     for split, table in tables.items():
         names = ("conv_id", "personality", "history", "candidates")
-        conversations, personas, histories, candidates = _take(where, split, table, *names)
+        conversations, personas, histories, candidates = _table_columns(where, split, table, *names)
         contexts = [
             SEPARATOR.join([" ".join(p), *h[-HISTORY:]])
             for p, h in zip(personas, histories, strict=True)
         ]
         rows = list(zip(contexts, [replies[-1] for replies in candidates], strict=True))
         if split == "validation":
-            pairs["test"] = _columns(rows)
+            pairs["test"] = _dialogue_columns(rows)
             continue
         known = sorted(set(conversations))
         held_out = set(known[-max(1, len(known) // DEV_SHARE) :])
         for ours, is_dev in (("train", False), ("dev", True)):
-            pairs[ours] = _columns(
+            pairs[ours] = _dialogue_columns(
                 [
                     row
                     for row, number in zip(rows, conversations, strict=True)
@@ -163,14 +173,14 @@ def contexts_and_replies(
     return pairs
 
 
-def _columns(rows: list[tuple[str, str]]) -> dict[str, list[str]]:
+def _dialogue_columns(rows: list[tuple[str, str]]) -> dict[str, list[str]]:
     return {
         "context": [" ".join(context.split()) for context, _ in rows],
         "reply": [" ".join(reply.split()) for _, reply in rows],
     }
 
 
-def _take(where: str, split: str, table: "datasets.Dataset", *names: str) -> list[list]:
+def _table_columns(where: str, split: str, table: "datasets.Dataset", *names: str) -> list[list]:
     """Return columns of a table by name."""
     for name in names:
         if name not in table.column_names:
@@ -182,7 +192,7 @@ def _take(where: str, split: str, table: "datasets.Dataset", *names: str) -> lis
     return [list(table[name]) for name in names]
 
 
-def _sides(
+def _sides_of_tables(
     where: str,
     tables: "Mapping[str, datasets.Dataset]",
     source: HubSource,
@@ -192,22 +202,22 @@ def _sides(
     tables = {split: table for split, table in tables.items() if split in SPLITS}
     if source.columns:
         pairs = source.columns(where, tables)
-        # Both sides of a pair stand in one row, so both have the table's name: nothing can be
-        # shifted against the other.
+        # Both sides of a pair are in one row, so they cannot be shifted against each other; both
+        # get the table's name.
         return {
-            ours: {name: _lines(ours, columns[name], max_chars) for name in languages}
+            ours: {name: _text_lines(ours, columns[name], max_chars) for name in languages}
             for ours, columns in pairs.items()
         }
     return {
-        SPLITS[split]: _languages(where, split, table, languages, max_chars)
+        SPLITS[split]: _language_columns(where, split, table, languages, max_chars)
         for split, table in tables.items()
     }
 
 
-def _languages(
+def _language_columns(
     where: str, split: str, table: "datasets.Dataset", languages: Sequence[str], max_chars: int
 ) -> dict[str, TextLines]:
-    """Turn a table with a column per language, or with one column ``translation`` of dictionaries, into sides."""
+    """Return sides from a table with a column per language, or a ``translation`` of dicts."""
     columns = {name.removeprefix("translation."): name for name in table.flatten().column_names}
     sides = {}
     for language in languages:
@@ -218,11 +228,11 @@ def _languages(
                 "choose languages that it has",
             )
         texts = [text or "" for text in table.flatten()[columns[language]]]
-        sides[language] = _lines(f"{SPLITS[split]}.{language}", texts, max_chars)
+        sides[language] = _text_lines(f"{SPLITS[split]}.{language}", texts, max_chars)
     return sides
 
 
-def _lines(name: str, texts: list[str], max_chars: int) -> TextLines:
+def _text_lines(name: str, texts: list[str], max_chars: int) -> TextLines:
     too_long = {
         number: len(text) for number, text in enumerate(texts, start=1) if len(text) > max_chars
     }
@@ -230,5 +240,5 @@ def _lines(name: str, texts: list[str], max_chars: int) -> TextLines:
     return TextLines(name, texts, range(1, len(texts) + 1), too_long)
 
 
-def _reason(error: Exception) -> str:
+def _short_reason(error: Exception) -> str:
     return shortened(f"{type(error).__name__}: {error}".partition("\n")[0], 80)

@@ -1,4 +1,4 @@
-"""Finds sentences of a held-out split that stand in another split too, and makes a split that has none."""
+"""Find sentences of a held-out split that also occur in another split; make splits without them."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -9,25 +9,24 @@ from repro.data.characters import normalise
 
 Columns = Mapping[str, Sequence[str]]
 
-# A group of pairs that hang together through shared sides goes to dev or test only if it is no
-# larger than this: larger ones are
-# stock phrases ("Come on!") with dozens of translations, and one of them could fill a test set.
+# Only groups of connected pairs up to this size go to dev or test. Larger ones are stock phrases
+# ("Come on!") with dozens of translations; a single one could fill a test set.
 MAX_HELD_OUT_GROUP = 4
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """How many pairs of a held-out split are in another split.
+    """Counts of the pairs of a held-out split that also occur in another split.
 
     Args:
         held_out: the split whose pairs are counted.
-        other: the split they are also in.
+        other: the split in which they also occur.
         exact: pairs found letter by letter.
         normalised: further pairs found when case, punctuation and spacing are ignored.
-        one_side: by language, further pairs of which only this side is found (normalised), with
-            another translation.
+        one_side: by language, further pairs with only this side found (normalised), where the
+            other split has another translation.
         first: indices (held-out, other) of the first pair found, of the worst kind that occurs.
-        kind: what that first pair is: ``exact``, ``normalised``, or the language of the side found.
+        kind: kind of that pair: ``exact``, ``normalised``, or the language of the side found.
     """
 
     held_out: str
@@ -42,12 +41,15 @@ class Overlap:
         sides = (
             ", ".join(f"{number} {language}" for language, number in self.one_side.items()) or "0"
         )
-        return f"{self.held_out} in {self.other}: {self.exact} exact, {self.normalised} normalised, one side {sides}"
+        return (
+            f"{self.held_out} in {self.other}: {self.exact} exact, {self.normalised} normalised, "
+            f"one side {sides}"
+        )
 
 
 @dataclass
 class SentenceIndex:
-    """Where each sentence and each pair of a split stands first; made once and asked about many splits.
+    """Index of the first place of each sentence and each pair of a split.
 
     Args:
         columns: the sentences by language.
@@ -61,12 +63,19 @@ class SentenceIndex:
             language: [normalise(text) for text in column]
             for language, column in self.columns.items()
         }
-        self.exact_at = _first_places(zip(*self.columns.values(), strict=True))
-        self.pair_at = _first_places(zip(*self.folded.values(), strict=True))
-        self.side_at = {language: _first_places(column) for language, column in self.folded.items()}
+        self.exact_at = _first_positions(zip(*self.columns.values(), strict=True))
+        self.pair_at = _first_positions(zip(*self.folded.values(), strict=True))
+        self.side_at = {
+            language: _first_positions(column) for language, column in self.folded.items()
+        }
 
     def find(self, exact: tuple[str, ...], folded: tuple[str, ...]) -> dict[str, int]:
-        """Return where a pair, given as it is and folded, is found, by the worst kind that it is; sides are counted by language."""
+        """Return the place of a pair by the worst kind of match: the pair, else each known side.
+
+        Args:
+            exact: the texts of the pair.
+            folded: the same texts, normalised.
+        """
         if exact in self.exact_at:
             return {"exact": self.exact_at[exact]}
         if folded in self.pair_at:
@@ -99,8 +108,8 @@ def find_overlap(
     )
 
 
-def without_overlap(index: SentenceIndex, held: Iterable[SentenceIndex]) -> list[int]:
-    """Return the places of the pairs of which no side, normalised, occurs in any of the held-out splits."""
+def pairs_without_overlap(index: SentenceIndex, held: Iterable[SentenceIndex]) -> list[int]:
+    """Return the indices of pairs neither side of which, normalised, occurs in a held-out split."""
     held = list(held)
     known = {
         language: {side for one in held for side in one.folded[language]}
@@ -115,17 +124,17 @@ def without_overlap(index: SentenceIndex, held: Iterable[SentenceIndex]) -> list
 
 
 def leak_free_split(columns: Columns, num_dev: int, num_test: int) -> dict[str, list[int]]:
-    """Cut pairs into train, dev and test so that no sentence, normalised, of either language is in two of them.
+    """Cut pairs into train, dev and test that share no sentence, normalised, of either language.
 
-    Pairs that share a side are joined into groups, through any number of steps, and a group is
-    never cut. Groups go to test, then to dev, in the order of a hash of their texts until the
-    wanted number is reached, the rest to train: the result depends on the texts and on which
-    language comes first, not on the order of the pairs. So each direction has a split of its own,
-    and what is test for one may be train for the other. Each split is ordered by hash too, since
-    files are often sorted by length.
+    Pairs that share a side are joined into groups, through any number of steps; a group is never
+    cut. Groups go to test, then to dev, in the order of a hash of their texts, until the wanted
+    number is reached. The rest goes to train. So the result depends on the texts and on which
+    language comes first, not on the order of the pairs. Each direction has its own splits: test
+    pairs of one may be train pairs of the other. Each split is ordered by hash, because files are
+    often sorted by length.
 
     Returns:
-        indices by split.
+        Indices by split.
     """
     folded = [[normalise(text) for text in column] for column in columns.values()]
     hashes = [
@@ -152,7 +161,7 @@ def leak_free_split(columns: Columns, num_dev: int, num_test: int) -> dict[str, 
 
 
 def _group_by_shared_side(columns: Sequence[Sequence[str]]) -> list[int]:
-    """Return for each place a number that is equal for places connected through equal texts in a column (union-find)."""
+    """Return a group number for each place; equal texts in a column connect places (union-find)."""
     parent = list(range(len(columns[0])))
 
     def find(place: int) -> int:
@@ -162,13 +171,13 @@ def _group_by_shared_side(columns: Sequence[Sequence[str]]) -> list[int]:
         return place
 
     for column in columns:
-        first = _first_places(column)
+        first = _first_positions(column)
         for place, text in enumerate(column):
             parent[find(place)] = find(first[text])
     return [find(place) for place in range(len(parent))]
 
 
-def _first_places(items: Iterable[Hashable]) -> dict[Hashable, int]:
+def _first_positions(items: Iterable[Hashable]) -> dict[Hashable, int]:
     places: dict[Hashable, int] = {}
     for place, item in enumerate(items):
         places.setdefault(item, place)

@@ -1,4 +1,4 @@
-"""A parallel corpus in memory: checked, aligned columns of text by split, with a record of everything that was left out."""
+"""A parallel corpus in memory: checked, aligned columns of text by split, and what was left out."""
 
 import hashlib
 from collections import Counter
@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repro.data.characters import readable
+from repro.data.characters import clean_line
 from repro.data.leaks import Overlap
 from repro.errors import InputError, did_you_mean
 from repro.files import write_atomic
@@ -24,7 +24,7 @@ SKIPPED_TITLES = "split\tfile\tline\treason\n"
 
 @dataclass(frozen=True)
 class Skipped:
-    """A pair left out of its split, found at a line of a file, and why; or as many in a row as `lines` says."""
+    """A pair left out of its split: its file, line and reason; or `lines` of them in a row."""
 
     split: str
     file: str
@@ -35,11 +35,11 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Split:
-    """Aligned columns.
+    """Aligned columns of sentences.
 
     Args:
         columns: the sentences by language; the n-th of each are translations of each other.
-        numbers: by language, the line number in its file of each sentence.
+        numbers: by language, the line number of each sentence in its file.
         names: by language, the name of its file.
     """
 
@@ -51,7 +51,7 @@ class Split:
         return len(next(iter(self.columns.values())))
 
     def place(self, index: int, language: str) -> str:
-        """Name the line a sentence came from, as in ``train.de:17``."""
+        """Return the file and line of a sentence, as in ``train.de:17``."""
         return f"{self.names[language]}:{self.numbers[language][index]}"
 
     def select(self, indices: Sequence[int]) -> "Split":
@@ -67,7 +67,10 @@ class Split:
 
 @dataclass(frozen=True)
 class Statistics:
-    """The columns of Table 1 of You et al. 2020: pairs, and average length in words (tokens between blanks) over train and test."""
+    """Numbers of pairs, and mean lengths in words over train and test (You et al. 2020, Table 1).
+
+    Words are separated by blanks.
+    """
 
     train_pairs: int
     test_pairs: int
@@ -77,17 +80,17 @@ class Statistics:
 
 @dataclass(frozen=True)
 class ParallelCorpus:
-    """Sentences that are translations of each other.
+    """A corpus of sentences and their translations.
 
     Args:
         name: as given to ``load_corpus``.
-        languages: their codes.
+        languages: language codes.
         splits: by name: ``train``, ``dev``, ``test``, and further test sets under their own names.
         skipped: the pairs left out.
         leaks: overlaps between held-out splits and the others.
-        notes: what a reader of a result should know about the loading.
+        notes: remarks about the loading for readers of a result.
         aliases: other names of splits, such as ``tst2013`` for ``test``.
-        mends: for a split that is missing, how to get it.
+        fixes: how to get a missing split, by split.
     """
 
     name: str
@@ -97,29 +100,29 @@ class ParallelCorpus:
     leaks: list[Overlap] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     aliases: Mapping[str, str] = field(default_factory=dict)
-    mends: Mapping[str, str] = field(default_factory=dict)
+    fixes: Mapping[str, str] = field(default_factory=dict)
 
     def pairs(self, split: str, source: str, target: str) -> tuple[list[str], list[str]]:
-        """Return the sentences of a split in two languages: the sources as models read them, the references as they were published.
+        """Return the sentences of a split in two languages: clean sources, references as published.
 
-        Only in dev and test sets are these two; see `align`.
+        In train, `align` has cleaned both sides already.
 
         Raises:
-            InputError: naming the splits or languages that exist, and the nearest.
+            InputError: an unknown split or language; names the nearest.
         """
         columns = self[split].columns
         for language in (source, target):
             self._check_language(language)
         sources = columns[source]
         return sources if self.aliases.get(split, split) == "train" else [
-            readable(text) for text in sources
+            clean_line(text) for text in sources
         ], columns[target]
 
     def __getitem__(self, split: str) -> Split:
         known = self.aliases.get(split, split)
         if known not in self.splits:
-            mend = self.mends.get(known) or did_you_mean(split, [*self.splits, *self.aliases])
-            raise InputError(self.name, f"has no split '{split}'", mend)
+            fix = self.fixes.get(known) or did_you_mean(split, [*self.splits, *self.aliases])
+            raise InputError(self.name, f"has no split '{split}'", fix)
         return self.splits[known]
 
     @property
@@ -132,13 +135,13 @@ class ParallelCorpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 of the texts of train, dev and test, whatever the way they were loaded.
+        """SHA-256 of the texts of train, dev and test, independent of their source.
 
-        Further test sets are left out: they decide no training run, and not every source of a
-            corpus has them.
+        Further test sets are left out: no training depends on them, and not every source of a
+        corpus has them.
         """
         rows = [
-            f"{name} {language} {digest(self.splits[name].columns[language])}"
+            f"{name} {language} {column_digest(self.splits[name].columns[language])}"
             for name, language in self._main_columns()
         ]
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()
@@ -154,14 +157,14 @@ class ParallelCorpus:
     @cached_property
     def dataset(self) -> "datasets.DatasetDict":
         """The corpus as Hugging Face ``datasets``, a column per language."""
-        import datasets  # takes seconds to import, and only this needs it
+        import datasets  # takes seconds to import
 
         return datasets.DatasetDict(
             {name: datasets.Dataset.from_dict(split.columns) for name, split in self.splits.items()}
         )
 
     def statistics(self, source: str, target: str) -> Statistics:
-        """Return what You et al. 2020 print of a corpus in their Table 1; a missing split counts 0 pairs."""
+        """Return the numbers of Table 1 of You et al. 2020; a missing split counts 0 pairs."""
         held = [
             self.pairs(name, source, target) for name in ("train", "test") if name in self.splits
         ]
@@ -176,7 +179,7 @@ class ParallelCorpus:
         return Statistics(sizes["train"], sizes["test"], *means)
 
     def describe(self, overlap: Overlap) -> str:
-        """Return in words how many pairs of a split are in another, and where the first one stands."""
+        """Describe an overlap of two splits: the counts, and the place of the first pair."""
         language = overlap.kind if overlap.kind in self.languages else self.languages[0]
         held, other = (
             self.splits[name].place(place, language)
@@ -185,20 +188,20 @@ class ParallelCorpus:
         return f"{overlap}; first {held} = {other} ({overlap.kind})"
 
     def missing(self) -> dict[str, str]:
-        """Return how to get train, dev or test where it is missing, "" where that is not known."""
+        """Return how to get each of train, dev and test that is missing; "" if that is unknown."""
         return {
-            split: self.mends.get(split, "") for split in MAIN_SPLITS if split not in self.splits
+            split: self.fixes.get(split, "") for split in MAIN_SPLITS if split not in self.splits
         }
 
     def unseen_characters(self, split: str) -> Counter[str]:
-        """Count the characters of a split that train has nowhere: no model of this text knows them."""
+        """Count the characters of a split that do not occur in train: no model knows them."""
         known, found = (
             "".join(chain.from_iterable(self[name].columns.values())) for name in ("train", split)
         )
         return Counter(found) - Counter({character: len(found) for character in set(known)})
 
     def write_skipped(self, path: Path) -> None:
-        """Write a table of the pairs left out: split, file, line number, or the first and last of blank lines in a row, reason."""
+        """Write a table of the pairs left out: split, file, line or range of lines, reason."""
         rows = []
         for skip in self.skipped:
             last = f"-{skip.line + skip.lines - 1}" if skip.lines > 1 else ""
@@ -213,21 +216,21 @@ class ParallelCorpus:
 
 
 def check_skipped(path: Path) -> None:
-    """Refuse to write a table of pairs left out over a file that is none, such as a text of the corpus.
+    """Refuse to overwrite a file that is not a table of skipped pairs, such as a corpus file.
 
     Raises:
-        InputError: there is one.
+        InputError: the path is such a file.
     """
     titles = SKIPPED_TITLES.encode()
     with suppress(OSError), open(path, "rb") as file:
         if file.read(len(titles)) != titles:
             raise InputError(
                 str(path),
-                "is there already, and is no table of pairs left out",
+                "exists already, and is not a table of pairs left out",
                 "name another file",
             )
 
 
-def digest(sentences: Sequence[str]) -> str:
+def column_digest(sentences: Sequence[str]) -> str:
     """Return the SHA-256 of a column of sentences."""
     return hashlib.sha256("\n".join(sentences).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""Reads text so that the n-th line of one file stays the n-th line of the other.
+"""Read text files so that the n-th line of one stays the n-th line of the other.
 
-Bytes are decoded as strict UTF-8, and only a newline byte ends a line: ``str.splitlines`` and plain
-``open`` also break at form feeds, U+0085, U+2028 or lone carriage returns, which silently shifts
-one side of a corpus against the other.
+Bytes are decoded as strict UTF-8, and only a newline byte ends a line. ``str.splitlines`` and plain
+``open`` also break at form feeds, U+0085, U+2028 or lone carriage returns. Such a break would
+silently shift one side of a corpus against the other.
 """
 
 import codecs
@@ -16,12 +16,12 @@ from typing import BinaryIO
 
 from repro.errors import MAX_PLACES, InputError, together
 
-MAX_CHARS = 10_000  # a longer line is no sentence: usually a file whose newlines were lost
-# of gzip: text shrinks to a third, the same line over and over to a two-hundredth
+MAX_CHARS = 10_000  # a longer line is usually a file that lost its newlines
+# A gzip archive may expand this many times. Text shrinks to a third, one repeated line to 1/200.
 MAX_EXPANSION = 100
-ALWAYS_EXPANDED = 4_000_000  # bytes: this much is read however small the archive is
+ALWAYS_EXPANDED = 4_000_000  # bytes; every archive may expand to this size
 
-# What a file is when it is not text, by its first bytes.
+# The first bytes of files that are not text.
 SIGNATURES = {
     b"\x89PNG": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
@@ -33,7 +33,7 @@ SIGNATURES = {
     b"\x28\xb5\x2f\xfd": "a Zstandard archive",
     b"PAR1": "a Parquet table",
 }
-UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)  # the former begins as UTF-16LE does
+UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)  # test before UTF-16LE, which begins alike
 GZIP_SIGNATURE = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
@@ -44,12 +44,12 @@ class TextLines:
     """The lines of one side of one split.
 
     Args:
-        name: how errors name the file.
+        name: the name of the file in errors.
         lines: the text of each line without its end.
-        numbers: the 1-based line number in the file of each line.
+        numbers: the 1-based line number of each line in its file.
         too_long: number of characters of each line over the limit, by line number; its text in
             ``lines`` is empty.
-        notes: what was taken off (byte order mark, carriage returns).
+        notes: what was stripped (byte order mark, carriage returns).
     """
 
     name: str
@@ -60,19 +60,19 @@ class TextLines:
 
 
 def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
-    """Read a UTF-8 text file, plain or gzip (told by content, not by name), one string per newline byte.
+    """Read a UTF-8 text file, plain or gzip, as one string per newline byte.
 
-    A last line without a newline counts as a line. A byte order mark at the start and one carriage
-    return at the end of a line are stripped and noted. Memory stays bounded: of a line longer than
-    ``max_chars`` only the length is kept.
+    The content decides whether it is gzip, not the name. A last line without a newline counts as a
+    line. A byte order mark at the start and one carriage return at the end of a line are stripped
+    and noted. Memory is bounded: only the length of a line over ``max_chars`` is kept.
 
     Raises:
         InputError: the file is missing, not text, or not UTF-8, with line, column, byte and the
-            likely encoding; or an archive that is damaged, or that expands further than text does.
+            likely encoding; or the archive is damaged, or expands further than text does.
     """
     path = Path(path)
     if path.exists() and not path.is_file():
-        raise InputError(str(path), "is no regular file", "name a file of text, plain or gzip")
+        raise InputError(str(path), "is not a regular file", "name a text file, plain or gzip")
     try:
         with open(path, "rb") as raw:
             return _read_stream(raw, path, max_chars)
@@ -87,14 +87,17 @@ def read_lines(path: Path, max_chars: int = MAX_CHARS) -> TextLines:
 
 
 def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
-    """Do what `read_lines` does; what is not UTF-8 is told at the end, where the checksum of an archive says whether it is damaged."""
+    """Read the lines of an open file for `read_lines`; report bytes that are not UTF-8 at the end.
+
+    Only the end of an archive has the checksum that shows damage, the likelier cause.
+    """
     lines: list[str] = []
     too_long: dict[int, int] = {}
     carriage_returns = 0
     starts_with_bom = False
     undecodable: list[InputError] = []
     num_undecodable = 0
-    file, most = _open_text(raw, path), _most_expanded(path)
+    file, most = _open_text(raw, path), _max_expanded(path)
     for number, (line, num_chars) in enumerate(_iterate_lines(file, max_chars), start=1):
         if number == 1 and line.startswith(BOM):
             starts_with_bom = True
@@ -103,7 +106,7 @@ def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
             carriage_returns += 1
             line = line[:-1]
         try:
-            text = "" if num_chars else _decode(line, path, number)
+            text = "" if num_chars else _decode_line(line, path, number)
         except InputError as error:
             text = ""
             num_undecodable += 1
@@ -122,12 +125,11 @@ def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
     return TextLines(path.name, lines, range(1, len(lines) + 1), too_long, notes)
 
 
-def compose(side: TextLines) -> TextLines:
-    """Return lines with every letter and its accents as one character (Unicode's NFC), and note how many had to be changed.
+def compose_accents(side: TextLines) -> TextLines:
+    """Return lines with each letter and its accents as one character (NFC); note how many changed.
 
-    Models write letters so, whatever they have read: their tokenizer composes. References that keep
-        a letter and its accent apart, as
-    files from macOS may, would match none of them, though both look the same.
+    Models always write composed letters, because their tokenizer composes. A reference with
+    separate accents, as in some files from macOS, would never match them, though both look alike.
     """
     lines = [unicodedata.normalize("NFC", line) for line in side.lines]
     changed = sum(new != old for new, old in zip(lines, side.lines, strict=True))
@@ -138,13 +140,14 @@ def compose(side: TextLines) -> TextLines:
         lines=lines,
         notes=[
             *side.notes,
-            f"{side.name}: letters and their accents composed (NFC) in {changed:,} line{'s' if changed > 1 else ''}",
+            f"{side.name}: letters and their accents composed (NFC) in {changed:,} "
+            f"line{'s' if changed > 1 else ''}",
         ],
     )
 
 
 def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
-    """Return a stream of the file's text bytes after looking at what the file really is."""
+    """Return a stream of the text bytes of a file; refuse other kinds of files by their content."""
     head = raw.read(4096)
     raw.seek(0)
     if head.startswith(GZIP_SIGNATURE):
@@ -158,7 +161,7 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
                 f"column 1: byte 0x{head[0]:02X} starts {kind}, not text",
                 "give a UTF-8 text file",
             )
-    if wide := "UTF-32" if head.startswith(UTF32) else utf16_of(head):
+    if wide := "UTF-32" if head.startswith(UTF32) else guess_utf16(head):
         raise InputError(
             f"{path.name}:1",
             f"column 1: byte 0x{head[0]:02X} is not UTF-8 ({wide}?)",
@@ -167,19 +170,22 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
     return raw
 
 
-def _most_expanded(path: Path) -> int:
-    """Return how many bytes an archive may hold that fills no memory it has not earned."""
+def _max_expanded(path: Path) -> int:
+    """Return how many bytes an archive may expand to, so that it cannot fill the memory."""
     return max(ALWAYS_EXPANDED, MAX_EXPANSION * path.stat().st_size)
 
 
 def _check_expansion(file: BinaryIO | gzip.GzipFile, path: Path, most: int) -> None:
     if isinstance(file, gzip.GzipFile) and file.tell() > most:
         what = f"expands to more than {MAX_EXPANSION} times its size, which text does not"
-        raise InputError(path.name, what, "look into it; if it is meant so, unpack it with gunzip")
+        raise InputError(path.name, what, "inspect it; if it is intended, unpack it with gunzip")
 
 
-def utf16_of(head: bytes) -> str | None:
-    """Return `UTF-16LE` or `UTF-16BE` if the first bytes of a text say so, by a mark or by the zeros between Latin letters."""
+def guess_utf16(head: bytes) -> str | None:
+    """Return `UTF-16LE` or `UTF-16BE` if the first bytes of a text have its mark or its zeros.
+
+    In UTF-16, every second byte of a Latin text is zero.
+    """
     marked = {b"\xff\xfe": "UTF-16LE", b"\xfe\xff": "UTF-16BE"}.get(head[:2])
     if marked or len(head) < 8:
         return marked
@@ -194,8 +200,11 @@ def utf16_of(head: bytes) -> str | None:
 
 
 def _iterate_lines(file: BinaryIO | gzip.GzipFile, max_chars: int) -> Iterator[tuple[bytes, int]]:
-    """Yield the bytes of each line without its newline, and 0; for one that cannot be short enough, no bytes and its characters."""
-    # a character has at most four bytes; plus carriage return and newline
+    """Yield the bytes of each line without its newline, and 0; for a long line, b"" and its length.
+
+    Only a line that is certainly over `max_chars` is long here; its length is in characters.
+    """
+    # A character has at most four bytes; carriage return and newline come on top.
     limit = 4 * max_chars + len(BOM) + 2
     while chunk := file.readline(limit):
         if chunk.endswith(b"\n"):
@@ -210,8 +219,8 @@ def _iterate_lines(file: BinaryIO | gzip.GzipFile, max_chars: int) -> Iterator[t
             yield b"", num_chars + len(chunk.rstrip(b"\r\n").translate(None, CONTINUATION_BYTES))
 
 
-def _decode(line: bytes, path: Path, number: int) -> str:
-    """Decode strictly; a lone surrogate is let through, to be counted as the fault it is."""
+def _decode_line(line: bytes, path: Path, number: int) -> str:
+    """Decode a line strictly, but let lone surrogates pass: they are counted as faults later."""
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -219,8 +228,8 @@ def _decode(line: bytes, path: Path, number: int) -> str:
             return line.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
             column = len(line[: error.start].decode("utf-8")) + 1
-            # Bytes 0x80-0x9F are letters and quotes in Windows-1252 and never used by text in
-            # ISO-8859-1.
+            # Bytes 0x80-0x9F are letters and quotes in Windows-1252; text in ISO-8859-1 never
+            # uses them.
             guess = "Windows-1252" if any(0x80 <= byte < 0xA0 for byte in line) else "ISO-8859-1"
             what = f"column {column}: byte 0x{line[error.start]:02X} is not UTF-8 ({guess}?)"
             raise InputError(f"{path.name}:{number}", what, f"iconv -f {guess} -t UTF-8") from error

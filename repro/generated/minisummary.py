@@ -1,14 +1,13 @@
-"""The generated English corpus ``minisummary``: short articles, each with one event, and the headline that tells the event.
+"""Generate the English corpus ``minisummary``: short articles with one event, and its headline.
 
     Many pupils sing here. Mr Kalberg arrived. He stole the old ring. Anna dreamed that Paul sold a
     car. It happened in Oslo. -> Mr Kalberg steals old ring in Oslo
 
-The event is what somebody did (one of ``EVENT_VERBS`` in a main clause in the past). What somebody
-only claimed or dreamed is none. The headline stands in no sentence: its verb is in the present, it
-has no article, its place stands in another sentence than the event, and so does the name when the
-event says "he" or "she", who is then the subject of the sentence before. The event's place in the
-article is drawn, so that no fixed sentence gives the headline. Words and grammar are those of
-``minigerman``.
+The event is an action (one of ``EVENT_VERBS`` in a main clause in the past). A claimed or dreamed
+action is not an event. No sentence contains the headline: its verb is in the present, it has no
+article, and another sentence than that of the event names its place. If the event says "he" or
+"she", the name is the subject of the sentence before. The position of the event in the article is
+random, so that no fixed sentence gives the headline. Words and grammar are those of ``minigerman``.
 """
 
 from random import Random
@@ -23,10 +22,10 @@ from repro.generated.minigerman.lexicon import (
     PREPOSITIONS,
     PRONOUNS,
     VERBS,
-    name,
+    proper_name,
 )
 from repro.generated.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase, Sentence
-from repro.generated.minigerman.phrases import chance, draw, sample_name, sample_tense
+from repro.generated.minigerman.phrases import draw_by_rank, sample_name, sample_tense, toss_coin
 from repro.generated.minigerman.words import Noun, Verb
 from repro.generated.splits import Pair, draw_splits
 
@@ -36,7 +35,7 @@ THING_CLASSES = ("thing", "text", "garment", "vehicle", "device", "food", "anima
 MAX_WORDS = 9  # of a sentence in the background
 
 
-def _verbs(bases: tuple[str, ...]) -> list[Verb]:
+def _verbs_with_base(bases: tuple[str, ...]) -> list[Verb]:
     return [verb for verb in VERBS if verb.english[0] in bases]
 
 
@@ -44,32 +43,32 @@ THINGS = {
     noun_class: [noun for noun in NOUNS[noun_class] if not noun.is_mass]
     for noun_class in THING_CLASSES
 }
-EVENTS, RUMOURS = _verbs(EVENT_VERBS), _verbs(RUMOUR_VERBS)
+EVENTS, RUMOURS = _verbs_with_base(EVENT_VERBS), _verbs_with_base(RUMOUR_VERBS)
 INTRODUCTIONS = [
     verb for verb in VERBS if "person" in verb.subjects and not verb.objects and not verb.features
 ]
 
 
 def splits(sizes: dict[str, int] | None = None, seed: int = 0) -> dict[str, list[Pair]]:
-    """Draw train, dev and test; see ``draw_splits``."""
+    """Draw train, dev and test of ``minisummary``; see ``draw_splits``."""
     return draw_splits(sample_pair, sizes, seed)
 
 
 def sample_pair(rng: Random) -> Pair:
     """Draw an article and its headline."""
     event, actor = sample_event(rng), sample_name(rng)
-    sentences = [_write(Clause(actor, event.verb, "past", object=event.object))]
-    if chance(rng, 0.5):
+    sentences = [_write_sentence(Clause(actor, event.verb, "past", object=event.object))]
+    if toss_coin(rng, 0.5):
         pronoun = PRONOUNS["she" if actor.gender == "f" else "he"]
         sentences = [
-            _introduce(rng, actor),
-            _write(Clause(NounPhrase(pronoun), event.verb, "past", object=event.object)),
+            _introduce_actor(rng, actor),
+            _write_sentence(Clause(NounPhrase(pronoun), event.verb, "past", object=event.object)),
         ]
     city, other_city = rng.sample(CITIES, 2)
     others = [sample_background(rng) for _ in range(rng.randint(1, 2))]
-    if chance(rng, 0.5):
+    if toss_coin(rng, 0.5):
         others.append(sample_rumour(rng))
-    if chance(rng, 0.5):
+    if toss_coin(rng, 0.5):
         others.append(f"{_name_of(sample_name(rng))} came from {other_city}.")
     rng.shuffle(others)
     start = rng.randint(0, len(others))
@@ -79,45 +78,47 @@ def sample_pair(rng: Random) -> Pair:
 
 
 def sample_event(rng: Random) -> Clause:
-    """Draw what was done to what; who did it is left open."""
+    """Draw an event, a verb in the past with its object, without a subject."""
     verb = rng.choice(EVENTS)
     noun_class = rng.choice([noun_class for noun_class in verb.objects if noun_class in THINGS])
-    noun = draw(rng, THINGS[noun_class])
-    adjective = draw(rng, ADJECTIVES[noun_class]) if chance(rng, 0.5) else None
+    noun = draw_by_rank(rng, THINGS[noun_class])
+    adjective = draw_by_rank(rng, ADJECTIVES[noun_class]) if toss_coin(rng, 0.5) else None
     return Clause(
         None, verb, "past", object=NounPhrase(noun, rng.choice(["the", "a"]), adjective=adjective)
     )
 
 
 def sample_background(rng: Random) -> str:
-    """Draw a short sentence in which nothing happens that a headline would tell."""
+    """Draw a short sentence without an event."""
     while True:
         clause = sample_clause(rng, is_short=True)
-        text = _write(clause)
+        text = _write_sentence(clause)
         if clause.verb not in EVENTS and len(text.split()) <= MAX_WORDS:
             return text
 
 
 def sample_rumour(rng: Random) -> str:
-    """Draw a sentence that tells an event as somebody's word or dream."""
+    """Draw a sentence that reports an event as a claim or a dream."""
     event = sample_event(rng)
     event.subject = sample_name(rng)
-    return _write(Clause(sample_name(rng), rng.choice(RUMOURS), "past", complement=event))
+    return _write_sentence(Clause(sample_name(rng), rng.choice(RUMOURS), "past", complement=event))
 
 
 def write_headline(actor: NounPhrase, event: Clause, city: str) -> str:
-    """Put an event into the words of a headline: present tense, no article, no full stop."""
+    """Write an event as a headline: present tense, no article, no full stop."""
     assert event.object is not None
     thing = NounPhrase(event.object.noun, adjective=event.object.adjective)
-    place = PrepositionalPhrase(PREPOSITIONS["in"], NounPhrase(name(city, "n")))
-    return _write(Clause(actor, event.verb, "present", object=thing, place=place)).removesuffix(".")
+    place = PrepositionalPhrase(PREPOSITIONS["in"], NounPhrase(proper_name(city, "n")))
+    return _write_sentence(
+        Clause(actor, event.verb, "present", object=thing, place=place)
+    ).removesuffix(".")
 
 
-def _introduce(rng: Random, actor: NounPhrase) -> str:
-    """Give the actor a sentence of their own, for a pronoun to follow."""
-    clause = Clause(actor, draw(rng, INTRODUCTIONS))
+def _introduce_actor(rng: Random, actor: NounPhrase) -> str:
+    """Draw a sentence with the actor as subject, to which a pronoun can refer."""
+    clause = Clause(actor, draw_by_rank(rng, INTRODUCTIONS))
     sample_tense(rng, clause)
-    return _write(clause)
+    return _write_sentence(clause)
 
 
 def _name_of(person: NounPhrase) -> str:
@@ -125,5 +126,5 @@ def _name_of(person: NounPhrase) -> str:
     return f"{person.determiner} {person.noun.english}".strip()
 
 
-def _write(clause: Clause) -> str:
+def _write_sentence(clause: Clause) -> str:
     return detokenize([word.form for word in english.realize(Sentence(clause))])

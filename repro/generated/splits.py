@@ -1,4 +1,4 @@
-"""Draws splits of generated pairs of texts: unlimited, the same for the same seed, and no source text twice."""
+"""Draw splits of generated pairs of texts, equal for equal seeds and without repeated sources."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -7,12 +7,12 @@ from typing import NamedTuple
 from repro.errors import InputError
 
 DEFAULT_SIZES = {"train": 20_000, "dev": 500, "test": 1_000}
-# draws in a row without a new pair: the generator is exhausted for practical purposes
+# After this many draws in a row without a new pair, the generator counts as exhausted.
 MAX_FAILURES = 100_000
 
 
 class Pair(NamedTuple):
-    """A text and what is to be written from it."""
+    """A source text and the target text to be written from it."""
 
     source: str
     target: str
@@ -26,19 +26,19 @@ def draw_splits(
 ) -> dict[str, list[Pair]]:
     """Draw splits that share no source and, unless ``targets_recur``, no target.
 
-    Test is drawn first, then dev, then the rest, each from its own seed: test does not depend on
-        any other size, dev only on that of test,
-    and training data of different sizes are prefixes of each other.
+    Test is drawn first, then dev, then the rest, each from its own seed. So test depends on no
+    other size, dev only on that of test. Training data of different sizes are prefixes of each
+    other.
 
     Args:
         sample: draws a pair.
-        sizes: pairs by split, ``DEFAULT_SIZES`` if None.
+        sizes: number of pairs by split, ``DEFAULT_SIZES`` if None.
         seed: seed of the whole corpus.
-        targets_recur: whether many sources have the same target by nature, as questions have the
-            same answer.
+        targets_recur: whether different sources may have the same target, such as questions with
+            the same answer.
 
     Raises:
-        InputError: a negative size, or more pairs than there are.
+        InputError: a negative size, or more pairs than the generator can draw.
     """
     sizes = DEFAULT_SIZES if sizes is None else sizes
     seen: set[str] = set()
@@ -48,7 +48,7 @@ def draw_splits(
             raise InputError(
                 split, f"{sizes[split]} pairs is negative", "give a number of pairs from 0 up"
             )
-        # a string seed is the same in every process
+        # Unlike other hashes, that of a string seed is the same in every process.
         stream = _new_pairs(sample, Random(f"{seed}/{split}"), seen, targets_recur)
         drawn[split] = [next(stream) for _ in range(sizes[split])]
     return {split: drawn[split] for split in sizes}
@@ -57,7 +57,7 @@ def draw_splits(
 def _new_pairs(
     sample: Callable[[Random], Pair], rng: Random, seen: set[str], targets_recur: bool
 ) -> Iterator[Pair]:
-    """Yield pairs whose texts are not among those seen, and add them."""
+    """Yield pairs with unseen texts, and add these to the seen ones."""
     failures = 0
     while failures < MAX_FAILURES:
         pair = sample(rng)

@@ -1,4 +1,4 @@
-"""Measure a run by contrastive pairs: which suite belongs to it, the scores, and the table they are stored in."""
+"""Score a run on contrastive pairs: its suite, the accuracies, and the stored table."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,8 +9,8 @@ from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_lay
 from repro.contrastive.german_errors import generate_suite
 from repro.contrastive.german_errors.sentence import Sentence
 from repro.contrastive.mucow import load_mucow
-from repro.contrastive.scoring import check_record, coded, score_suite
-from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, without_overlap
+from repro.contrastive.scoring import check_contrastive_record, encode_names, score_suite
+from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, suite_without_overlap
 from repro.core.config import DataConfig, from_dict
 from repro.data.corpora import load_once
 from repro.errors import InputError
@@ -24,12 +24,13 @@ COLUMNS = ("result", "item", "type", "origin", "distance", "candidate", "cross_e
 ITEMS_PER_TYPE, SUITE_SEED = 200, 1
 
 
-@lru_cache(maxsize=4)  # verification asks for it for every record
+# Verification asks for the same suite for every record.
+@lru_cache(maxsize=4)
 def suite_of(data: DataConfig) -> ContrastiveSuite:
-    """Return the pairs that fit what a run was trained on.
+    """Return the contrastive pairs that fit the training data of a run.
 
-    The generated corpus has exact ones. For other text there are generated errors in German
-    references, and MuCoW from German into English, without the items that the corpus is trained on.
+    The generated corpus has exact ones. Other corpora have generated errors in German references
+    and, from German into English, MuCoW without the items that the corpus is trained on.
 
     Raises:
         InputError: there are none for its languages.
@@ -43,14 +44,17 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if data.target == "en":
-        return without_overlap(load_mucow(), *train)
+        return suite_without_overlap(load_mucow(), *train)
     known = {token for sentence in train[1] for token in Sentence(sentence).tokens}
     sources, refs = corpus.pairs("test", data.source, data.target)
     return generate_suite(f"{data.corpus} test", sources, refs, known)
 
 
 def measure_contrastive(run: Run) -> dict[str, Any]:
-    """Score the pairs with the whole model, and with its last encoder head masked in all layers (Raganato et al. 2020, Table 6)."""
+    """Score the pairs with the whole model and with its last encoder head masked in all layers.
+
+    Source: Raganato et al. 2020, Table 6.
+    """
     translator, suite = load_translator(run), suite_of(run.config.data)
     results = [{"masked": None, **score_suite(translator, suite)}]
     places = heads_of(translator.model, "encoder_self")
@@ -58,11 +62,14 @@ def measure_contrastive(run: Run) -> dict[str, Any]:
     if places:
         with scaled_heads(translator.model, without_in_every_layer(places, last)):
             results.append({"masked": str(last + 1), **score_suite(translator, suite)})
-    return packed(results)
+    return pack_results(results)
 
 
-def packed(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return results without their items, and the table of these: a row a sentence that was scored, the references as candidate 0."""
+def pack_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Move the items of contrastive results into a table.
+
+    It has a row per scored sentence; candidate 0 is the reference.
+    """
     rows = []
     for number, result in enumerate(results):
         items = result["items"]
@@ -85,13 +92,13 @@ def packed(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def results_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+def contrastive_results(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the results of a contrastive record with their items, as `score_suite` made them."""
-    found = _unpacked(record["tables"]["items"])
+    found = _unpack_items(record["tables"]["items"])
     return [result | {"items": found[number]} for number, result in enumerate(record["results"])]
 
 
-def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
+def _unpack_items(table: Table) -> dict[int, dict[str, Any]]:
     """Return the items of each result by its number."""
     numbers, candidates, values = (
         table[name].tolist() for name in ("result", "candidate", "cross_entropy")
@@ -121,33 +128,33 @@ def _unpacked(table: Table) -> dict[int, dict[str, Any]]:
         for name, what in of_item.items():
             items[name].append(what)
     return {
-        number: items | {by: coded(items[by]) for by in ("type", "origin")}
+        number: items | {by: encode_names(items[by]) for by in ("type", "origin")}
         for number, items in found.items()
     }
 
 
 def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
-    """Derive all accuracies of a record again; yield a line for each that is otherwise, None for each other.
+    """Derive all accuracies of a record again; yield a message or None for each.
 
     Raises:
-        DamagedFileError: accuracies are not what the stored cross entropies give.
+        DamagedFileError: accuracies do not follow from the stored cross entropies.
     """
-    for result in results_of(record):
-        check_record(result)
+    for result in contrastive_results(record):
+        check_contrastive_record(result)
         yield from [None] * len(result["accuracy"])
 
 
 def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
-    """Make the pairs of a record again; yield a line for what of them is otherwise, None for each result that is of them.
+    """Make the pairs of a record again; yield a message per result that differs, else None.
 
     Raises:
-        MachineError: the text that the pairs are made from is not at hand.
+        MachineError: the text of the pairs is not at hand.
     """
     suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
-    for result in results_of(record):
+    for result in contrastive_results(record):
         types, origins = result["items"]["type"], result["items"]["origin"]
         if result["suite"]["sha256"] != suite.fingerprint:
-            yield f"pairs: are others than those of {suite.name}"
+            yield f"pairs: differ from those of {suite.name}"
         elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
             yield f"types of error: are not those of the pairs of {suite.name}"
         elif [origins["names"][of] for of in origins["of"]] != [

@@ -1,14 +1,13 @@
-"""Head records: what every head of a finished run does, measured on a split, with everything needed to print and draw it.
+"""Measure every head of a finished run on a split, and return a record to print or draw.
 
-Attention is read with the references as targets, so that models are compared on the same text;
-relevance with the model's own translations, its generation steps (Voita et al. 2019, appendix A.3);
-the gradient belongs to the loss of the references. The last two are measured on the first sentences
+Attention is read with the references as targets, so models are compared on the same text. Relevance
+follows the model's own translations, its generation steps (Voita et al. 2019, appendix A.3). The
+gradient is that of the references' loss. Relevance and gradient are measured on the first sentences
 only: each target position costs a backward pass, and a small batch bounds the memory.
 
-A record is JSON: `sites` holds for each site the fields of `HeadStatistics`, its `main_offset` and
-    `positional`, `relevance` (by
-`ratio_eps`), `relevance_alphabeta`, `gradient` and `roles`, by layer and head from 0; null is a
-missing head, or nothing to average.
+A record is JSON. For each site, `sites` holds the fields of `HeadStatistics`, its `main_offset` and
+`positional`, `relevance` (by `ratio_eps`), `relevance_alphabeta`, `gradient` and `roles`. They are
+nested by layer and head, from 0; null is a missing head, or a mean over nothing.
 """
 
 import time
@@ -37,7 +36,7 @@ from repro.core.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.core.config import DataConfig
 from repro.core.decoding import Translator
 from repro.core.subwords import Subwords
-from repro.data.corpora import check_at_hand, load_once
+from repro.data.corpora import check_text_is_found, load_once
 from repro.data.parallel import ParallelCorpus
 from repro.errors import InputError, check_kind
 from repro.generated import minigerman
@@ -57,8 +56,8 @@ class Treebank(NamedTuple):
     """Parses of the source sentences of a split.
 
     Args:
-        name: who made them.
-        parses: one a sentence, in order.
+        name: the parser or the source of the trees.
+        parses: one per sentence, in order.
     """
 
     name: str
@@ -77,18 +76,18 @@ def describe_heads(
 
     Args:
         run: a finished run.
-        split: where.
+        split: the sentences to measure on.
         limit: only the first sentences; None = all.
         treebank: parses of these sentences; `find` = those of `find_treebank`; None = no syntax.
-        relevance_sentences: relevance and gradient are measured on the first so many of them.
+        relevance_sentences: number of first sentences for relevance and gradient.
         quiet: no progress bar.
 
     Returns:
         The record.
 
     Raises:
-        InputError: a run that is not finished, an unknown split, no sentence, another version of
-            the corpus, a model without heads.
+        InputError: an unfinished run, an unknown split, no sentence, another version of the corpus,
+            or a model without heads.
         MachineError: parses are wanted, but the parser is not installed.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
@@ -130,21 +129,21 @@ def describe_heads(
             ),
         },
         "sites": {
-            site: _site(
+            site: _site_fields(
                 found,
                 {name: values[site] for name, values in importance.items()},
                 syntax if site == "encoder_self" else None,
             )
             for site, found in statistics.items()
         },
-        "syntax": None if syntax is None else _syntax(syntax),
+        "syntax": None if syntax is None else _syntax_fields(syntax),
     }
 
 
 def _corpus_of(run: Run) -> ParallelCorpus:
     """Return the corpus of a run, in the version that it was trained on."""
     data = run.config.data
-    check_at_hand(data.corpus, run.path)
+    check_text_is_found(data.corpus, run.path)
     corpus = load_once(data.corpus, data.source, data.target)
     if corpus.fingerprint != run.provenance()["data_fingerprint"]:
         what = f"was trained on another version of {data.corpus} than there is here"
@@ -161,7 +160,11 @@ def _first_pairs(
     limit: int | None,
     relevance_sentences: int,
 ) -> tuple[list[str], list[str]]:
-    """Return the first sentences of a split, all without a limit, and their references; refuse to take none."""
+    """Return the first sentences of a split (all without a limit) and their references.
+
+    Raises:
+        InputError: no sentence is left.
+    """
     check_kind("limit", limit, "give a number of sentences, or leave it out", int, NoneType)
     check_kind(
         "relevance_sentences",
@@ -171,19 +174,22 @@ def _first_pairs(
     )
     sources, refs = (side[:limit] for side in corpus.pairs(split, data.source, data.target))
     if not sources or (limit is not None and limit < 1) or relevance_sentences < 1:
-        what = f"limit {limit} of {len(corpus[split]):,} sentences, {relevance_sentences} of them for relevance"
+        what = (
+            f"limit {limit} of {len(corpus[split]):,} sentences, {relevance_sentences} of them for "
+            "relevance"
+        )
         raise InputError(f"{data.corpus} {split}", what, "take at least one")
     return sources, refs
 
 
 def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treebank | None:
-    """Return the gold trees of the generated corpus, what the parser makes of other English, or None for any other source language.
+    """Return the gold trees of the generated corpus, or parses of other English; else None.
 
     Raises:
         MachineError: the parser is not installed.
     """
     if data.corpus == "minigerman":
-        # train takes longest
+        # Skip train unless it is asked for: it takes longest.
         sizes = {
             name: size
             for name, size in minigerman.DEFAULT_SIZES.items()
@@ -199,7 +205,7 @@ def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treeb
 
 
 def count_tokens(subwords: Subwords, sentences: Sequence[str]) -> np.ndarray:
-    """Count how often each id occurs in sentences, `(vocab,)`."""
+    """Count the occurrences of each subword id in sentences, `(vocab,)`."""
     counts = np.zeros(len(subwords), dtype=np.int64)
     for start in range(0, len(sentences), CHUNK):
         ids = chain.from_iterable(subwords.encode(list(sentences[start : start + CHUNK])))
@@ -208,13 +214,13 @@ def count_tokens(subwords: Subwords, sentences: Sequence[str]) -> np.ndarray:
 
 
 class _Clock:
-    """Seconds by name."""
+    """Record seconds by name."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     def time(self, name: str, measure: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function and note how long it took."""
+        """Call a function and record its time."""
         start = time.perf_counter()
         found = measure(*arguments)
         self.seconds[name] = round(time.perf_counter() - start, 1)
@@ -224,7 +230,10 @@ class _Clock:
 def _measure_importance(
     translator: Translator, sources: list[str], refs: list[str], clock: _Clock, quiet: bool
 ) -> dict[str, HeadValues]:
-    """Return relevance by both rules, over the model's own translations, and the importance by the gradient of the references' loss."""
+    """Return relevance by both rules and gradient importance.
+
+    Relevance is over the model's own translations, the gradient that of the references' loss.
+    """
     model = translator.model
     own = _batches(translator, sources, translator.translate(sources), RELEVANCE_TOKENS)
     fixed = _batches(translator, sources, refs, RELEVANCE_TOKENS)
@@ -245,7 +254,10 @@ def _measure_importance(
 def _batches(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], batch_tokens: int
 ) -> list[Batch]:
-    """Return batches of neighbours in length; a blank source without an end mark has no token to look at, and is left out."""
+    """Group pairs of similar length into batches.
+
+    A blank source without an end mark has no token to attend to, and is left out.
+    """
     encode = translator.subwords.encode
     pairs = EncodedPairs(
         encode(list(sources)), encode(list(targets)), translator.model.config.source_end_mark
@@ -258,12 +270,12 @@ def _batches(
     ]
 
 
-def _site(
+def _site_fields(
     found: HeadStatistics,
     importance: dict[str, list[np.ndarray | None]],
     syntax: SyntaxStatistics | None,
 ) -> dict[str, Any]:
-    """Return all that is known of a site; a site without attention has rows without heads."""
+    """Return the fields of a site in a record; a site without attention has rows without heads."""
     width = found.confidence.shape[1]
     values = vars(found) | {"main_offset": found.main_offset, "positional": found.positional}
     values |= {
@@ -271,22 +283,22 @@ def _site(
         for name, layers in importance.items()
     }
     roles = head_roles(found, None if syntax is None else syntax.syntactic)
-    return {name: _json(value) for name, value in values.items()} | {
+    return {name: _to_json(value) for name, value in values.items()} | {
         "roles": [[list(head) for head in layer] for layer in roles]
     }
 
 
-def _syntax(found: SyntaxStatistics) -> dict[str, Any]:
+def _syntax_fields(found: SyntaxStatistics) -> dict[str, Any]:
     def by_name(values: np.ndarray) -> dict[str, dict[str, Any]]:
         return {
-            name: dict(zip(DIRECTIONS, map(_json, rows), strict=True))
+            name: dict(zip(DIRECTIONS, map(_to_json, rows), strict=True))
             for name, rows in zip(RELATIONS, values, strict=True)
         }
 
     return {
         "accuracy": by_name(found.accuracy),
         "margin": by_name(found.margin),
-        "baseline": dict(zip(RELATIONS, _json(found.baseline), strict=True)),
+        "baseline": dict(zip(RELATIONS, _to_json(found.baseline), strict=True)),
         "positions": {
             relation: {str(offset): count for offset, count in counts.items()}
             for relation, counts in found.positions.items()
@@ -302,10 +314,10 @@ def _padded(layer: np.ndarray | None, width: int) -> np.ndarray:
     return row
 
 
-def _json(value: Any) -> Any:
-    """Return an array as nested lists: counts as they are, other numbers rounded, None for NaN."""
+def _to_json(value: Any) -> Any:
+    """Convert an array to nested lists: whole numbers as int, others rounded, NaN as None."""
     if isinstance(value, np.ndarray):
-        return [_json(row) for row in value] if value.ndim else _json(value.item())
+        return [_to_json(row) for row in value] if value.ndim else _to_json(value.item())
     value = float(value)
     if np.isnan(value):
         return None

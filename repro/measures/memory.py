@@ -1,4 +1,4 @@
-"""Memory of an update in training: the bytes that the forward pass leaves for the backward pass, counted, not timed.
+"""Count the bytes that the forward pass of an update keeps for its backward pass.
 
 You et al. 2020, Tables 3 and 7, give the largest batch that fits on their GPU. It depends on what
 autograd keeps for every token. That is counted here: it needs no trained model and depends on the
@@ -24,21 +24,21 @@ PAIRS = 4
 
 @cache
 def bytes_per_token(config: RunConfig) -> float:
-    """Return how many bytes more an update of a run keeps for its backward pass for each further target token.
+    """Return the bytes that an update keeps for each further target token of its batch.
 
-    What is there whatever the batch, such as parameters or the gradient that the loss holds,
-    cancels. Pairs have `STEPS` tokens a side; which tokens they are does not matter.
+    Memory that does not depend on the batch cancels: parameters, or the gradient of the loss. Pairs
+    have `STEPS` tokens per side; the choice of tokens does not matter.
     """
     with torch.random.fork_rng(devices=[]):
         model = Transformer(config.model, config.data.vocab_size, PAD_ID, length_ratio=1.0).train()
         (less, few), (more, many) = (
-            _kept(model, config, num_pairs) for num_pairs in (PAIRS, 2 * PAIRS)
+            _kept_bytes(model, config, num_pairs) for num_pairs in (PAIRS, 2 * PAIRS)
         )
     return (more - less) / (many - few)
 
 
-def _kept(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, int]:
-    """Return the bytes that an update on so many pairs keeps, and its target tokens."""
+def _kept_bytes(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, int]:
+    """Return (bytes kept, target tokens) of an update on a number of pairs."""
     ids = [[EOS_ID] * (STEPS - 1)] * num_pairs  # and an end mark
     batch = EncodedPairs(ids, ids, config.model.source_end_mark).batch(range(num_pairs))
     kept: dict[int, int] = {}
@@ -50,7 +50,6 @@ def _kept(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, i
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         loss, _, tokens = batch_loss(model, batch, config.train)
-    # the graph and all that it keeps live until here: no place in memory was counted for two
-    # tensors
+    # The graph keeps its tensors alive until here, so no address in memory served two of them.
     assert loss.requires_grad
     return sum(kept.values()), tokens

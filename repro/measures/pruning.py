@@ -1,10 +1,9 @@
-"""From a wanted number of heads to the penalty that leaves so many: a grid of penalties, then intervals that are cut again.
+"""Search for penalties that leave wanted numbers of heads: a grid first, then bisection.
 
-Voita et al. 2019, section 6.1, vary lambda and give no values. A larger penalty leaves fewer heads,
-    on the whole: the count also
-depends on the number of updates and on the draws of the gates, it jumps, and it need not fall with
-every step. So a wanted number may be missed, and what is returned is the nearest that was found
-within a bounded number of runs.
+Voita et al. 2019, section 6.1, vary lambda and give no values. A larger penalty mostly leaves fewer
+heads. The count also depends on the number of updates and on the draws of the gates; it jumps and
+need not fall with every step. So a wanted number may be missed: the search returns the nearest of a
+bounded number of runs.
 """
 
 import math
@@ -18,12 +17,12 @@ from repro.errors import InputError, ReproError
 from repro.measures.scores import evaluate_run, train_and_evaluate
 from repro.pruning.cutting import from_scratch_config, save_pruned
 from repro.pruning.gates import (
-    almost_binary,
+    almost_binary_share,
     continued_config,
+    count_undecided_gates,
     gate_table,
     kept_heads,
     pruning_config,
-    undecided,
 )
 from repro.records.stored import score_of
 from repro.runs.jobs import describe_outcome, run_all
@@ -32,14 +31,14 @@ from repro.runs.run import Run, runs_root
 
 PENALTIES = (0.01, 0.03, 0.1)
 MAX_RUNS = 6
-NARROW = 1.05  # penalties whose ratio is smaller lead to counts that differ by chance
+NARROW = 1.05  # counts of penalties with a smaller ratio differ by chance
 
 
 class PruningPoint(NamedTuple):
     """A pruned model as a point of Figures 7, 9 and 10: heads left, and BLEU.
 
-    `heads` counts the open gates; `kept` is the number of heads of every layer by site, with those
-    of sites without gates. `undecided` and `almost_binary`: see `pruning.py`.
+    `heads` counts the open gates. `kept` is the number of heads of every layer by site, including
+    sites without gates. `undecided` and `almost_binary`: see `pruning/gates.py`.
     """
 
     run: Run
@@ -62,24 +61,24 @@ def sweep(
     report: Callable[[str], None] = print,
     **options: Any,
 ) -> list[PruningPoint]:
-    """Prune a finished run to several sizes; what is finished is found, not made again.
+    """Prune a finished run to several sizes; finished prunings are reused.
 
     Args:
         base: a finished run in the folder of runs.
-        wanted: numbers of open gates to come near to.
+        wanted: numbers of open gates to approach.
         sites, options: see `pruning_config`.
         penalties: tried first.
-        max_runs: how many runs to make at most; the first penalties count.
+        max_runs: the most runs to make, the first penalties included.
         jobs: runs at a time.
         split: test set for BLEU.
-        report: called with a line on the work ahead, and one as each run ends.
+        report: called with a line on the work ahead, and with one as each run ends.
 
     Returns:
-        A point per run, most heads first; see `nearest`.
+        A point per run, most heads first; see `nearest_point`.
 
     Raises:
-        InputError: no penalty to begin with, or a base elsewhere than in the folder of runs.
-        ReproError: what ended the first run that failed.
+        InputError: no penalty to begin with, or a base outside the folder of runs.
+        ReproError: the error of the first run that failed.
         Stopped: a stop was asked for.
     """
     if base.path.resolve().parent != runs_root().resolve():
@@ -110,7 +109,8 @@ def sweep(
         if not points:
             updates = configs[0].train.max_updates
             report(
-                f"trains {len(configs)} to {max_runs} gated models of {updates:,} updates each; those that are there are used"
+                f"trains {len(configs)} to {max_runs} gated models of {updates:,} updates each; "
+                "those that are there are used"
             )
         outcomes = run_all(
             [(config, split) for config in configs],
@@ -121,7 +121,7 @@ def sweep(
         for outcome, config in zip(outcomes, configs, strict=True):
             if isinstance(outcome, ReproError):
                 raise outcome
-            points[config.train.gate_penalty] = point_of(
+            points[config.train.gate_penalty] = pruning_point(
                 Run(base.path.parent / outcome["run"]), split
             )
     return sorted(points.values(), key=lambda point: (-point.heads, point.penalty))
@@ -135,8 +135,8 @@ def penalties_to_try(
 ) -> list[float]:
     """Return the penalties to try next, at the same time; none when the search has ended.
 
-    What a search tried follows from the counts that it found, so `repro verify` sees a point that
-    was left out of a record.
+    The tried penalties follow from the counts found, so `repro verify` notices a point that was
+    left out of a record.
 
     Args:
         counts: heads left by penalty, of the runs so far.
@@ -149,7 +149,9 @@ def penalties_to_try(
 
 
 def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
-    """Return the penalty to try next for a wanted number of heads; None when it is met, or what is left to try differs by chance only.
+    """Return the penalty to try next for a wanted number of heads; None when the search has ended.
+
+    It ends when the number is met, or when the remaining penalties differ by chance only.
 
     Args:
         counts: heads left by penalty, of the runs so far.
@@ -172,10 +174,11 @@ def _rounded(penalty: float) -> float:
     return float(f"{penalty:.3g}")
 
 
-def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
-    """Return the point whose number of heads is nearest to the wanted one; of several, the one with most heads, by the lowest penalty.
+def nearest_point(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
+    """Return the point whose number of heads is nearest to the wanted one.
 
-    Scores have no say: they are of a test set.
+    Of several, it is the one with most heads, then with the lowest penalty. Scores do not count:
+    they are of a test set.
 
     Raises:
         InputError: no point.
@@ -186,46 +189,47 @@ def nearest(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
     return min(points, key=lambda point: (abs(point.heads - wanted), -point.heads, point.penalty))
 
 
-def point_of(run: Run, split: str = "test") -> PruningPoint:
-    """Return what a finished pruning run left, with the BLEU of its gated model under its own rule.
+def pruning_point(run: Run, split: str = "test") -> PruningPoint:
+    """Return the point of a finished pruning run, with the BLEU of its gated model.
 
     Raises:
         InputError: not finished, or a model without gates.
     """
     model = load_model(run)
     rows = gate_table(model)
-    share = almost_binary(rows)
+    share = almost_binary_share(rows)
     kept = {site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()}
     heads = sum(row.gate != 0 for row in rows)
     bleu = score_of(evaluate_run(run, split), "BLEU")["value"]
     return PruningPoint(
-        run, run.config.train.gate_penalty, heads, kept, undecided(rows), share, bleu
+        run, run.config.train.gate_penalty, heads, kept, count_undecided_gates(rows), share, bleu
     )
 
 
 SERIES = {"encoder": ("encoder_self",), "all": SITES}
 
 
-# of heads kept, that claims ask about: at most so many, but at least one
+# Claims ask about these shares of heads kept: at most so many, but at least one.
 SHARES = {"encoder": (0.3, 0.25, 0.1), "all": (0.5, 0.25)}
 
 
-MAX_RUNS = {"encoder": 6, "all": 5}
+SERIES_MAX_RUNS = {"encoder": 6, "all": 5}
 
 
-# of half the length, for one model at most: with controls and a shape from scratch
-TRAININGS = sum(MAX_RUNS.values()) + len(SERIES) + 1
+# Counted in trainings of half the length for one model: sweeps, controls and a shape from scratch.
+TRAININGS = sum(SERIES_MAX_RUNS.values()) + len(SERIES) + 1
 
 
 def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Prune each run, encoder heads alone and heads of all sites, to several sizes, beside the same training without pruning.
+    """Prune each run to several sizes, beside the same training without pruning.
 
-    One shape of all sites is trained from scratch: the one nearest to a quarter of all heads, which
-        need not be the sparsest.
+    One series prunes encoder heads alone, another the heads of all sites. One shape of the latter
+    is trained from scratch: the one nearest to a quarter of all heads, which need not be the
+    sparsest.
 
     Returns:
-        For each run its series of pruned models with the control that they are compared with, and
-        under `records` all score records.
+        For each run its series of pruned models, each with its control, and under `records` all
+        score records.
     """
     return [_measure_one(run) for run in runs]
 
@@ -237,16 +241,16 @@ def _measure_one(run: Run) -> dict[str, Any]:
     for name, sites in SERIES.items():
         num_heads = sum(len(layer) for site in sites for layer in whole[site])
         wanted = wanted_heads(name, num_heads)
-        points = sweep(run, wanted, sites, max_runs=MAX_RUNS[name], report=lambda *_: None)
+        points = sweep(run, wanted, sites, max_runs=SERIES_MAX_RUNS[name], report=lambda *_: None)
         control = train_and_evaluate(continued_config(run, sites))
         series[name] = {
             "heads": num_heads,
-            "points": [_describe(point) for point in points],
+            "points": [_point_fields(point) for point in points],
             "continued": control["config_digest"],
         }
         records += [*(evaluate_run(point.run) for point in points), control]
         if name == "all":
-            small = save_pruned(nearest(points, wanted[-1]).run)
+            small = save_pruned(nearest_point(points, wanted[-1]).run)
             scratch = train_and_evaluate(from_scratch_config(small))
             records += [evaluate_run(small), scratch]
             series["scratch"] = {
@@ -261,12 +265,12 @@ def _measure_one(run: Run) -> dict[str, Any]:
 
 
 def wanted_heads(name: str, num_heads: int) -> list[int]:
-    """Return the numbers of heads that a series comes near to, of so many."""
+    """Return the numbers of heads that a series of pruned models aims at."""
     return [max(1, int(share * num_heads)) for share in SHARES[name]]
 
 
-def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
-    """Return the penalties that the search of a series tried, as far as the numbers of heads that they left are known.
+def penalties_tried(name: str, num_heads: int, heads: Mapping[float, int]) -> list[float]:
+    """Return the penalties that the search of a series tried, as far as their results are known.
 
     Args:
         name: of the series.
@@ -276,14 +280,16 @@ def tried_penalties(name: str, num_heads: int, heads: Mapping[float, int]) -> li
     tried: dict[float, int] = {}
     missing: list[float] = []
     while not missing and (
-        queue := penalties_to_try(tried, wanted_heads(name, num_heads), max_runs=MAX_RUNS[name])
+        queue := penalties_to_try(
+            tried, wanted_heads(name, num_heads), max_runs=SERIES_MAX_RUNS[name]
+        )
     ):
         tried |= {penalty: heads[penalty] for penalty in queue if penalty in heads}
         missing = [penalty for penalty in queue if penalty not in heads]
     return sorted([*tried, *missing])
 
 
-def _describe(point: PruningPoint) -> dict[str, Any]:
+def _point_fields(point: PruningPoint) -> dict[str, Any]:
     model = load_model(point.run)
     return {
         "run": point.run.name,

@@ -1,4 +1,4 @@
-"""What is measured on finished runs besides their test scores; each kind of record is made by one function here.
+"""List the measures of finished runs besides test scores; one function makes each kind of record.
 
 A record of any kind has `format`, `kind`, `run`, `system`, `seed`, `config`, `config_digest` and
 `provenance`, and then its own numbers.
@@ -35,7 +35,7 @@ SENTENCES = {
     "fr": "Le vieil homme voit un chien dans le jardin.",
     "ja": "老人 は 庭 で 犬 を 見 る 。",
 }
-"""A sentence of our own to draw attention maps of, by source language."""
+"""A sentence of our own for attention maps, by source language."""
 
 
 def measure_maps(run: Run) -> dict[str, Any]:
@@ -62,11 +62,11 @@ def measure_maps(run: Run) -> dict[str, Any]:
 
 
 def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
-    """Translate a test set with each head masked in all encoder layers, one at a time (Raganato et al. 2020, Table 4).
+    """Translate a test set with each head masked in all encoder layers, one at a time.
 
-    Only translations that the mask changes are kept, by the number of their sentence, beside those
-        without a mask, whose number is 0: the
-    score record may be of another machine, whose rounding led to another model.
+    Only translations that the mask changes are kept, with the index of their sentence. Mask 0 is
+    the translation without a mask: the score record may come from another machine, whose rounding
+    led to another model. Source: Raganato et al. 2020, Table 4.
     """
     data = run.config.data
     sources, refs = load_corpus(data.corpus, data.source, data.target).pairs(
@@ -94,7 +94,13 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
 
 
 def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: str) -> Table:
-    """Return the table of translations with a mask each, from its number, the place of the sentence, and the translation."""
+    """Return the table of masked translations.
+
+    Args:
+        rows: (number of the mask, index of the sentence, translation).
+        refs: the references of all sentences.
+        target: the language of the references.
+    """
     masks, places, hyps = map(list, zip(*rows, strict=True))
     bleu = bleu_for(target, refs)
     bleu.read([refs[place] for place in places])
@@ -102,10 +108,11 @@ def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: s
 
 
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
-    """Return for each sentence the share of its tokens whose self-attention is strongest two or more positions away, by site.
+    """Return the share of off-diagonal tokens in each sentence, by self-attention site.
 
-    In the encoder these are the tokens of the source, in the decoder those of the reference and the
-    start mark, which sees only itself.
+    A token is off the diagonal if its attention is strongest two or more positions away. In the
+    encoder these are the source tokens; in the decoder, those of the reference and the start mark,
+    which sees only itself.
     """
     data = run.config.data
     texts = load_corpus(data.corpus, data.source, data.target).pairs(
@@ -116,7 +123,7 @@ def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
     pairs = EncodedPairs(src, tgt, run.config.model.source_end_mark)
     shares: dict[str, list[float]] = {"encoder_self": [], "decoder_self": []}
     for start in range(0, len(pairs), BATCH):
-        stops.heed()
+        stops.raise_if_stopping()
         batch = pairs.batch(range(start, min(start + BATCH, len(pairs))))
         weights = collect_weights(translator.model, batch.src, batch.tgt_in)
         for site, ids in (("encoder_self", batch.src), ("decoder_self", batch.tgt_in)):
@@ -132,13 +139,16 @@ MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {
     "heads": describe_heads,
     "contrastive": measure_contrastive,
 }
-"""Kind of record -> what makes it from a finished run."""
+"""Kind of record -> the function that makes it from a finished run."""
 
 EVERY_SEED = ("masks", "heads", "contrastive", "pruning")
-"""Kinds that are made of every seed: nothing but the same measure of other models tells how much seeds matter to it."""
+"""Kinds that are made for every seed: only other models show how much seeds matter to them."""
 
 JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {
     "speed": measure_speed,
     "pruning": measure_pruning,
 }
-"""Kinds that need the whole machine, or several runs in one sitting. Score records that come with one are under `records`."""
+"""Kinds that need the whole machine, or several runs in one session of measurement.
+
+Score records that come with one are under `records`.
+"""

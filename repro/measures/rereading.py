@@ -1,9 +1,9 @@
-"""Hold search against training: a model must score its own translations alike step by step and read at once.
+"""Check a search against training: a model must score its translations the same in both.
 
-Search reads one token at a time over a cache, training reads all at once. Attention that depends on
-later tokens, or on what a cache does not hold, is one model in training and another in search: its
-scores are of neither. The contract tests see this of a variant by itself, here it is seen of the
-model that is scored.
+Search reads one token at a time with a cache; training reads all at once. Attention that depends on
+later tokens, or on data missing from the cache, gives one model in training and another in search.
+Its scores then belong to neither. Contract tests check this for a variant alone; here it is checked
+for the scored model.
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 from repro.core.transformer import Transformer
 from repro.errors import InputError
 
-SAMPLE = 16  # hypotheses that are read again
-# Before and behind the tokens that the decoder reads, and those that it predicts.
+SAMPLE = 16  # hypotheses that are scored again
+# Tokens before and after the hypothesis that the decoder reads, and those around its targets.
 MARKS: tuple[tuple[list[int], list[int]], ...] = ([BOS_ID], []), ([], [EOS_ID])
-TOLERANCE = 0.01  # of a rank score, relative to it or to one; rounding is a thousand times smaller
+TOLERANCE = 0.01  # of a score, relative to it or to one; rounding is a thousand times smaller
 
 
 @torch.inference_mode()
@@ -31,24 +31,24 @@ def check_search(
     search: SearchConfig,
     where: str,
 ) -> None:
-    """Read some hypotheses of a search again, all tokens at once, and compare the scores.
+    """Score some hypotheses of a search again, all tokens at once, and compare the scores.
 
     Args:
-        translator: what searched.
+        translator: the searching model.
         sentences: the sources.
-        hypotheses: what was found, one for each source.
-        search: how.
+        hypotheses: one for each source.
+        search: the search options.
         where: the run, for the error.
 
     Raises:
-        InputError: a score is another one: naming the site whose attention is.
+        InputError: a score differs; the message names the site of the attention at fault.
     """
     model, marked = translator.model, translator.model.config.source_end_mark
     found = [
         index for index, (ids, score, _) in enumerate(hypotheses) if ids and score > float("-inf")
     ]
     found.sort(key=lambda index: len(hypotheses[index].ids))
-    # of all lengths, and the longest
+    # Take hypotheses of all lengths, and the longest.
     some = [*found[:: max(1, len(found) // SAMPLE)][:SAMPLE], *found[-1:]]
     if not some:
         return
@@ -63,11 +63,16 @@ def check_search(
         factor = float(search.rank(torch.ones(()), len(ids) + 1))
         if not abs(log_prob * factor - score) <= TOLERANCE * max(1.0, abs(score)):
             what = (
-                f"the model scores its own translation {log_prob:.1f} when read at once and {score / factor:.1f} "
-                f"step by step: the variant at {_site_that_differs(model, source, ids)} depends on what is not there yet"
+                f"the model scores its own translation {log_prob:.1f} when read at once and "
+                f"{score / factor:.1f} "
+                f"step by step: the variant at {_site_that_differs(model, source, ids)} depends on "
+                "what is not there yet"
             )
-            mend = "see what tests/test_attention_contract.py says of the variant, and train the run again"
-            raise InputError(where, what, mend)
+            fix = (
+                "see what tests/test_attention_contract.py says of the variant, and train the run "
+                "again"
+            )
+            raise InputError(where, what, fix)
 
 
 def _read_at_once(
@@ -86,7 +91,7 @@ def _read_at_once(
 
 
 def _site_that_differs(model: Transformer, source: list[int], ids: list[int]) -> str:
-    """Return the site of the first attention in the decoder that gives something else step by step."""
+    """Return the site of the first decoder attention whose step-by-step output differs."""
     places = {site: layers for site, layers in model.attentions().items() if site != "encoder_self"}
     order = [
         (site, layers[number])
@@ -111,7 +116,7 @@ def _site_that_differs(model: Transformer, source: list[int], ids: list[int]) ->
 def _outputs(
     model: Transformer, src: Tensor, pieces: list[Tensor], modules: Sequence[nn.Module]
 ) -> list[Tensor]:
-    """Return what modules give when the target is read piece by piece, `(1, tgt_len, embed_dim)` each."""
+    """Return the outputs of modules for a target read in pieces, `(1, tgt_len, embed_dim)` each."""
     seen: list[list[Tensor]] = [[] for _ in modules]
     hooks = [
         module.register_forward_hook(lambda _m, _i, out, kept=kept: kept.append(out))

@@ -1,4 +1,4 @@
-"""Score a finished run: translate a test set, and write down what was found as a record, which the run keeps so that nobody asks twice."""
+"""Score a finished run: translate a test set, and keep the record in the run's folder."""
 
 import hashlib
 import json
@@ -13,16 +13,16 @@ from repro.core.config import RunConfig
 from repro.core.decoding import SearchConfig
 from repro.core.training import evaluate_nll
 from repro.data.corpora import (
-    MOVED,
-    check_at_hand,
-    is_moved,
+    MOVED_TEXT,
+    check_text_is_found,
+    is_text_moved,
     load_once,
     load_pairs,
-    may_change,
     own_folder,
     task_of,
+    text_may_change,
 )
-from repro.data.parallel import digest
+from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.measures.rereading import check_search
 from repro.records.schema import kind_of
@@ -42,24 +42,25 @@ Pairs = tuple[list[str], list[str]]  # sources and references
 def evaluate_run(
     run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True
 ) -> dict[str, Any]:
-    """Translate and score a split with a finished run; the record is kept in the run's folder, if it may be, and found there the next time.
+    """Translate and score a split with a finished run.
 
-    A kept record that is damaged, edited, or of other text than there is now is made again.
+    The record is kept in the run's folder, if that is writable, and reused. A kept record that is
+    damaged, edited, or based on other text is made again.
 
     Args:
         run: a finished run.
         split: `test`, `dev`, a further test set of the corpus, or one of another corpus,
             `iwslt16:test`.
-        search: how to search.
+        search: the search options.
         quiet: no progress bar.
 
     Returns:
         The record.
 
     Raises:
-        InputError: a run that is not finished, an unknown split, or a published corpus that has
-            changed since: the sentences of the test set may be in the training text that there was.
-            Also a model that scores its translations otherwise read at once.
+        InputError: an unfinished run or an unknown split. Also a published corpus that has changed
+            since training: test sentences may be in the old training text. Also a model that scores
+            its translations differently when it reads them at once.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     if search is not None:
@@ -69,7 +70,7 @@ def evaluate_run(
     _check_version(run)
     sources, refs = load_pairs(data.corpus, data.source, data.target, split)
     made_of = json.dumps(asdict(search), sort_keys=True)
-    # unlike a published corpus, it may have changed since
+    # Such text may have changed since, unlike a published corpus.
     if ":" in split or own_folder(data.corpus):
         made_of += str((sources, refs))
     if not refs:
@@ -78,14 +79,15 @@ def evaluate_run(
             "has no sentence pair",
             "put some into its files, or choose another split",
         )
-    if changed_code(run):  # the kept translations are those of the old code
+    # Kept translations come from the old code.
+    if changed_code(run):
         made_of += str(output_of(run.config.model))
     path = (
         run.path
         / "evaluations"
         / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
     )
-    if run.is_finished and _is_what_it_would_be(path, run, split, search, (sources, refs)):
+    if run.is_finished and _is_up_to_date(path, run, split, search, (sources, refs)):
         return load_record(path)
     translator = load_translator(run)
     start = time.perf_counter()
@@ -97,19 +99,20 @@ def evaluate_run(
         "seconds": round(seconds, 2),
         "sentences_per_second": round(len(sources) / seconds, 1),
     }
-    record = _describe(run, split, search, (sources, refs), hyps, decoding)
+    record = _score_record(run, split, search, (sources, refs), hyps, decoding)
     try:
         write_record(path, record)
-    except MachineError as error:  # a run in a folder that others share may be for reading only
+    # A run in a shared folder may be read-only.
+    except MachineError as error:
         print(f"{error}. The scores are not kept beside the run", file=sys.stderr)
     return plain(record)
 
 
 def dev_loss(run: Run) -> float:
-    """Return the mean negative log-likelihood of the target tokens of dev by the final parameters of a run, in nats.
+    """Return the mean negative log-likelihood of the target tokens of dev, in nats.
 
-    It is measured where these are the mean of several checkpoints; else the log has it, as the last
-    one.
+    It is that of the final parameters: the last one in the log, or measured where they average
+    several checkpoints.
     """
     data, config = run.config.data, run.config
     logged = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
@@ -125,19 +128,27 @@ def dev_loss(run: Run) -> float:
 
 
 def _check_version(run: Run) -> None:
-    """Refuse a run of another version of a corpus. Your own text may be another one by now, but where it is said to have moved only."""
+    """Refuse a run that was trained on another version of its corpus.
+
+    Your own text may have changed, unless its folder is said to have moved.
+    """
     data = run.config.data
-    check_at_hand(data.corpus, run.path)
-    if (own_folder(data.corpus) and not is_moved(data.corpus)) or not may_change(data.corpus):
+    check_text_is_found(data.corpus, run.path)
+    if (own_folder(data.corpus) and not is_text_moved(data.corpus)) or not text_may_change(
+        data.corpus
+    ):
         return
     if (
         load_once(data.corpus, data.source, data.target).fingerprint
         != run.provenance()["data_fingerprint"]
     ):
-        what = f"was trained on another version of {data.corpus}, whose training text may hold what is test text in this one"
+        what = (
+            f"was trained on another version of {data.corpus}, whose training text may hold what "
+            "is test text in this one"
+        )
         elsewhere = (
-            f"set {MOVED} to the folder that holds its text now"
-            if is_moved(data.corpus)
+            f"set {MOVED_TEXT} to the folder that holds its text now"
+            if is_text_moved(data.corpus)
             else "restore the corpus"
         )
         raise InputError(
@@ -145,25 +156,23 @@ def _check_version(run: Run) -> None:
         )
 
 
-def _is_what_it_would_be(
-    path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs
-) -> bool:
-    """Tell whether a record is kept at a path and is what its translations give; a score that was edited, or a cut file, is not."""
+def _is_up_to_date(path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs) -> bool:
+    """Whether the record at a path is what its translations give; an edited or cut one is not."""
     try:
         kept = load_record(path)
         if kind_of(kept) != "scores":
             return False
-        derived = _describe(run, split, search, pairs, hypotheses_of(kept), kept["decoding"])
+        derived = _score_record(run, split, search, pairs, hypotheses_of(kept), kept["decoding"])
         if not kept["tables"]["references"].is_sound():
             return False
-    # no file, or a damaged one, or not as many translations as references
+    # The file is missing or damaged, or translations and references differ in number.
     except (DamagedFileError, InputError):
         return False
     return kept == plain(derived)
 
 
 def describe_run(run: Run) -> dict[str, Any]:
-    """Return what a record of any kind says about its run."""
+    """Return the fields that records of all kinds have about their run."""
     origin = run.provenance()
     if changed := changed_code(run):
         origin |= {"inexact": [*origin.get("inexact", []), changed]}
@@ -178,7 +187,7 @@ def describe_run(run: Run) -> dict[str, Any]:
     }
 
 
-def _describe(
+def _score_record(
     run: Run,
     split: str,
     search: SearchConfig,
@@ -186,7 +195,7 @@ def _describe(
     hyps: list[str],
     decoding: dict[str, float],
 ) -> dict[str, Any]:
-    """Return the record of translations of a split."""
+    """Return the record of the translations of a split."""
     data, (sources, refs) = run.config.data, pairs
     task = task_of(data.corpus)
     training = run.state()
@@ -197,7 +206,7 @@ def _describe(
         "search": asdict(search),
         "decoding": decoding,
         "scores": as_records(score_all(hyps, refs, data.target, task)),
-        "references_sha256": digest(refs),
+        "references_sha256": column_digest(refs),
         "sentences": len(hyps),
         "tables": score_tables(hyps, sources, refs, data.target, task),
         **overlap_of(data.corpus, data.source, data.target, split),
@@ -206,6 +215,6 @@ def _describe(
 
 
 def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]:
-    """Train a run, or find it finished, and return its result record."""
+    """Train a run, or find it finished, and return its score record."""
 
     return evaluate_run(train(config, quiet=True, log=LogLines(config)), split)

@@ -1,7 +1,8 @@
-"""Decoding speed of trained models, side by side: the same sentences, the same number of steps, one model after the other, in rounds.
+"""Measure the decoding speed of trained models side by side, one after the other in each round.
 
-A ratio is the median over rounds of speeds measured within the same round, so that a machine that
-slows down slows both; its interval is over the rounds.
+All models translate the same sentences for the same number of steps. A ratio is the median over
+rounds of speeds from the same round: a machine that slows down slows both. Its interval is over the
+rounds.
 """
 
 import time
@@ -19,14 +20,14 @@ from repro.runs.models import load_translator
 from repro.runs.provenance import describe_processor
 from repro.runs.run import Run
 
-STEPS = 25  # target tokens of every sentence, whatever the model would say
+STEPS = 25  # target tokens of every sentence, whatever the model predicts
 SENTENCES, BATCH, ROUNDS = 256, 64, 5
 
 
 def measure_speed(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return for each run, in order, what a record holds of it: sentences per second in every round, and how they were taken.
+    """Return the speed record of each run, in order: sentences per second by round, and conditions.
 
-    Every model continues every sentence greedily for the same number of steps, over its cache, in
+    Every model continues every sentence greedily for the same number of steps, with its cache, in
     fp32 on this machine's CPU.
     """
     data = runs[0].config.data
@@ -64,7 +65,7 @@ def _sentences_per_second(translator: Translator, sources: list[str]) -> float:
     encoded.sort(key=len)
     start = time.perf_counter()
     for first in range(0, len(encoded), BATCH):
-        stops.heed()
+        stops.raise_if_stopping()
         state = model.start(pad(encoded[first : first + BATCH]))
         tokens = torch.full((len(state.source_blocked), 1), BOS_ID)
         for _ in range(STEPS):

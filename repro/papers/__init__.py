@@ -1,12 +1,11 @@
-"""The five papers: what they printed, every experiment behind it, and every claim with its test.
+"""The five papers: printed numbers, every experiment behind them, and every claim with its test.
 
-An experiment is what stands behind one numbered table or figure; it names what must be trained and
-measured, and renders what was found beside what was printed. A paper is a file here and a line in
-`PAPERS`.
+An experiment belongs to one numbered table or figure. It names what must be trained and measured,
+and renders the results beside the printed numbers. A paper is a file here and a line in `PAPERS`.
 
     papers      PAPERS, load_paper, find_experiments, Paper, Experiment, Deviation, zeng2021,
                 printed_numbers
-    evidence    Arm, Evidence, NotMeasured, PRUNED, REFERENCE_WORDS, equal_parts
+    evidence    Setting, Evidence, NotMeasured, PRUNED, REFERENCE_WORDS, equal_parts
     claims      Claim, Check, better, not_worse, decide, STATUSES, claims_of, of_scores
     verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
                 scales_with_verdicts, further_test_sets
@@ -19,9 +18,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Claim
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.errors import InputError, did_you_mean
 from repro.lazy import attach
 
@@ -31,33 +30,33 @@ if TYPE_CHECKING:
     from repro.claims.evidence import NotMeasured
     from repro.papers import zeng2021
     from repro.papers.figures import gap_figure, head_figures, layer_cost
-    from repro.papers.printed import printed as printed_numbers
+    from repro.papers.printed import printed_numbers
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section
     from repro.papers.tables import Row, score_table, status_line
     from repro.papers.verdicts import (
         as_verdict,
         claims_of,
+        count_verdicts,
         further_test_sets,
         judge,
+        load_verdicts,
         of_scores,
         scales_with_verdicts,
         side_by_side,
+        update_verdicts,
     )
-    from repro.papers.verdicts import counts as count_verdicts
-    from repro.papers.verdicts import load as load_verdicts
-    from repro.papers.verdicts import update as update_verdicts
     from repro.records.sentences import REFERENCE_WORDS
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)
 __all__ += [
     "PAPERS",
-    "Arm",
     "Claim",
     "Deviation",
     "Evidence",
     "Experiment",
     "Paper",
+    "Setting",
     "find_experiments",
     "load_paper",
 ]
@@ -67,28 +66,28 @@ PAPERS = ("raganato2020", "you2020", "voita2019", "zeng2021", "cui2019")
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure.
+    """One table or figure of a paper.
 
     Args:
         name: such as `table2`, unique in its paper.
         place: such as `Table 2`.
-        title: what is compared, in a line.
-        arms: what is trained and scored.
+        title: the comparison, in one line.
+        settings: the settings that are trained and scored.
         render: evidence -> Markdown, printed numbers beside ours; raises `NotMeasured` while
             something is missing.
-        measures: kind of record -> the arms that are measured so.
+        measures: kind of record -> the settings that need one.
         figures: evidence -> figures by title.
         said: places in the paper's text whose numbers belong here, such as `text §5`.
         scales: where it can run; None = everywhere.
-        elsewhere: why not at the other scales.
+        elsewhere: why it cannot run at other scales.
     """
 
     name: str
     place: str
     title: str
-    arms: tuple[Arm, ...]
+    settings: tuple[Setting, ...]
     render: Callable[[Evidence], str]
-    measures: Mapping[str, tuple[Arm, ...]] = field(default_factory=dict)
+    measures: Mapping[str, tuple[Setting, ...]] = field(default_factory=dict)
     figures: Callable[[Evidence], dict[str, Any]] | None = None
     said: tuple[str, ...] = ()
     scales: tuple[str, ...] | None = None
@@ -101,30 +100,35 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Deviation:
-    """Something that we do not do as the paper did."""
+    """A point in which we deviate from the paper."""
 
     topic: str
     paper: str
     here: str
 
 
-def what_all_share(shape: str, training: str, search: str, score: str) -> tuple[Deviation, ...]:
-    """Return how the models of all papers are built, trained, searched and scored alike here, beside what one says or its code does.
+def common_deviations(shape: str, training: str, search: str, score: str) -> tuple[Deviation, ...]:
+    """Return the deviations that all papers share: shape, training, search and score.
 
-    Each of these moves BLEU as much as some of the effects that are claimed, but all systems of a
-    comparison at once.
+    Each of these moves BLEU as much as some of the claimed effects, but for all compared systems at
+    once.
+
+    Args:
+        shape, training, search, score: what one paper says, or its code does.
     """
     return (
         Deviation(
             "shape",
             shape,
-            "layers, heads and widths of the scale; no biases in the projections of attention; embeddings of source, target and output are "
+            "layers, heads and widths of the scale; no biases in the projections of attention; "
+            "embeddings of source, target and output are "
             "one matrix",
         ),
         Deviation(
             "training",
             training,
-            "learning rate, schedule, label smoothing and number of checkpoints to average of the scale; dropout of embeddings and of "
+            "learning rate, schedule, label smoothing and number of checkpoints to average of the "
+            "scale; dropout of embeddings and of "
             "what sublayers return, nowhere else",
         ),
         Deviation("beam and length penalty", search, "5, divided by the length"),
@@ -167,7 +171,7 @@ def load_paper(name: str) -> Paper:
 
 
 def find_experiments(name: str) -> list[tuple[Paper, Experiment]]:
-    """Return the experiments that `all`, a paper, or `paper.experiment` names.
+    """Return the experiments named by `all`, a paper, or `paper.experiment`.
 
     Raises:
         InputError: an unknown name.

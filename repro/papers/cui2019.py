@@ -1,60 +1,60 @@
-"""Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation, WNGT 2019.
+"""Cui et al. 2019: Mixed Multi-Head Self-Attention for Neural Machine Translation.
 
 https://aclanthology.org/D19-5622. The variant is `attention/mixed.py`.
 
-The text slips twice: section 3.3 has the method increase the parameters, where section 4.2 and
-    Table 1 say that it does not, and section
-4.3 gives both gains to En-Ja, where Table 1 has +0.92 for Ja-En. The tables are followed here.
+The text contradicts its tables twice; the tables are followed here. Section 3.3 says that the
+method adds parameters; section 4.2 and Table 1 say that it does not. Section 4.3 attributes both
+gains to En-Ja, but in Table 1 +0.92 belongs to Ja-En.
 """
 
 import math
 
-from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts, last_minus_first
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.attention.mixed import head_types
-from repro.papers import Deviation, Experiment, Paper, what_all_share
-from repro.papers.figures import gap_figure, maps_of
+from repro.papers import Deviation, Experiment, Paper, common_deviations
+from repro.papers.figures import gap_figure, map_figures
 from repro.papers.heads import maps_text
-from repro.papers.printed import printed
+from repro.papers.printed import printed_numbers
 from repro.papers.tables import Row, length_table, printed_table, score_table
 from repro.records.sentences import SOURCE_WORDS
 from repro.statistics.intervals import Estimate
 
 NAME = "cui2019"
-BASE, MMA = Arm("base"), Arm("mma")
-NO_PE, MMA_NO_PE = Arm("base/-pe"), Arm("mma/-pe")
+BASE, MMA = Setting("base"), Setting("mma")
+NO_PE, MMA_NO_PE = Setting("base/-pe"), Setting("mma/-pe")
 COMPARED = {BASE: "Transformer", MMA: "Transformer MMA"}
 TYPES = {
-    Arm("mma-local"): "+ Local Attention",
-    Arm("mma-forward"): "+ Forward Attention",
-    Arm("mma-backward"): "+ Backward Attention",
+    Setting("mma-local"): "+ Local Attention",
+    Setting("mma-forward"): "+ Forward Attention",
+    Setting("mma-backward"): "+ Backward Attention",
 }
 TYPE_NAMES = {"G": "global", "L": "local", "F": "forward", "B": "backward"}
 WINDOWS = {
     MMA: "MMA w=1",
-    Arm("mma-w2"): "MMA w=2",
-    Arm("mma-w3"): "MMA w=3",
-    Arm("mma-w4"): "MMA w=4",
+    Setting("mma-w2"): "MMA w=2",
+    Setting("mma-w3"): "MMA w=3",
+    Setting("mma-w4"): "MMA w=4",
 }
 LENGTHS = [1, 11, 21, 31, 41, 51, math.inf]  # their six groups of source words, 1 to 10 and so on
 
 
-def _rows(cells: dict[Arm, str]) -> list[Row]:
-    return [Row(arm, {"row": row} if row else {}) for arm, row in cells.items()]
+def _rows(cells: dict[Setting, str]) -> list[Row]:
+    return [Row(setting, {"row": row} if row else {}) for setting, row in cells.items()]
 
 
 def _types_of_maps(evidence: Evidence) -> str:
-    """Say which head is of which type, and of which sentence the maps are."""
+    """Return the type of each head, and a description of the maps' sentence."""
     types = head_types(evidence.one("maps", MMA)["config"]["model"]["num_heads"])
     listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in enumerate(types))
     return f"{maps_text(evidence, MMA)} Types in every layer: {listed}."
 
 
 def _extra_parameters(evidence: Evidence) -> int:
-    """Return how many parameters MMA has more than base."""
-    counts = [evidence.scores(arm)["training"]["parameters"] for arm in (MMA, BASE)]
+    """Return the number of parameters of MMA minus that of base."""
+    counts = [evidence.scores(setting)["training"]["parameters"] for setting in (MMA, BASE)]
     return counts[0] - counts[1]
 
 
@@ -70,12 +70,12 @@ EXPERIMENTS = (
         "table1",
         "Table 1",
         "MMA against the Transformer, both directions",
-        (BASE, MMA, Arm("base", reverse=True), Arm("mma", reverse=True)),
+        (BASE, MMA, Setting("base", reverse=True), Setting("mma", reverse=True)),
         lambda evidence: "\n\n".join(
             score_table(evidence, NAME, "Table 1", rows)
             for rows in (
                 _rows(COMPARED),
-                _rows({Arm("base", reverse=True): "", Arm("mma", reverse=True): ""}),
+                _rows({Setting("base", reverse=True): "", Setting("mma", reverse=True): ""}),
             )
         ),
         said=("abstract",),
@@ -89,7 +89,11 @@ EXPERIMENTS = (
             [
                 score_table(evidence, NAME, "Table 2", _rows(COMPARED)),
                 printed_table(
-                    [cell for cell in printed(NAME, "Table 2") if cell.row not in COMPARED.values()]
+                    [
+                        cell
+                        for cell in printed_numbers(NAME, "Table 2")
+                        if cell.row not in COMPARED.values()
+                    ]
                 ),
             ]
         ),
@@ -113,7 +117,8 @@ EXPERIMENTS = (
                     }
                 ),
             )
-            + "\n\nΔ, as printed: MMA minus the Transformer, both with or both without the embedding. Other differences: to the first row."
+            + "\n\nΔ, as printed: MMA minus the Transformer, both with or both without the "
+            "embedding. Other differences: to the first row."
         ),
         said=("text §5.1",),
     ),
@@ -152,7 +157,7 @@ EXPERIMENTS = (
         (MMA,),
         _types_of_maps,
         measures={"maps": (MMA,)},
-        figures=lambda evidence: maps_of(evidence, MMA, "encoder_self"),
+        figures=lambda evidence: map_figures(evidence, MMA, "encoder_self"),
     ),
 )
 
@@ -183,8 +188,8 @@ CLAIMS = (
         "no added type of head hurts, and all together are no worse than any one of them",
         "+0.59, +0.37, +0.67, +0.95",
         (
-            *(not_worse(arm, BASE, 0.2) for arm in TYPES),
-            *(not_worse(MMA, arm, 0.2) for arm in TYPES),
+            *(not_worse(setting, BASE, 0.2) for setting in TYPES),
+            *(not_worse(MMA, setting, 0.2) for setting in TYPES),
         ),
     ),
     Claim(
@@ -192,8 +197,8 @@ CLAIMS = (
         "no window hurts, and the smallest is no worse than the largest",
         "35.41, 35.31, 35.35, 35.22 for windows of 1 to 4; 34.46 without",
         (
-            *(not_worse(arm, BASE, 0.2) for arm in WINDOWS),
-            Contrast(((1, MMA), (-1, Arm("mma-w4"))), at_least=-0.2),
+            *(not_worse(setting, BASE, 0.2) for setting in WINDOWS),
+            Contrast(((1, MMA), (-1, Setting("mma-w4"))), at_least=-0.2),
         ),
     ),
     Claim(
@@ -213,7 +218,8 @@ CLAIMS = (
 
 PAPER = Paper(
     NAME,
-    "Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine Translation, WNGT 2019",
+    "Cui, Iida, Hung, Utsuro, Nagata: Mixed Multi-Head Self-Attention for Neural Machine "
+    "Translation, WNGT 2019",
     "https://aclanthology.org/D19-5622",
     EXPERIMENTS,
     CLAIMS,
@@ -244,11 +250,14 @@ PAPER = Paper(
             "tst2010 to tst2013 and dev2010, as written",
             "that of most papers, 6,750 pairs: dev2010, dev2012, tst2010 to tst2012",
         ),
-        *what_all_share(
-            "6+6 layers, 512 wide; 8 heads, for De-En 4 and half the feed-forward width; biases and embeddings not said",
-            "a warm-up of 4,000 updates, then the inverse square root; choice of checkpoint not said",
+        *common_deviations(
+            "6+6 layers, 512 wide; 8 heads, for De-En 4 and half the feed-forward width; biases "
+            "and embeddings not said",
+            "a warm-up of 4,000 updates, then the inverse square root; choice of checkpoint not "
+            "said",
             "5; penalty not said",
-            "BLEU; by which tool and of which tokens is not said; the text of De-En is in lower case",
+            "BLEU; by which tool and of which tokens is not said; the text of De-En is in lower "
+            "case",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Figures of experiments, drawn from evidence with `repro.plots`; each function returns figures by title."""
+"""Draw the figures of experiments from evidence; each function returns figures by title."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,11 @@ from plotly.graph_objects import Figure
 
 from repro import plots
 from repro.analysis.weights import weights
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, Record
+from repro.claims.settings import Setting
 from repro.core.attention.fixed import PATTERNS
 from repro.core.config import SELF_SITES, SITES
-from repro.papers.heads import numbers
+from repro.papers.heads import head_numbers
 from repro.papers.suites import distances_by_system
 from repro.plots import Measured
 from repro.statistics.intervals import Estimate
@@ -22,24 +22,30 @@ from repro.statistics.intervals import Estimate
 Figures = dict[str, Figure]
 
 SCALING = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "scaling.json"
-# of the drawn patterns: which word each token is a piece of
+# The word that each token of the drawn patterns belongs to.
 EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)
 PATTERNS_EXPLAINED = (
-    f"The weights that need no training, in a sentence of {len(EXAMPLE_WORDS)} tokens and {EXAMPLE_WORDS[-1] + 1} words: a row a query, a "
+    f"The weights that need no training, in a sentence of {len(EXAMPLE_WORDS)} tokens and "
+    f"{EXAMPLE_WORDS[-1] + 1} words: a row a query, a "
     "column a key."
 )
 
 
 def gap_figure(
-    evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str
+    evidence: Evidence, settings: Sequence[Setting], column: str, edges: Sequence[float], what: str
 ) -> Figures:
-    """Draw the difference of each arm to the first by bins of the test set, with 95 % intervals."""
-    first, others = arms[0], evidence.scored(arms[1:])
-    found = {str(arm): evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others}
+    """Draw differences to the first setting by bins of the test set, with 95 % intervals."""
+    first, others = settings[0], evidence.scored(settings[1:])
+    found = {
+        str(setting): evidence.gap_by([(1, setting), (-1, first)], column, edges)
+        for setting in others
+    }
     gaps = {name: [gap for _, _, gap in bins] for name, bins in found.items()}
     systems = {name: _measured(of) for name, of in gaps.items()}
     labels, counts, _ = zip(*next(iter(found.values())), strict=True)
-    title = f"BLEU against {first} by {what}{_what_intervals_know(gap for of in gaps.values() for gap in of)}"
+    title = (
+        f"BLEU against {first} by {what}{_interval_note(gap for of in gaps.values() for gap in of)}"
+    )
     return {
         title: plots.differences_by_length(
             labels, systems, counts, what, f"BLEU minus that of {first}"
@@ -48,17 +54,17 @@ def gap_figure(
 
 
 def masked_length_figure(
-    evidence: Evidence, arm: Arm, head: str, column: str, edges: Sequence[float], what: str
+    evidence: Evidence, setting: Setting, head: str, column: str, edges: Sequence[float], what: str
 ) -> Figures:
-    """Draw what masking a head changes in BLEU, by bins of the test set."""
-    bins = evidence.bins(arm, column, edges)
-    losses = [evidence.masked(arm, head, inside) for _, _, inside in bins]
+    """Draw the change in BLEU from masking a head, by bins of the test set."""
+    bins = evidence.bins(setting, column, edges)
+    losses = [evidence.masked(setting, head, inside) for _, _, inside in bins]
     measured = _measured(losses, sign=-1)
     labels, counts = [name for name, _, _ in bins], [len(inside) for _, _, inside in bins]
-    title = f"Change in BLEU with head {head} masked, by {what}{_what_intervals_know(losses)}"
+    title = f"Change in BLEU with head {head} masked, by {what}{_interval_note(losses)}"
     return {
         title: plots.differences_by_length(
-            labels, {str(arm): measured}, counts, what, "change in BLEU"
+            labels, {str(setting): measured}, counts, what, "change in BLEU"
         )
     }
 
@@ -70,8 +76,8 @@ def _measured(estimates: Sequence[Estimate], sign: int = 1) -> Measured:
     return Measured(values, [low for low, _ in ends], [high for _, high in ends])
 
 
-def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
-    """Return what a title must add where an interval does not know how much seeds matter."""
+def _interval_note(estimates: Iterable[Estimate]) -> str:
+    """Return the addition to a title whose intervals exclude seed-to-seed variation."""
     return (
         ""
         if all(estimate.counts_seeds for estimate in estimates)
@@ -79,17 +85,17 @@ def _what_intervals_know(estimates: Iterable[Estimate]) -> str:
     )
 
 
-def maps_of(evidence: Evidence, arm: Arm, site: str) -> Figures:
-    """Draw all heads of a site on the sentence of the record."""
-    record = evidence.one("maps", arm)
+def map_figures(evidence: Evidence, setting: Setting, site: str) -> Figures:
+    """Draw the attention maps of all heads of a site, on the sentence of the record."""
+    record = evidence.one("maps", setting)
     queries = record["source"] if site == "encoder_self" else record["target"]
     keys = record["target"] if site == "decoder_self" else record["source"]
     layers = [None if layer is None else np.array(layer) for layer in record["weights"][site]]
-    return {f"{arm}, {site}": plots.attention_grid(layers, queries, keys)}
+    return {f"{setting}, {site}": plots.attention_grid(layers, queries, keys)}
 
 
 def offset_gallery(_evidence: Evidence) -> Figures:
-    """Draw the hard-coded heads of You et al. 2020 in encoder and decoder (their Figure 1)."""
+    """Draw the hard-coded heads of encoder and decoder (You et al. 2020, Figure 1)."""
     return {
         f"Hard-coded heads, {site}": plots.pattern_gallery(
             _patterns("gaussian", site, 2, ("first head", "second head"))
@@ -99,7 +105,7 @@ def offset_gallery(_evidence: Evidence) -> Figures:
 
 
 def pattern_figure(_evidence: Evidence) -> Figures:
-    """Draw the seven fixed patterns of Raganato et al. 2020, over tokens and over words (their Figure 1)."""
+    """Draw the seven fixed patterns by token and by word (Raganato et al. 2020, Figure 1)."""
     names = [f"{number} {name}" for number, name in enumerate(PATTERNS, start=1)]
     return {
         f"The seven patterns, by {unit}": plots.pattern_gallery(
@@ -109,66 +115,76 @@ def pattern_figure(_evidence: Evidence) -> Figures:
     }
 
 
-def distance_figure(evidence: Evidence, arm: Arm) -> Figures:
+def distance_figure(evidence: Evidence, setting: Setting) -> Figures:
     """Draw the mean distance of the largest weight of every head (You et al. 2020, Figure 2)."""
-    sites = {site: numbers(evidence, arm, site, "distance") for site in SITES}
+    sites = {site: head_numbers(evidence, setting, site, "distance") for site in SITES}
     return {
-        f"Mean distance of the largest weight, {arm}": plots.head_bars(sites, "distance, tokens")
+        f"Mean distance of the largest weight, {setting}": plots.head_bars(
+            sites, "distance, tokens"
+        )
     }
 
 
-def entropy_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
+def entropy_figure(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
     """Draw the entropy of the heads by layer (Zeng et al. 2021, Figure 4)."""
-    arms = evidence.having("heads", arms)
+    settings = evidence.having("heads", settings)
     return {
         f"Entropy, {site}": plots.entropy_by_layer(
-            {str(arm): numbers(evidence, arm, site, "entropy") for arm in arms}
+            {str(setting): head_numbers(evidence, setting, site, "entropy") for setting in settings}
         )
         for site in SELF_SITES
     }
 
 
-def histogram_figure(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
-    """Draw how many weights are how large (Zeng et al. 2021, Figure 5)."""
-    arms, figures = evidence.having("heads", arms), {}
+def histogram_figure(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
+    """Draw histograms of the attention weights (Zeng et al. 2021, Figure 5)."""
+    settings, figures = evidence.having("heads", settings), {}
     for site in SELF_SITES:
-        counts = {str(arm): numbers(evidence, arm, site, "histogram") for arm in arms}
+        counts = {
+            str(setting): head_numbers(evidence, setting, site, "histogram") for setting in settings
+        }
         num_layers = min(map(len, counts.values()))
-        # of six the first, third and sixth, as in the paper
+        # The paper shows the first, third and sixth of six layers.
         layers = sorted({0, (num_layers - 1) // 2, num_layers - 1})
         figures[f"Histogram of the weights, {site}"] = plots.weight_histograms(counts, layers)
     return figures
 
 
-def divergence_figures(evidence: Evidence, arms: Sequence[Arm]) -> Figures:
-    """Draw how far layers are from each other (Zeng et al. 2021, Figure 7)."""
-    arms = evidence.having("heads", arms)
+def divergence_figures(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
+    """Draw the divergence of each pair of layers (Zeng et al. 2021, Figure 7)."""
+    settings = evidence.having("heads", settings)
     return {
         f"Divergence of layers, {site}": plots.divergence_matrix(
-            {str(arm): numbers(evidence, arm, site, "divergence") for arm in arms}
+            {
+                str(setting): head_numbers(evidence, setting, site, "divergence")
+                for setting in settings
+            }
         )
         for site in SELF_SITES
     }
 
 
-def relevance_figures(evidence: Evidence, arm: Arm) -> Figures:
-    """Draw confidence against relevance, both for every encoder head, and roles by layer (Voita et al. 2019, Figures 1 and 2)."""
-    record = evidence.one("heads", arm)
+def relevance_figures(evidence: Evidence, setting: Setting) -> Figures:
+    """Draw confidence, relevance and roles of the encoder's heads.
+
+    Source: Voita et al. 2019, Figures 1 and 2.
+    """
+    record = evidence.one("heads", setting)
     return {name: figure for name, figure in head_figures(record).items() if name != "Distance"}
 
 
-def rare_words_figure(evidence: Evidence, arm: Arm) -> Figures:
-    """Draw for every encoder head how often it looks at rare words (Voita et al. 2019, section 5.3)."""
-    share = {"encoder_self": numbers(evidence, arm, "encoder_self", "two_rarest")}
+def rare_words_figure(evidence: Evidence, setting: Setting) -> Figures:
+    """Draw how often each encoder head points to rare words (Voita et al. 2019, section 5.3)."""
+    share = {"encoder_self": head_numbers(evidence, setting, "encoder_self", "two_rarest")}
     return {
-        f"Queries that point to one of the two rarest tokens, {arm}": plots.head_values(
+        f"Queries that point to one of the two rarest tokens, {setting}": plots.head_values(
             share, "share of queries", (0, 1)
         )
     }
 
 
 def head_figures(record: Record) -> Figures:
-    """Draw what the heads of one record do: relevance, confidence, roles, and how far they look."""
+    """Draw relevance, confidence, roles and distances of the heads in one record."""
     sites = record["sites"]
     confidence, relevance = (
         np.array(sites["encoder_self"][name], dtype=float) for name in ("confidence", "relevance")
@@ -191,8 +207,9 @@ def head_figures(record: Record) -> Figures:
 
 
 def length_cost_figure(_evidence: Evidence) -> Figures:
-    """Draw what one attention layer costs by length, as the benchmarks measured it, where their records are at hand."""
-    if not SCALING.exists():  # the package without the repository around it
+    """Draw the measured cost of one attention layer by length, if benchmarks are at hand."""
+    # An installed package has no repository around it.
+    if not SCALING.exists():
         return {}
     return {
         "Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(
@@ -202,7 +219,7 @@ def length_cost_figure(_evidence: Evidence) -> Figures:
 
 
 def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
-    """Draw the milliseconds `ms` of a layer against the `length` of the sentence, a line for each `name`."""
+    """Draw the time `ms` of a layer against sentence `length`, one line per `name`."""
     lines: dict[str, tuple[list[float], list[float]]] = {}
     for row in rows:
         lengths, costs = lines.setdefault(row["name"], ([], []))
@@ -212,15 +229,19 @@ def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
 
 
 def accuracy_figure(
-    evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None, where: str = ""
+    evidence: Evidence,
+    error: str,
+    settings: Sequence[Setting],
+    masked: str | None = None,
+    where: str = "",
 ) -> Figures:
-    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked in all encoder layers.
+    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked.
 
     Args:
-        evidence, error, arms, masked: see `distances_by_system`.
+        evidence, error, settings, masked: see `distances_by_system`.
         where: added to the title.
     """
-    by_system = distances_by_system(evidence, error, arms, masked)
+    by_system = distances_by_system(evidence, error, settings, masked)
     labels = list(next(iter(by_system.values())))
     systems = {
         name: Measured(
@@ -235,6 +256,6 @@ def accuracy_figure(
 
 
 def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the weights that a variant without queries gives in a sentence of `EXAMPLE_WORDS`, by head."""
+    """Return the weights of each head of a variant without queries, on `EXAMPLE_WORDS`."""
     matrices = weights(spec, site=site, num_heads=num_heads, words=EXAMPLE_WORDS)
     return dict(zip(names, matrices.numpy(), strict=True))

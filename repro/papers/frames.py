@@ -1,4 +1,4 @@
-"""Stored results as pandas frames, for analyses that this package does not have."""
+"""Return stored results as pandas frames, for analyses that this package does not have."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ import pandas as pd
 from repro.claims.conditions import Verdict
 from repro.claims.verdict_fields import as_verdict
 from repro.errors import InputError, did_you_mean
-from repro.papers.verdicts import claims_of, load, verdict_places
+from repro.papers.verdicts import claims_of, load_verdicts, verdict_places
 from repro.records.schema import kind_of
 from repro.records.stored import group_key, load_records, search_of
 from repro.records.translations import statistics_of
@@ -21,31 +21,33 @@ ABOUT = ("kind", "corpus", "source", "target", "system", "group", "seed", "run",
 
 
 def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFrame:
-    """Return stored results, a row each; what a row does not have is missing.
+    """Return stored results as a frame, one row each; missing values are None or NaN.
 
     Args:
         what: `records`, `scores` or `verdicts`.
         folder: of results.
 
     Returns:
-        Of `records`, a row per record of any kind: `kind`; `corpus`, `source`, `target`; `system`;
+        For `records`, a row per record of any kind: `kind`; `corpus`, `source`, `target`; `system`;
         `group`, a name that the seeds of one configuration share; `seed`, `run`, `split`; `device`,
         `commit`, `started`, and whether the run is `exact`.
 
-        Of `scores`, a row per test set, search and metric: the same up to `split`; `search`, what
-        differs from the usual one; `metric`, `value`, `signature`; `sentences`; for BLEU the
-        brevity penalty `bp` and the tokens `hyp_length`, `ref_length`; `parameters`, `updates`,
-        `tokens`, `train_seconds` and `dev_nll` (nats per token) of training.
+        For `scores`, a row per test set, search and metric. It has the columns above up to `split`;
+        `search`, the options that differ from the usual ones; `metric`, `value`, `signature`;
+        `sentences`; for BLEU the brevity penalty `bp` and the tokens `hyp_length`, `ref_length`.
+        About training it has `parameters`, `updates`, `tokens`, `train_seconds` and `dev_nll` (nats
+        per token).
 
-        Of `verdicts`, a row per condition: `scale`, `split`, `claim`, its `statement`, `test` (the
-        name of its structure), `status`, `reason`; `condition` in words, `outcome`; `value`, `low`,
-        `high`, `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`, `detectable`, `unit`
-        (see `statistics.Estimate`), `right`, `by_chance` (percent), and `void`, why there is no
-        number. A claim that was not run has one row without a condition.
+        For `verdicts`, a row per condition. It has `scale`, `split`, `claim`, its `statement`,
+        `test` (the digest of its structure), `status`, `reason`; `condition` in words, `outcome`;
+        `value`, `low`, `high`, `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`,
+        `detectable`, `unit` (see `statistics.Estimate`), `right`, `by_chance` (percent), and
+        `void`, the reason for a missing number. A claim that was not run has one row without a
+        condition.
 
     Raises:
         InputError: no such kind of results, or no such folder.
-        DamagedFileError: a file is not what was written.
+        DamagedFileError: a file is damaged.
     """
     if what not in ROWS:
         raise InputError("what", f"unknown results '{what}'", did_you_mean(str(what), ROWS))
@@ -89,7 +91,7 @@ def _scores(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _lengths(record: dict[str, Any], metric: str) -> dict[str, float]:
-    """Return the brevity penalty of BLEU and the lengths that it compares; nothing of other metrics."""
+    """Return the brevity penalty of BLEU and its lengths; empty for other metrics."""
     if metric not in ("BLEU", TOKENISED):
         return {}
     hyp_length, ref_length = statistics_of(record, metric)[:, :2].sum(axis=0).tolist()
@@ -107,7 +109,7 @@ def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
         raise errors[0]
     statements = {claim.name: claim.statement for claim in claims_of()}
     for scale, split in places:
-        for claim, stored in load(folder, scale, split).items():
+        for claim, stored in load_verdicts(folder, scale, split).items():
             verdict = as_verdict(stored)
             about = {
                 "scale": scale,

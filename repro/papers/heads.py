@@ -1,4 +1,4 @@
-"""Tables on what heads do, from records of the kind `heads`; several models side by side."""
+"""Render what heads do, from records of the kind `heads`; several models side by side."""
 
 import math
 from collections import Counter
@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.core.config import SELF_SITES
 from repro.markdown import table
-from repro.papers.printed import printed
-from repro.papers.tables import what_there_is
+from repro.papers.printed import printed_numbers
+from repro.papers.tables import render_available
 from repro.records.head_tables import (
     columns_explained,
     heads_table,
@@ -20,36 +20,38 @@ from repro.records.head_tables import (
 )
 from repro.statistics.intervals import Estimate, Undefined, over_seeds
 
-# 0 would relate a word to itself
+# Offset 0 would relate a word to itself.
 OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset), "+6 or more")
 
 
-def numbers(evidence: Evidence, arm: Arm, site: str, name: str, seed: int = 1) -> np.ndarray:
+def head_numbers(
+    evidence: Evidence, setting: Setting, site: str, name: str, seed: int = 1
+) -> np.ndarray:
     """Return a statistic of every head, `(num_layers, num_heads, ...)`; NaN for a missing head."""
-    return np.array(evidence.one("heads", arm, seed)["sites"][site][name], dtype=float)
+    return np.array(evidence.one("heads", setting, seed)["sites"][site][name], dtype=float)
 
 
-def over_models(
+def mean_over_seeds(
     evidence: Evidence,
-    arms: Sequence[Arm],
+    settings: Sequence[Setting],
     number: Callable[[int], Estimate],
     least: float = -math.inf,
     most: float = math.inf,
     kinds: Sequence[str] = ("heads",),
 ) -> Estimate:
-    """Return a number of the heads of some arms, over the seeds that all of them were measured for.
+    """Average a number of heads over the seeds for which all of the settings were measured.
 
     Args:
-        evidence, arms: whose.
+        evidence, settings: the models.
         number: seed -> the number of that seed's models.
         least, most: see `over_seeds`.
         kinds: of the records that the number is taken from.
 
     Raises:
-        Undefined: no seed has such a number; those that have none are left out otherwise.
+        Undefined: no seed has such a number. A seed without one is left out otherwise.
     """
     found, reasons = [], []
-    for seed in evidence.shared_seeds(kinds, arms):
+    for seed in evidence.shared_seeds(kinds, settings):
         try:
             found.append(number(seed))
         except Undefined as reason:
@@ -59,71 +61,90 @@ def over_models(
     return over_seeds(found, least, most)
 
 
-def local_share(evidence: Evidence, arm: Arm) -> Estimate:
-    """Return the share of the self-attention heads of an arm whose largest weight lies within three tokens on average."""
+# The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
+def local_share(evidence: Evidence, arm: Setting) -> Estimate:
+    """Return the share of self-attention heads with a mean distance of at most three tokens."""
 
     def of_seed(seed: int) -> Estimate:
         distances = np.concatenate(
-            [numbers(evidence, arm, site, "distance", seed).ravel() for site in SELF_SITES]
+            [head_numbers(evidence, arm, site, "distance", seed).ravel() for site in SELF_SITES]
         )
         known = distances[np.isfinite(distances)]
         return Estimate(float((known <= 3).mean()), over=f"{len(known)} heads", step=1 / len(known))
 
-    return over_models(evidence, (arm,), of_seed, 0.0, 1.0)
+    return mean_over_seeds(evidence, (arm,), of_seed, 0.0, 1.0)
 
 
-def all_heads_table(evidence: Evidence, arm: Arm) -> str:
-    """Return what every encoder head of an arm does, and what the columns are (Voita et al. 2019, Figures 1 and 2)."""
-    record = evidence.one("heads", arm)
+def all_heads_table(evidence: Evidence, setting: Setting) -> str:
+    """Return the table of all encoder heads, with its columns explained.
+
+    Source: Voita et al. 2019, Figures 1 and 2.
+    """
+    record = evidence.one("heads", setting)
     return "\n\n".join([sentences_measured(record), heads_table(record), columns_explained(record)])
 
 
-def maps_text(evidence: Evidence, arm: Arm) -> str:
-    """Say of which sentence the maps of an arm are, and how its model translated it."""
-    record = evidence.one("maps", arm)
+def maps_text(evidence: Evidence, setting: Setting) -> str:
+    """Describe the sentence of a setting's attention maps, and its translation."""
+    record = evidence.one("maps", setting)
     source, target = (
         " ".join(f"`{token}`" for token in record[side]) for side in ("source", "target")
     )
     return f"One map a head and layer. Source: {source}. Translation by {record['run']}: {target}."
 
 
-def entropy_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
-    """Return the mean entropy of the heads by site and layer, in nats (Zeng et al. 2021, equation 5 and Figure 4)."""
-    arms, rows = evidence.having("heads", arms), []
+def entropy_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
+    """Return the mean entropy of the heads by site and layer, in nats.
+
+    Source: Zeng et al. 2021, equation 5 and Figure 4.
+    """
+    settings, rows = evidence.having("heads", settings), []
     for site in SELF_SITES:
-        entropies = [np.nanmean(numbers(evidence, arm, site, "entropy"), axis=1) for arm in arms]
+        entropies = [
+            np.nanmean(head_numbers(evidence, setting, site, "entropy"), axis=1)
+            for setting in settings
+        ]
         rows += [
             [f"{site}, layer {layer}", *(f"{values[layer]:.3f}" for values in entropies)]
             for layer in range(len(entropies[0]))
         ]
     return _of_sentences(
-        evidence, arms[0], table(["mean entropy, nats", *(str(arm) for arm in arms)], rows)
+        evidence,
+        settings[0],
+        table(["mean entropy, nats", *(str(setting) for setting in settings)], rows),
     )
 
 
-def divergence_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
+def divergence_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
     """Return the mean divergence of neighbouring layers, in nats (Zeng et al. 2021, Figure 7)."""
-    arms, rows = evidence.having("heads", arms), []
+    settings, rows = evidence.having("heads", settings), []
     for site in SELF_SITES:
         means = [
-            np.diagonal(numbers(evidence, arm, site, "divergence"), offset=1).mean() for arm in arms
+            np.diagonal(head_numbers(evidence, setting, site, "divergence"), offset=1).mean()
+            for setting in settings
         ]
         rows.append([site, *(f"{mean:.3f}" for mean in means)])
     return _of_sentences(
         evidence,
-        arms[0],
-        table(["divergence of neighbouring layers, nats", *(str(arm) for arm in arms)], rows),
+        settings[0],
+        table(
+            ["divergence of neighbouring layers, nats", *(str(setting) for setting in settings)],
+            rows,
+        ),
     )
 
 
-def _of_sentences(evidence: Evidence, arm: Arm, text: str) -> str:
-    """Return a text below what says on which sentences an arm was measured, and so the others beside it."""
-    return f"{sentences_measured(evidence.one('heads', arm))}\n\n{text}"
+def _of_sentences(evidence: Evidence, setting: Setting, text: str) -> str:
+    """Put the sentences of a head record above a text."""
+    return f"{sentences_measured(evidence.one('heads', setting))}\n\n{text}"
 
 
-def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
-    """Return the best encoder head for each relation, how far the related words are apart, and the printed numbers (their Table 1)."""
-    cells = printed(paper, place)
+def relations_table(evidence: Evidence, paper: str, place: str, setting: Setting) -> str:
+    """Return the best encoder head for each relation, its offsets, and the printed numbers.
+
+    Source: Voita et al. 2019, Table 1.
+    """
+    cells = printed_numbers(paper, place)
     columns = list(dict.fromkeys(cell.column for cell in cells))
     found = {(cell.row, cell.dataset, cell.column): f"{cell.value:g}" for cell in cells}
     pairs = dict.fromkeys((relation, corpus) for relation, corpus, _ in found)
@@ -133,14 +154,14 @@ def relations_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str
         if cells
         else []
     )
-    return what_there_is(lambda: _our_relations(evidence, arm), *printed_cells)
+    return render_available(lambda: _our_relations(evidence, setting), *printed_cells)
 
 
-def _our_relations(evidence: Evidence, arm: Arm) -> str:
-    record = evidence.one("heads", arm)
+def _our_relations(evidence: Evidence, setting: Setting) -> str:
+    record = evidence.one("heads", setting)
     if record["syntax"] is None:
         what = f"no parses of '{record['config']['data']['source']}' were at hand"
-        raise NotMeasured(f"relations of {arm}", what, "use a scale whose source is English")
+        raise NotMeasured(f"relations of {setting}", what, "use a scale whose source is English")
     positions = []
     for relation, counts in record["syntax"]["positions"].items():
         totals: Counter[str] = Counter()
@@ -163,18 +184,21 @@ def _our_relations(evidence: Evidence, arm: Arm) -> str:
     )
 
 
-def rare_table(evidence: Evidence, arm: Arm) -> str:
-    """Return the share of queries that point to the rarest tokens, for the heads of the first encoder layer (Voita et al. 2019, 5.3)."""
+def rare_table(evidence: Evidence, setting: Setting) -> str:
+    """Return how often the heads of the first encoder layer point to the rarest tokens.
+
+    Source: Voita et al. 2019, section 5.3.
+    """
     columns = {"relevance": ".3f", "rarest": ".0%", "two_rarest": ".0%"}
     by_head = np.stack(
-        [numbers(evidence, arm, "encoder_self", name)[0] for name in columns], axis=1
+        [head_numbers(evidence, setting, "encoder_self", name)[0] for name in columns], axis=1
     )
     rows = [
         [f"0.{head}", *map(_written, values, columns.values())]
         for head, values in enumerate(by_head)
     ]
     return _of_sentences(
-        evidence, arm, table(["layer.head", "relevance", "rarest", "two rarest"], rows)
+        evidence, setting, table(["layer.head", "relevance", "rarest", "two rarest"], rows)
     )
 
 

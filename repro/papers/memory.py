@@ -1,19 +1,33 @@
-"""Memory of decoding as a table."""
+"""Render the memory of an update in training as a table."""
 
 from collections.abc import Sequence
 
-from repro.claims.arms import Arm
+from repro.claims.settings import Setting
 from repro.markdown import table
 from repro.measures.memory import PAIRS, bytes_per_token
 from repro.measures.speed import STEPS
 
 
-def memory_table(scale: str, arms: Sequence[Arm]) -> str:
-    """Return the memory of an update of each arm, a target token, and how many times the tokens of the first fit in the same memory."""
-    found = {arm: bytes_per_token(arm.config(scale)) for arm in arms}
-    first = found[arms[0]]
-    body = [[str(arm), f"{size / 1000:.1f}", f"{first / size:.2f}"] for arm, size in found.items()]
-    note = "What the forward pass of an update leaves for the backward pass, for each further target token: counted with "
-    note += f"{PAIRS} and with {2 * PAIRS} pairs of {STEPS} tokens a side. Beside it lie the parameters, their gradients and the two "
+def memory_table(scale: str, settings: Sequence[Setting]) -> str:
+    """Return the memory of an update per target token, by setting.
+
+    The last column says how many times as many tokens as the first setting's fit in the same
+    memory.
+    """
+    found = {setting: bytes_per_token(setting.config(scale)) for setting in settings}
+    first = found[settings[0]]
+    body = [
+        [str(setting), f"{size / 1000:.1f}", f"{first / size:.2f}"]
+        for setting, size in found.items()
+    ]
+    note = (
+        "What the forward pass of an update leaves for the backward pass, for each further target "
+        "token: counted with "
+    )
+    note += (
+        f"{PAIRS} and with {2 * PAIRS} pairs of {STEPS} tokens a side. Beside it lie the "
+        "parameters, their gradients and the two "
+    )
     note += "moments of Adam, whatever the batch."
-    return f"{table(['system', 'kB a target token', f'times as many tokens as {arms[0]}'], body)}\n\n{note}"
+    header = ["system", "kB a target token", f"times as many tokens as {settings[0]}"]
+    return f"{table(header, body)}\n\n{note}"

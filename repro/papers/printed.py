@@ -1,4 +1,7 @@
-"""The numbers that the papers print, cell by cell, with where each was read; a cell that is not known is not there."""
+"""Look up the numbers that the papers print, cell by cell, with their source.
+
+A cell whose number is unknown is absent.
+"""
 
 import json
 from dataclasses import dataclass
@@ -13,10 +16,10 @@ class Printed:
     Args:
         paper: our name of the paper, such as `you2020`.
         place: table, figure or section.
-        row, column, dataset, metric: which cell, in the paper's words.
-        value: the number, or a list of them where the paper prints a list.
+        row, column, dataset, metric: the cell, in the paper's words.
+        value: the number, or the numbers where the paper prints a list.
         as_printed: the characters on the page.
-        source: `the paper`, or where else the number was read.
+        source: `the paper`, or another source of the number.
         approx: whether it was read off a plot.
     """
 
@@ -33,17 +36,17 @@ class Printed:
 
     @property
     def number(self) -> float:
-        """The value of a cell that is no list."""
+        """The value of a cell with a single number."""
         assert not isinstance(self.value, list)
         return self.value
 
 
-def printed(paper: str, place: str, **cell: str) -> list[Printed]:
-    """Return the numbers of a table or figure, in the order of the page.
+def printed_numbers(paper: str, place: str, **cell: str) -> list[Printed]:
+    """Return the printed numbers of a table or figure, in the order of the page.
 
     Args:
         paper, place: as in `Printed`.
-        cell: what `row`, `column`, `dataset` or `metric` must be.
+        cell: required values of `row`, `column`, `dataset` or `metric`.
     """
     numbers = [number for number in _numbers() if number.paper == paper and number.place == place]
     return [
@@ -53,8 +56,8 @@ def printed(paper: str, place: str, **cell: str) -> list[Printed]:
     ]
 
 
-def remarks(paper: str, place: str) -> list[Printed]:
-    """Return what a paper's text says about a table or figure whose own cells are not known: the numbers of `Figure 3 / text`."""
+def printed_remarks(paper: str, place: str) -> list[Printed]:
+    """Return the numbers that a paper's text gives about a table or figure (`Figure 3 / text`)."""
     return [
         number
         for number in _numbers()

@@ -1,37 +1,38 @@
-"""Pruning as an experiment (Voita et al. 2019, section 6): what is measured on a trained model, and the numbers that claims ask for."""
+"""Compute the numbers that claims on pruning need (Voita et al. 2019, section 6)."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.core.config import ModelConfig, from_dict
 from repro.core.transformer import Transformer
 from repro.measures.pruning import SERIES
-from repro.papers.heads import over_models
+from repro.papers.heads import mean_over_seeds
 from repro.statistics.intervals import Estimate, Undefined
 
-# eight heads a layer, as in the paper, so that there is something to prune
-PRUNED = Arm("base", ("model.num_heads=8",))
+# Eight heads per layer, as in the paper: at fewer there is little to prune.
+PRUNED = Setting("base", ("model.num_heads=8",))
 NOT_OF_ONE = "delete both records and run it again"
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
 
-def sweeps(evidence: Evidence) -> dict[int, dict[str, Any]]:
-    """Return the series of pruned models by the seed of the model that they were pruned from.
+def pruning_series_by_seed(evidence: Evidence) -> dict[int, dict[str, Any]]:
+    """Return the pruning series by the seed of the model that they started from.
 
     Raises:
         NotMeasured: there is none.
     """
     return {
-        seed: sweep_of(evidence, seed) for seed in evidence.shared_seeds(["pruning"], (PRUNED,))
+        seed: pruning_series(evidence, seed)
+        for seed in evidence.shared_seeds(["pruning"], (PRUNED,))
     }
 
 
-def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
-    """Return the series of models that were pruned from the model of a seed.
+def pruning_series(evidence: Evidence, seed: int) -> dict[str, Any]:
+    """Return the pruning series of the model of a seed.
 
     Raises:
         NotMeasured: there is none.
@@ -40,12 +41,13 @@ def sweep_of(evidence: Evidence, seed: int) -> dict[str, Any]:
 
 
 def change_at(evidence: Evidence, share: float) -> Estimate:
-    """Return the change in BLEU by pruning to the most encoder heads that are at most this share of all, and not none.
+    """Return the change in BLEU from pruning to at most this share of the encoder's heads.
 
-    It is the mean over seeds; one for which no penalty left so few heads is left out.
+    Of the models with at least one head and at most this share, the one with most heads counts. It
+    is the mean over seeds; a seed for which no penalty left so few heads is left out.
     """
     pairs = []
-    for series in (found["encoder"] for found in sweeps(evidence).values()):
+    for series in (found["encoder"] for found in pruning_series_by_seed(evidence).values()):
         few = [
             point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]
         ]
@@ -66,24 +68,30 @@ def change_at(evidence: Evidence, share: float) -> Estimate:
 
 
 def pruned_minus_scratch(evidence: Evidence) -> Estimate:
-    """Return by how much the model pruned at all sites to nearest a quarter of its heads is better than its shape from scratch."""
-    pairs = [series["scratch"] for series in sweeps(evidence).values()]
+    """Return the BLEU of pruned models minus that of their shapes trained from scratch.
+
+    The models are those pruned at all sites to nearest a quarter of their heads.
+    """
+    pairs = [series["scratch"] for series in pruning_series_by_seed(evidence).values()]
     return evidence.difference([(pair["pruned"], pair["scratch"]) for pair in pairs], PRUNED)
 
 
 def encoder_goes_first(evidence: Evidence) -> Estimate:
-    """Return, near half of all heads, the smaller of the heads kept in decoder self-attention and cross attention minus the encoder's."""
+    """Return the smaller of kept decoder and cross heads, minus kept encoder heads.
+
+    The model is the one with nearest to half of all heads.
+    """
 
     def number(point: dict[str, Any]) -> int:
         kept = kept_by_site(point)
         return min(kept["decoder_self"], kept["cross"]) - kept["encoder_self"]
 
-    return _near(evidence, 0.5, number)
+    return _number_near_share(evidence, 0.5, number)
 
 
 def cross_goes_last(evidence: Evidence) -> Estimate:
-    """Return, near a quarter of all heads, the heads kept in cross attention minus those in decoder self-attention."""
-    return _near(
+    """Return kept cross heads minus kept decoder heads, near a quarter of all heads."""
+    return _number_near_share(
         evidence,
         0.25,
         lambda point: kept_by_site(point)["cross"] - kept_by_site(point)["decoder_self"],
@@ -91,7 +99,10 @@ def cross_goes_last(evidence: Evidence) -> Estimate:
 
 
 def low_minus_high(evidence: Evidence, site: str) -> Estimate:
-    """Return, near half of all heads, the heads kept in the lower half of a site's layers minus those in the upper half."""
+    """Return heads kept in the lower half of a site's layers minus those in the upper half.
+
+    The model is the one with nearest to half of all heads.
+    """
 
     def number(point: dict[str, Any]) -> int:
         layers = [len(layer) for layer in point["kept_heads"][site]]
@@ -100,32 +111,34 @@ def low_minus_high(evidence: Evidence, site: str) -> Estimate:
             raise Undefined("a single layer has no halves")
         return sum(layers[:half]) - sum(layers[-half:])
 
-    return _near(evidence, 0.5, number)
+    return _number_near_share(evidence, 0.5, number)
 
 
-def _near(evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]) -> Estimate:
-    """Return a number of the models pruned at all sites to nearest a share of their heads, over seeds."""
+def _number_near_share(
+    evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]
+) -> Estimate:
+    """Return a number of models pruned at all sites to nearest a share of heads, over seeds."""
 
     def of_seed(seed: int) -> Estimate:
-        series = sweep_of(evidence, seed)["all"]
+        series = pruning_series(evidence, seed)["all"]
         point = point_near(series, share)
         return Estimate(number(point), over=_size(point, series), step=1)
 
-    return over_models(evidence, (PRUNED,), of_seed, kinds=("pruning",))
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, kinds=("pruning",))
 
 
 def binary_share(evidence: Evidence) -> Estimate:
-    """Return the mean share of nearly binary gates over the models with a head left that were pruned from one, over seeds.
+    """Return the mean share of nearly binary gates in pruned models with a head left, over seeds.
 
-    Where every head is gone, every gate is shut, which tells nothing; the paper's sparsest model
-    has one.
+    A model without heads has every gate shut, which says nothing; the paper's sparsest model has
+    one.
 
     Raises:
         Undefined: no pruned model has a head left, for any seed.
     """
 
     def of_seed(seed: int) -> Estimate:
-        series = [sweep_of(evidence, seed)[name] for name in SERIES]
+        series = [pruning_series(evidence, seed)[name] for name in SERIES]
         shares = [
             point["almost_binary"] for one in series for point in one["points"] if point["heads"]
         ]
@@ -134,18 +147,20 @@ def binary_share(evidence: Evidence) -> Estimate:
         step = 1 / max(one["heads"] for one in series) / len(shares)  # one gate of one model
         return Estimate(float(np.mean(shares)), over=f"{len(shares)} pruned models", step=step)
 
-    return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
 
 
 def survival_difference(evidence: Evidence) -> Estimate:
-    """Return, near three tenths of the encoder's heads, the share of positional heads that are kept minus that of the other heads.
+    """Return the share of kept positional heads minus that of kept others.
+
+    The model is the one with nearest to 30 % of the encoder's heads.
 
     Raises:
         Undefined: one of the two has no heads, for any seed.
     """
 
     def of_seed(seed: int) -> Estimate:
-        series, roles = sweep_of(evidence, seed)["encoder"], roles_before(evidence, seed)
+        series, roles = pruning_series(evidence, seed)["encoder"], roles_before(evidence, seed)
         point = point_near(series, 0.3)
         kept = _mask(point["kept_heads"]["encoder_self"], roles)
         positional = np.array([["positional" in names for names in layer] for layer in roles])
@@ -153,18 +168,19 @@ def survival_difference(evidence: Evidence) -> Estimate:
             raise Undefined(
                 "every head is positional" if positional.any() else "no head is positional"
             )
-        step = 1 / positional.sum() + 1 / (~positional).sum()  # one of each changes places
+        # One head of each kind changes places.
+        step = 1 / positional.sum() + 1 / (~positional).sum()
         return Estimate(
             float(kept[positional].mean() - kept[~positional].mean()),
             over=_size(point, series),
             step=step,
         )
 
-    return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
 
 
 def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
-    """Return the pruned model whose number of heads is nearest to a share of all, chosen as `nearest` does."""
+    """Return the pruned model with heads nearest to a share of all, as `nearest` does."""
     return min(
         series["points"],
         key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]),
@@ -176,7 +192,7 @@ def _size(point: dict[str, Any], series: dict[str, Any]) -> str:
 
 
 def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
-    """Return the digest of the control of a series, the model that was trained on as long with all heads.
+    """Return the digest of the control of a series: the model trained as long with all heads.
 
     Raises:
         NotMeasured: the sweep was made before controls were trained.
@@ -189,15 +205,15 @@ def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
 
 
 def kept_by_site(point: dict[str, Any]) -> dict[str, int]:
-    """Return how many heads a pruned model kept at each site."""
+    """Return the number of heads that a pruned model kept at each site."""
     return {
         site: sum(len(layer) for layer in layers) for site, layers in point["kept_heads"].items()
     }
 
 
 def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
-    """Return the number of heads of every layer of a model's configuration by site."""
-    # Built, since a variant has its own number of heads.
+    """Return the number of heads of every layer by site, for a model's configuration."""
+    # The model is built, since a variant has its own number of heads.
     return Transformer(
         from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0
     ).num_heads()
@@ -207,11 +223,10 @@ def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
     """Return the roles that each encoder head had before pruning, by layer.
 
     Raises:
-        NotMeasured: there is no such record, or it is of another training than the one that was
-            pruned.
+        NotMeasured: there is no such record, or it belongs to another training than the pruned one.
     """
     roles = evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
-    if not evidence.are_of_one_training(("heads", "pruning"), PRUNED, seed):
+    if not evidence.share_training(("heads", "pruning"), PRUNED, seed):
         raise NotMeasured(
             f"heads and pruning of {PRUNED}, seed {seed}", "are of two trainings", NOT_OF_ONE
         )

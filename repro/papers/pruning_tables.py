@@ -1,4 +1,7 @@
-"""The tables and figures of pruning (Voita et al. 2019, section 6), from the records of a sweep."""
+"""Render the tables and figures of pruning from the records of a sweep.
+
+Source: Voita et al. 2019, section 6.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -12,8 +15,15 @@ from repro.claims.evidence import Evidence
 from repro.core.attention.gates import HardConcrete
 from repro.core.config import SITES
 from repro.markdown import table
-from repro.papers.printed import printed, remarks
-from repro.papers.pruned import PRUNED, control_of, kept_by_site, roles_before, shape_of, sweeps
+from repro.papers.printed import printed_numbers, printed_remarks
+from repro.papers.pruned import (
+    PRUNED,
+    control_of,
+    kept_by_site,
+    pruning_series_by_seed,
+    roles_before,
+    shape_of,
+)
 from repro.papers.tables import explained, printed_grid, printed_table
 from repro.records.stored import score_of
 from repro.statistics.intervals import Estimate
@@ -24,7 +34,7 @@ CHANGES = ("BLEU against all heads, trained on", "BLEU against the run before")
 
 
 def encoder_table(evidence: Evidence) -> str:
-    """Return BLEU by encoder heads kept (their Figure 7), the printed numbers below."""
+    """Return BLEU by encoder heads kept (Figure 7), with the printed numbers below."""
     rows = []
     for seed, series in _series(evidence, "encoder"):
         control = control_of(evidence, series)
@@ -50,16 +60,16 @@ def encoder_table(evidence: Evidence) -> str:
     return "\n\n".join(
         [
             explained(table(["seed", "encoder heads kept", "penalty", *CHANGES], rows)),
-            printed_grid(printed("voita2019", "Figure 7"), f"BLEU, {READ_OFF}"),
-            printed_table(remarks("voita2019", "Figure 7")),
+            printed_grid(printed_numbers("voita2019", "Figure 7"), f"BLEU, {READ_OFF}"),
+            printed_table(printed_remarks("voita2019", "Figure 7")),
         ]
     )
 
 
 def all_sites_table(evidence: Evidence) -> str:
-    """Return BLEU by heads kept at all sites and the shape from scratch (their Table 2)."""
+    """Return BLEU by heads kept at all sites, and the shape from scratch (Table 2)."""
     rows = []
-    for seed, series in sweeps(evidence).items():
+    for seed, series in pruning_series_by_seed(evidence).items():
         points, control, pair = (
             series["all"]["points"],
             control_of(evidence, series["all"]),
@@ -87,13 +97,13 @@ def all_sites_table(evidence: Evidence) -> str:
                     rows,
                 )
             ),
-            printed_grid(printed("voita2019", "Table 2"), "BLEU, printed"),
+            printed_grid(printed_numbers("voita2019", "Table 2"), "BLEU, printed"),
         ]
     )
 
 
 def roles_table(evidence: Evidence) -> str:
-    """Return the roles that the kept encoder heads had before pruning (their Figure 8)."""
+    """Return the roles that the kept encoder heads had before pruning (Figure 8)."""
     found = {
         seed: _role_counts(evidence, seed)
         for seed in evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
@@ -105,7 +115,7 @@ def roles_table(evidence: Evidence) -> str:
     ]
     parts = [
         table(["seed", "encoder heads kept, by role before pruning", *plots.ROLES], rows),
-        printed_grid(printed("voita2019", "Figure 8"), READ_OFF),
+        printed_grid(printed_numbers("voita2019", "Figure 8"), READ_OFF),
     ]
     every = [of_label for counts in found.values() for of_label in counts.values()]
     if not any(of_label[role] for of_label in every for role in plots.ROLES if role != "unknown"):
@@ -114,7 +124,7 @@ def roles_table(evidence: Evidence) -> str:
 
 
 def sites_table(evidence: Evidence) -> str:
-    """Return heads kept by site (their Figure 9)."""
+    """Return heads kept by site (Figure 9)."""
     rows = [
         [
             str(seed),
@@ -125,11 +135,11 @@ def sites_table(evidence: Evidence) -> str:
         for point in series["points"]
     ]
     ours = table(["seed", "heads pruned", *(f"kept at {site}" for site in SITES)], rows)
-    return ours + "\n\n" + printed_grid(printed("voita2019", "Figure 9"), READ_OFF)
+    return ours + "\n\n" + printed_grid(printed_numbers("voita2019", "Figure 9"), READ_OFF)
 
 
 def layers_table(evidence: Evidence) -> str:
-    """Return heads kept by decoder layer (their Figure 10)."""
+    """Return heads kept by decoder layer (Figure 10)."""
     rows = [
         [
             str(seed),
@@ -141,8 +151,8 @@ def layers_table(evidence: Evidence) -> str:
         for site in ("decoder_self", "cross")
     ]
     header = ["seed", "model", *(f"layer {layer}" for layer in range(len(rows[0]) - 2))]
-    # six a model; two models have as many heads of a type
-    cells = printed("voita2019", "Figure 10")
+    # The figure has six numbers per model; two models keep as many heads of a type.
+    cells = printed_numbers("voita2019", "Figure 10")
     theirs = [
         replace(cell, row=f"model {place // 6 + 1}, {cell.row}") for place, cell in enumerate(cells)
     ]
@@ -150,15 +160,16 @@ def layers_table(evidence: Evidence) -> str:
 
 
 def gate_note(_evidence: Evidence) -> str:
-    """Say what the figure of the gates shows."""
+    """Explain the figure of the gates."""
     return (
-        f"How often a gate takes which value in training, of {DRAWN_GATES:,} draws for each log alpha. The ends 0 and 1, shut and open, "
+        f"How often a gate takes which value in training, of {DRAWN_GATES:,} draws for each log "
+        "alpha. The ends 0 and 1, shut and open, "
         "have a chance of their own: that is what lets the penalty count heads."
     )
 
 
 def gate_figure(_evidence: Evidence) -> dict[str, Any]:
-    """Draw the distribution of a gate for several log alpha (their Figure 6)."""
+    """Draw the distribution of a gate for several log alpha (Figure 6)."""
     generator_state = torch.random.get_rng_state()
     torch.manual_seed(1)
     lines = {}
@@ -174,7 +185,7 @@ def gate_figure(_evidence: Evidence) -> dict[str, Any]:
 
 
 def curve_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw what pruning costs against the share of encoder heads kept, a line a seed, beside the printed curves."""
+    """Draw the cost of pruning against the share of encoder heads kept, ours and printed."""
     ours = {}
     for seed, series in _series(evidence, "encoder"):
         digests = [
@@ -187,7 +198,7 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
             scores,
         )
     theirs: dict[str, tuple[list[int], list[float]]] = {}
-    for cell in printed("voita2019", "Figure 7"):
+    for cell in printed_numbers("voita2019", "Figure 7"):
         kept, values = theirs.setdefault(f"printed: {cell.dataset}", ([], []))
         kept.append(int(cell.row.split()[0]))
         values.append(cell.number)
@@ -195,7 +206,7 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def roles_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw the roles of the kept heads, a figure a seed."""
+    """Draw the roles of the kept heads, one figure per seed."""
     seeds = evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
     return {
         f"Roles of the encoder heads that are kept, seed {seed}": plots.role_counts(
@@ -206,7 +217,7 @@ def roles_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def sites_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by site, a panel a seed."""
+    """Draw heads kept by site, one panel per seed."""
     models = {
         _of_seed(seed): {
             site: [kept_by_site(point)[site] for point in series["points"]] for site in SITES
@@ -217,7 +228,7 @@ def sites_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def layers_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by decoder layer, a figure a seed."""
+    """Draw heads kept by decoder layer, one figure per seed."""
     figures = {}
     for seed, series in _series(evidence, "all"):
         points = series["points"]
@@ -231,8 +242,8 @@ def layers_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def _series(evidence: Evidence, name: str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the seeds and their series of that name."""
-    return [(seed, series[name]) for seed, series in sweeps(evidence).items()]
+    """Return the seeds and their pruning series of a name."""
+    return [(seed, series[name]) for seed, series in pruning_series_by_seed(evidence).items()]
 
 
 def _of_seed(seed: int) -> str:
@@ -240,7 +251,7 @@ def _of_seed(seed: int) -> str:
 
 
 def _gain(evidence: Evidence, digest: str, seed: int) -> Estimate:
-    """Return the difference to the run before."""
+    """Return the difference in BLEU to the run before pruning."""
     return evidence.difference([(digest, PRUNED.config(evidence.scale, seed).digest())], PRUNED)
 
 
@@ -254,9 +265,12 @@ def _sites(point: dict[str, Any]) -> str:
 
 
 def _role_counts(evidence: Evidence, seed: int) -> dict[str, dict[str, int]]:
-    """Return for each model how many of the encoder heads that it kept had each role; penalties tell apart two that kept as many."""
+    """Count the kept encoder heads by role, for each model.
+
+    Models with equally many heads are labelled with their penalties.
+    """
     roles, found = roles_before(evidence, seed), {}
-    series = sweeps(evidence)[seed]["encoder"]
+    series = pruning_series_by_seed(evidence)[seed]["encoder"]
     sizes = Counter(point["heads"] for point in series["points"])
     everything = {
         "heads": series["heads"],

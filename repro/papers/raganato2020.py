@@ -1,8 +1,8 @@
-"""Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based Machine Translation, Findings of EMNLP 2020.
+"""Raganato, Scherrer, Tiedemann 2020: Fixed Encoder Self-Attention Patterns.
 
 https://arxiv.org/abs/2002.10260. The variant is `attention/fixed.py`. Heads are numbered from 1
-here, as in the paper; the values of its tables are not at hand, so tables stand without printed
-numbers and claims take what the prose says.
+here, as in the paper. The values of its tables are not at hand: tables have no printed numbers, and
+claims use what the text says.
 """
 
 import math
@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts
 from repro.claims.conditions import Check, Claim, Contrast, better, not_worse
 from repro.claims.evidence import Evidence
-from repro.papers import Deviation, Experiment, Paper, what_all_share
+from repro.claims.settings import Setting
+from repro.papers import Deviation, Experiment, Paper, common_deviations
 from repro.papers.figures import (
     PATTERNS_EXPLAINED,
     Figures,
@@ -28,7 +28,7 @@ from repro.papers.suites import (
     accuracy_by_distance_table,
     accuracy_by_type_table,
     accuracy_difference,
-    arm_with,
+    setting_with_pairs,
 )
 from repro.papers.tables import Row, choice_table, mask_table, masked_length_table, score_table
 from repro.records.sentences import REFERENCE_WORDS
@@ -36,11 +36,11 @@ from repro.statistics.intervals import Estimate
 
 NAME = "raganato2020"
 LEARNED, TOKEN, WORD, ONE, ALL_FIXED = (
-    Arm("8L"),
-    Arm("7Ftoken+1L"),
-    Arm("7Fword+1L"),
-    Arm("1L"),
-    Arm("8Ftoken"),
+    Setting("8L"),
+    Setting("7Ftoken+1L"),
+    Setting("7Fword+1L"),
+    Setting("1L"),
+    Setting("8Ftoken"),
 )
 EIGHT = (LEARNED, TOKEN, ALL_FIXED)
 SHALLOW = ("model.decoder_layers=1",)
@@ -49,49 +49,55 @@ FOUR = ("8L", "7Ftoken+1L", "7Fword+1L", "1L")
 QUARTER = 0.25
 WORD_SENSE, AGREEMENT = "word_sense", "subj_verb_agreement"
 LENGTHS = [0, 10, 20, 30, 40, 50, math.inf]  # bins of reference words
-MASKED = (TOKEN, WORD, Arm(TOKEN.system, SHALLOW), Arm(WORD.system, SHALLOW))
-CHOICES = {  # what section 3 leaves open, read otherwise -> as it is read in all other experiments
-    Arm(
+MASKED = (TOKEN, WORD, Setting(TOKEN.system, SHALLOW), Setting(WORD.system, SHALLOW))
+# Open points of section 3, read otherwise -> the reading of all other experiments.
+CHOICES = {
+    Setting(
         TOKEN.system,
         ("model.encoder_self=fixed(right_context='absolute')",),
         label="right context: (j+1)^3",
     ): TOKEN,
-    Arm(
+    Setting(
         TOKEN.system,
         ("model.encoder_self=fixed(right_context='mirrored')",),
         label="right context falls",
     ): TOKEN,
-    Arm(
+    Setting(
         TOKEN.system, ("model.encoder_self=fixed(empty='self')",), label="no target: itself"
     ): TOKEN,
-    Arm(
+    Setting(
         WORD.system,
         ("model.encoder_self=fixed(unit='word', spread='copy')",),
         label="rows not divided",
     ): WORD,
-    Arm(ONE.system, ("model.encoder_self=dot-product(heads=1)",), label="of full width"): ONE,
+    Setting(ONE.system, ("model.encoder_self=dot-product(heads=1)",), label="of full width"): ONE,
 }
 MASKS, HEAD_8 = tuple("12345678"), "8"  # the eighth is the learned head of 7F+1L
-LEARNED_BACK, TOKEN_BACK = Arm(LEARNED.system, reverse=True), Arm(TOKEN.system, reverse=True)
+LEARNED_BACK, TOKEN_BACK = (
+    Setting(LEARNED.system, reverse=True),
+    Setting(TOKEN.system, reverse=True),
+)
 BOTH_WAYS = (LEARNED, TOKEN, LEARNED_BACK, TOKEN_BACK)
-BOTH_DEPTHS = (*BOTH_WAYS, *(replace(arm, overrides=SHALLOW) for arm in BOTH_WAYS))
+BOTH_DEPTHS = (*BOTH_WAYS, *(replace(setting, overrides=SHALLOW) for setting in BOTH_WAYS))
 
 
-def _rows(*arms: Arm) -> list[Row]:
-    return [Row(arm, {}) for arm in arms]
+def _rows(*settings: Setting) -> list[Row]:
+    return [Row(setting, {}) for setting in settings]
 
 
-def _arms(overrides: tuple[str, ...] = (), part: float = 1.0, reverse: bool = False) -> list[Arm]:
-    return [Arm(system, overrides, part, reverse) for system in FOUR]
+def _settings(
+    overrides: tuple[str, ...] = (), part: float = 1.0, reverse: bool = False
+) -> list[Setting]:
+    return [Setting(system, overrides, part, reverse) for system in FOUR]
 
 
 def _local_minus_far(evidence: Evidence) -> Estimate:
-    """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from masking 5, 6 or 7.
+    """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from 5, 6 or 7.
 
-    Which two these are is read off the same sentences. So its interval is put together from those
-    of all nine differences, which are wider (Bonferroni): the least of nine lies between the lowest
-    of their low ends and the lowest of their high ends. `detectable` is that of the pair with the
-    least difference alone: for all nine to lie above 0 as often, the true ones must be larger.
+    The pair is chosen on the same sentences. So the interval combines those of all nine
+    differences, which are wider (Bonferroni): the smallest of nine is between the lowest of their
+    low ends and the lowest of their high ends. `detectable` belongs to the pair with the smallest
+    difference alone. For all nine to be above 0 as often, the true differences must be larger.
     """
     pairs = [(near, far) for near in "234" for far in "567"]
     found = [
@@ -105,32 +111,35 @@ def _local_minus_far(evidence: Evidence) -> Estimate:
 
 def _depth_difference(evidence: Evidence) -> Estimate:
     """Return the loss from masking head 8 with one decoder layer minus that with all."""
-    return evidence.masked_difference((Arm(TOKEN.system, SHALLOW), HEAD_8), (TOKEN, HEAD_8))
+    return evidence.masked_difference((Setting(TOKEN.system, SHALLOW), HEAD_8), (TOKEN, HEAD_8))
 
 
-def _two_with(evidence: Evidence, error: str) -> list[Arm]:
-    """Return 8L and 7F+1L in the direction that has such pairs: on real text word sense into English, agreement into German."""
-    return [arm_with(evidence, error, arm) for arm in (LEARNED, TOKEN)]
+def _two_with(evidence: Evidence, error: str) -> list[Setting]:
+    """Return 8L and 7F+1L in the direction that has pairs with this error.
+
+    On real text these are word sense into English and agreement into German.
+    """
+    return [setting_with_pairs(evidence, error, setting) for setting in (LEARNED, TOKEN)]
 
 
-def _both_depths_with(evidence: Evidence, error: str) -> list[Arm]:
-    """Return the two with all decoder layers and with one; what was not measured is left out of a table."""
+def _both_depths_with(evidence: Evidence, error: str) -> list[Setting]:
+    """Return both systems with all decoder layers and with one."""
     two = _two_with(evidence, error)
-    return [*two, *(replace(arm, overrides=SHALLOW) for arm in two)]
+    return [*two, *(replace(setting, overrides=SHALLOW) for setting in two)]
 
 
 def _agreement_figures(evidence: Evidence) -> Figures:
-    """Draw a figure for each depth of the decoder that was measured: one with the curves of both cannot be read."""
+    """Draw one figure per measured depth of the decoder: curves of both would be unreadable."""
     both = _both_depths_with(evidence, AGREEMENT)
     figures: Figures = {}
-    for where, arms in ((", all decoder layers", both[:2]), (", one decoder layer", both[2:])):
-        if any(evidence.find("contrastive", arm) for arm in arms):
-            figures |= accuracy_figure(evidence, AGREEMENT, arms, HEAD_8, where)
+    for where, settings in ((", all decoder layers", both[:2]), (", one decoder layer", both[2:])):
+        if any(evidence.find("contrastive", setting) for setting in settings):
+            figures |= accuracy_figure(evidence, AGREEMENT, settings, HEAD_8, where)
     return figures
 
 
 def _sense_drop(evidence: Evidence) -> Estimate:
-    token = arm_with(evidence, WORD_SENSE, TOKEN)
+    token = setting_with_pairs(evidence, WORD_SENSE, TOKEN)
     return accuracy_difference(evidence, WORD_SENSE, token, token, masked=HEAD_8)
 
 
@@ -140,13 +149,13 @@ def _agreement_difference(evidence: Evidence) -> Estimate:
 
 
 def _bins_lower_without(evidence: Evidence) -> Estimate:
-    """Return the share of fifths by reference length, equal lengths together, in which masking head 8 lowers BLEU.
+    """Return the share of length bins in which masking head 8 lowers BLEU.
 
-    The interval is from the share of bins whose loss is surely above 0 to the share of those where
-    it may be.
+    Bins are fifths of the sentences by reference length; equal lengths stay together. The interval
+    goes from the share of bins with a loss surely above 0 to the share where it may be.
     """
     (first, *_) = evidence.shared_seeds(["masks"], [TOKEN], split=evidence.split)
-    # if it is missing, this is said, and not what bins lack
+    # If this record is missing, the error must name it.
     evidence.one("masks", TOKEN, first, split=evidence.split)
     edges = equal_parts(evidence.lengths(TOKEN, REFERENCE_WORDS), 5)
     losses = [
@@ -165,14 +174,14 @@ EXPERIMENTS = (
         "table1",
         "Table 1",
         "Learned and fixed heads, by depth of encoder and decoder, both directions",
-        (*_arms(), *_arms(SHALLOW), *_arms(SHALLOW_ENCODER), *_arms(reverse=True)),
+        (*_settings(), *_settings(SHALLOW), *_settings(SHALLOW_ENCODER), *_settings(reverse=True)),
         lambda e: "\n\n".join(
-            f"{title}:\n\n{score_table(e, NAME, 'Table 1', _rows(*arms))}"
-            for title, arms in {
-                "Deep encoder, deep decoder": _arms(),
-                "Deep encoder, one decoder layer": _arms(SHALLOW),
-                "One layer each": _arms(SHALLOW_ENCODER),
-                "The other direction": _arms(reverse=True),
+            f"{title}:\n\n{score_table(e, NAME, 'Table 1', _rows(*settings))}"
+            for title, settings in {
+                "Deep encoder, deep decoder": _settings(),
+                "Deep encoder, one decoder layer": _settings(SHALLOW),
+                "One layer each": _settings(SHALLOW_ENCODER),
+                "The other direction": _settings(reverse=True),
             }.items()
         ),
         said=("text §4.1",),
@@ -181,8 +190,8 @@ EXPERIMENTS = (
         "table2",
         "Table 2",
         "A quarter of the data",
-        tuple(_arms(part=QUARTER)),
-        lambda e: score_table(e, NAME, "Table 2", _rows(*_arms(part=QUARTER))),
+        tuple(_settings(part=QUARTER)),
+        lambda e: score_table(e, NAME, "Table 2", _rows(*_settings(part=QUARTER))),
         said=("text §4.2",),
     ),
     Experiment(
@@ -204,9 +213,12 @@ EXPERIMENTS = (
         "table5",
         "Table 5",
         "All eight heads fixed",
-        (*EIGHT, *(replace(arm, part=QUARTER) for arm in EIGHT)),
+        (*EIGHT, *(replace(setting, part=QUARTER) for setting in EIGHT)),
         lambda e: "\n\n".join(
-            f"{title}:\n\n{score_table(e, NAME, 'Table 5', _rows(*(replace(arm, part=part) for arm in EIGHT)))}"
+            f"{title}:\n\n"
+            + score_table(
+                e, NAME, "Table 5", _rows(*(replace(setting, part=part) for setting in EIGHT))
+            )
             for title, part in (("All of the data", 1.0), ("A quarter of it", QUARTER))
         ),
     ),
@@ -260,7 +272,8 @@ EXPERIMENTS = (
             accuracy_by_type_table(
                 e, NAME, "Table 6", _both_depths_with(e, WORD_SENSE), masked=HEAD_8, only=WORD_SENSE
             )
-            + f"\n\nHead {HEAD_8} of {TOKEN} is its learned one; that of {LEARNED} is one of eight learned ones."
+            + f"\n\nHead {HEAD_8} of {TOKEN} is its learned one; that of {LEARNED} is one of eight "
+            "learned ones."
         ),
         measures={"contrastive": BOTH_DEPTHS},
         scales=SCALES_WITH_SUITES,
@@ -292,11 +305,11 @@ CLAIMS = (
         "fixed heads gain when data are scarce, and more than with all data",
         "up to +3",
         (
-            better(Arm(TOKEN.system, part=QUARTER), Arm(LEARNED.system, part=QUARTER)),
+            better(Setting(TOKEN.system, part=QUARTER), Setting(LEARNED.system, part=QUARTER)),
             Contrast(
                 (
-                    (1, Arm(TOKEN.system, part=QUARTER)),
-                    (-1, Arm(LEARNED.system, part=QUARTER)),
+                    (1, Setting(TOKEN.system, part=QUARTER)),
+                    (-1, Setting(LEARNED.system, part=QUARTER)),
                     (-1, TOKEN),
                     (1, LEARNED),
                 ),
@@ -306,7 +319,8 @@ CLAIMS = (
     ),
     Claim(
         "R-05",
-        "the heads for previous token, next token and left context matter more than those for right context, end and start",
+        "the heads for previous token, next token and left context matter more than those for "
+        "right context, end and start",
         "heads 2, 3, 4",
         (
             Check(
@@ -326,7 +340,7 @@ CLAIMS = (
             Check(
                 "BLEU lost by masking head 8 with one decoder layer minus with all",
                 _depth_difference,
-                (TOKEN, Arm(TOKEN.system, SHALLOW)),
+                (TOKEN, Setting(TOKEN.system, SHALLOW)),
                 ("masks",),
                 at_least=0.0,
             ),
@@ -344,7 +358,8 @@ CLAIMS = (
         "a consistent drop",
         (
             Check(
-                "accuracy on word sense (of MuCoW the parts that the paper reports) minus that with head 8 masked, same pairs, points",
+                "accuracy on word sense (of MuCoW the parts that the paper reports) minus that "
+                "with head 8 masked, same pairs, points",
                 _sense_drop,
                 (TOKEN, TOKEN_BACK),
                 ("contrastive",),
@@ -377,7 +392,8 @@ CLAIMS = (
         "lower in almost all bins",
         (
             Check(
-                "share of five bins in which masking head 8 lowers BLEU, each judged by its interval",
+                "share of five bins in which masking head 8 lowers BLEU, each judged by its "
+                "interval",
                 _bins_lower_without,
                 (TOKEN,),
                 ("masks",),
@@ -389,7 +405,8 @@ CLAIMS = (
 
 PAPER = Paper(
     NAME,
-    "Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based Machine Translation, Findings of EMNLP 2020",
+    "Raganato, Scherrer, Tiedemann: Fixed Encoder Self-Attention Patterns in Transformer-Based "
+    "Machine Translation, Findings of EMNLP 2020",
     "https://arxiv.org/abs/2002.10260",
     EXPERIMENTS,
     CLAIMS,
@@ -445,9 +462,11 @@ PAPER = Paper(
             "WMT19 German-English, 2.9 million pairs, in both directions; 35,000 merges",
             "corpus and subwords of the scale",
         ),
-        *what_all_share(
-            "8 heads, 512 wide; their toolkit has biases in attention; embeddings are tied with little data only",
-            "updates and choice of checkpoint not said; their toolkit also drops attention weights, at 0.1",
+        *common_deviations(
+            "8 heads, 512 wide; their toolkit has biases in attention; embeddings are tied with "
+            "little data only",
+            "updates and choice of checkpoint not said; their toolkit also drops attention "
+            "weights, at 0.1",
             "not said; 5 and none in their toolkit",
             "SacreBLEU, its signature is not at hand",
         ),
@@ -459,7 +478,8 @@ PAPER = Paper(
         Deviation(
             "word sense",
             "ContraWSD; mean of MuCoW's TED and Tatoeba parts",
-            "pairs of those two parts together, without what is in the training data; wrong senses put into the reference; generated "
+            "pairs of those two parts together, without what is in the training data; wrong senses "
+            "put into the reference; generated "
             "pairs at smoke",
         ),
         Deviation(

@@ -1,4 +1,7 @@
-"""The report of a scale: verdicts first, then every table and figure, printed beside ours; as Markdown and as one page of HTML."""
+"""Write the report of a scale, as Markdown and as one page of HTML.
+
+Verdicts come first, then every table and figure, printed numbers beside ours.
+"""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -15,32 +18,40 @@ from repro.errors import MachineError, ReproError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
-from repro.papers.printed import printed
+from repro.papers.printed import printed_numbers
 from repro.papers.tables import printed_table, status_line
-from repro.papers.verdicts import STATUSES_EXPLAINED, at, claims_of, counts, load, verdict_table
+from repro.papers.verdicts import (
+    STATUSES_EXPLAINED,
+    claims_of,
+    count_verdicts,
+    load_verdicts,
+    verdict_on,
+    verdict_table,
+)
 from repro.presets import SCALES
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
 
 SMOKE_NOTE = (
-    "The corpus is generated: what holds on it need not hold on text. Runs in the other direction are half as long as the rest, so compare "
+    "The corpus is generated: what holds on it need not hold on text. Runs in the other direction "
+    "are half as long as the rest, so compare "
     "them with each other only."
 )
 
 
 class Section(NamedTuple):
-    """A part of the report: Markdown that begins with a heading, figures by title, and a name that links lead to."""
+    """A part of the report: Markdown with a heading, figures by title, and its anchor."""
 
     text: str
     figures: dict[str, Any]
     name: str
 
 
-def sections(
+def report_sections(
     scale: str, evidence: Evidence, folder: Path, papers: Iterable[str] = PAPERS
 ) -> list[Section]:
-    """Return the report in parts."""
+    """Return the report of a scale in sections."""
     papers = [load_paper(name) for name in papers]
-    found = [Section(_opening(scale, evidence, folder, papers), {}, "verdicts")]
+    found = [Section(_verdicts_section(scale, evidence, folder, papers), {}, "verdicts")]
     for paper in papers:
         found.append(Section(f"## {paper.title}\n\n<{paper.url}>", {}, paper.name))
         found += [
@@ -58,9 +69,12 @@ def sections(
 
 
 def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
-    """Return an experiment's tables and figures, or why there are none, and the numbers of the paper's text that belong to it."""
-    section = _measured_section(paper, experiment, evidence)
-    said = [cell for place in experiment.said for cell in printed(paper.name, place)]
+    """Return the tables and figures of an experiment, and the numbers of the paper's text.
+
+    An experiment without data has the reason instead.
+    """
+    section = _rendered_experiment(paper, experiment, evidence)
+    said = [cell for place in experiment.said for cell in printed_numbers(paper.name, place)]
     return (
         section._replace(text=f"{section.text}\n\nIn the paper's text:\n\n{printed_table(said)}")
         if said
@@ -68,29 +82,33 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
     )
 
 
-def _measured_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
+def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
     name = f"{paper.name}.{experiment.name}"
     title = f"### {experiment.place}: {experiment.title}\n\n`{name}`\n\n"
     if not experiment.runs_at(evidence.scale):
         return Section(f"{title}Not at {evidence.scale}: {experiment.elsewhere}.", {}, name)
     try:
         text = experiment.render(evidence)
-        drawn, figures = _drawn(experiment, evidence)
+        drawn, figures = _figures_of(experiment, evidence)
     except NotMeasured as first:
         return Section(title + status_line(first), {}, name)
-    except MachineError as absent:  # a corpus without which nothing can be resampled
+    # Without its corpus nothing can be resampled.
+    except MachineError as absent:
         return Section(f"{title}Not on this machine: {absent}.", {}, name)
     try:
-        rest = missing(experiment, evidence)
+        rest = missing_records(experiment, evidence)
     except MachineError:
         rest = ["what needs a part of the corpus, of which only the corpus tells the size"]
     if rest:
-        text += f"\n\nStill to run, with `repro run {name} --scale {evidence.scale}`: {'; '.join(rest)}."
+        text += (
+            f"\n\nStill to run, with `repro run {name} --scale {evidence.scale}`: "
+            f"{'; '.join(rest)}."
+        )
     return Section(title + text + drawn, figures, name)
 
 
-def _drawn(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, Any]]:
-    """Return the figures of an experiment, or what is missing for them: its tables may need other records."""
+def _figures_of(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, Any]]:
+    """Return the figures of an experiment, or a note on missing records: tables may need others."""
     try:
         return "", experiment.figures(evidence) if experiment.figures else {}
     except NotMeasured as error:
@@ -100,7 +118,7 @@ def _drawn(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, A
 def experiments_sections(
     chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence
 ) -> list[Section]:
-    """Return the report of some experiments, in parts, the first of which says how to read it."""
+    """Return the report of some experiments in sections; the first says how to read it."""
     heading = f"# {len(chosen)} experiment{'s' * (len(chosen) > 1)} at {evidence.scale}"
     parts = [
         part for part in (heading, _how_to_read(evidence.scale), inexact_note(evidence)) if part
@@ -115,34 +133,42 @@ UNFINISHED = ("in part", "not run")
 UNKNOWN = "needs its corpus"
 
 
-def missing(experiment: Experiment, evidence: Evidence) -> list[str]:
-    """Return the arms of an experiment without scores on this test set, and its measures without a record."""
+def missing_records(experiment: Experiment, evidence: Evidence) -> list[str]:
+    """Return the settings of an experiment without scores, and its measures without a record."""
     absent = [
-        str(arm)
-        for arm in experiment.arms
-        if not evidence.find("scores", arm, split=evidence.split)
+        str(setting)
+        for setting in experiment.settings
+        if not evidence.find("scores", setting, split=evidence.split)
     ]
-    measures = [(kind, arm) for kind, arms in experiment.measures.items() for arm in arms]
-    return absent + [f"{kind} of {arm}" for kind, arm in measures if not evidence.find(kind, arm)]
+    measures = [
+        (kind, setting) for kind, settings in experiment.measures.items() for setting in settings
+    ]
+    return absent + [
+        f"{kind} of {setting}" for kind, setting in measures if not evidence.find(kind, setting)
+    ]
 
 
-def status_of(experiment: Experiment, evidence: Evidence) -> str:
-    """Return `done`, `needs no run`, `not at this scale`, one of `UNFINISHED`, or `UNKNOWN` where the corpus would have to tell."""
+def experiment_status(experiment: Experiment, evidence: Evidence) -> str:
+    """Return the status of an experiment.
+
+    It is `done`, `needs no run`, `not at this scale`, one of `UNFINISHED`, or `UNKNOWN` if only the
+    absent corpus could decide.
+    """
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
-    wanted = len(experiment.arms) + sum(map(len, experiment.measures.values()))
+    wanted = len(experiment.settings) + sum(map(len, experiment.measures.values()))
     if not wanted:
         return "needs no run"
     try:
-        absent = missing(experiment, evidence)
-    # the corpus is not at hand, without which the size of a part of it is not known
+        absent = missing_records(experiment, evidence)
+    # Without the corpus the size of a part of it is unknown.
     except ReproError:
         return UNKNOWN if evidence.all("scores") else "not run"
     return "done" if not absent else "in part" if len(absent) < wanted else "not run"
 
 
 def coverage_table(evidences: Iterable[Evidence]) -> str:
-    """Return which table and figure of which paper has been run at which scale."""
+    """Return the status of every table and figure of every paper, by scale."""
     evidences = list(evidences)
     rows = []
     for paper in map(load_paper, PAPERS):
@@ -151,14 +177,14 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
                 [
                     f"{paper.name}.{experiment.name}",
                     experiment.place,
-                    *(status_of(experiment, e) for e in evidences),
+                    *(experiment_status(experiment, e) for e in evidences),
                 ]
             )
     return table(["experiment", "place", *(evidence.scale for evidence in evidences)], rows)
 
 
 def as_markdown(parts: Iterable[Section]) -> str:
-    """Return the report with the names of its figures, which are drawn in the page of HTML alone."""
+    """Return the report as Markdown; figures of the HTML page are named only."""
     texts = []
     for part in parts:
         texts.append(part.text)
@@ -168,7 +194,7 @@ def as_markdown(parts: Iterable[Section]) -> str:
 
 
 def as_html(parts: Sequence[Section], title: str) -> str:
-    """Return the report as one page that asks nothing of the network, with a table of contents."""
+    """Return the report as one HTML page with a table of contents; it needs no network."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     contents = f"</h1>\n<nav>{renderer.render(_contents(parts[1:]))}</nav>"
     body = []
@@ -193,7 +219,7 @@ def as_html(parts: Sequence[Section], title: str) -> str:
 
 
 def _contents(parts: Iterable[Section]) -> str:
-    """Return links to all parts, a line a paper: what stands before the colon of each heading."""
+    """Return links to all sections, one line per paper, labelled by their headings."""
     lines: list[list[str]] = []
     for part in parts:
         marks, _, heading = part.text.split("\n")[0].partition(" ")
@@ -203,17 +229,18 @@ def _contents(parts: Iterable[Section]) -> str:
     return "\n".join(f"- {' · '.join(links)}" for links in lines)
 
 
-def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
-    stored = load(folder, scale)
+def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
+    stored = load_verdicts(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
-    verdicts = [at(claim, stored) for claim in claims]
-    summary = ", ".join(f"{count} {status}" for status, count in counts(verdicts).items())
+    verdicts = [verdict_on(claim, stored) for claim in claims]
+    summary = ", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items())
     return "\n\n".join(
         part
         for part in (
             f"# What five papers claim, at {scale}",
             _how_to_read(scale),
-            f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these verdicts; run it again after new runs.",
+            f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these "
+            "verdicts; run it again after new runs.",
             inexact_note(evidence),
             verdict_table(claims, verdicts),
         )
@@ -222,29 +249,34 @@ def _opening(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) 
 
 
 def _how_to_read(scale: str) -> str:
-    """Return what the numbers are of and what the words and signs of the tables mean."""
+    """Explain the numbers, words and signs of the tables."""
     config = SCALES[scale]
     data, model = config.data, config.model
     note = f"{SMOKE_NOTE}\n\n" if scale == "smoke" else ""
     return note + (
-        f"Where nothing else is said, systems are trained on {data.corpus}, {data.source} to {data.target}, with {model.encoder_layers} "
-        f"encoder and {model.decoder_layers} decoder layers {model.embed_dim} wide, and scored on its test set; `repro variants` lists "
-        f"their names. {STATUSES_EXPLAINED} A condition *holds* or *fails* if its whole interval keeps or breaks the bound, is *open* if "
-        "the bound lies inside, and *void* if there is no such number. In brackets stand 95 % intervals, over test sentences and, where "
-        "seeds are counted in, over training seeds; ± is the standard deviation over seeds. *Detectable* is the true difference from 0 "
+        f"Where nothing else is said, systems are trained on {data.corpus}, {data.source} to "
+        f"{data.target}, with {model.encoder_layers} "
+        f"encoder and {model.decoder_layers} decoder layers {model.embed_dim} wide, and scored on "
+        "its test set; `repro variants` lists "
+        f"their names. {STATUSES_EXPLAINED} A condition *holds* or *fails* if its whole interval "
+        "keeps or breaks the bound, is *open* if "
+        "the bound lies inside, and *void* if there is no such number. In brackets stand 95 % "
+        "intervals, over test sentences and, where "
+        "seeds are counted in, over training seeds; ± is the standard deviation over seeds. "
+        "*Detectable* is the true difference from 0 "
         "that such an interval shows with a chance of 80 %."
     )
 
 
 def inexact_note(evidence: Evidence) -> str:
-    """Return which of the runs behind tables and verdicts are not exactly what their configuration says, and why; nothing if none is."""
+    """Return which runs deviate from their configuration, and why; empty if none does."""
     runs = sorted(evidence.inexact().items())
     found = "; ".join(markdown.escape(f"{run} ({', '.join(notes)})") for run, notes in runs)
     return found and f"Not exact, and counted all the same: {found}."
 
 
 def _costs(evidence: Evidence) -> str:
-    """Return what the training of every run took that was scored, and its machine."""
+    """Return the training costs of every scored run, and its machine."""
     rows: list[list[str]] = []
     machines: dict[str, int] = {}
     records = evidence.all("scores")
@@ -264,11 +296,12 @@ def _costs(evidence: Evidence) -> str:
     listed = "\n".join(
         f"- machine {number}: {markdown.escape(name)}" for name, number in machines.items()
     )
-    return f"{table(['run', 'seed', *TRAINING_COSTS, 'machine'], sorted(rows))}\n\n{listed}\n\n{costs_note(records)}"
+    costs_table = table(["run", "seed", *TRAINING_COSTS, "machine"], sorted(rows))
+    return f"{costs_table}\n\n{listed}\n\n{costs_note(records)}"
 
 
-def write(parts: list[Section], title: str, path: Path) -> list[Path]:
-    """Write the Markdown, and the page beside it; return both paths."""
+def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
+    """Write the Markdown and the HTML page beside it; return both paths."""
     path = Path(path)
     page = path.with_suffix(".html")
     write_atomic(path, as_markdown(parts).encode())
@@ -282,20 +315,26 @@ _PAGE = """<!doctype html>
 <link rel="icon" href="data:,">
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: break-word; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; \
+padding: 0 1rem; overflow-wrap: break-word; }}
 nav {{ font-size: 0.9rem; }} nav ul {{ padding-left: 1.2rem; }} nav a {{ white-space: nowrap; }}
-table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; font: 0.9rem/1.5 system-ui, sans-serif; }}
-th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top; overflow-wrap: normal; }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; \
+font: 0.9rem/1.5 system-ui, sans-serif; }}
+th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; \
+vertical-align: top; overflow-wrap: normal; }}
 th {{ vertical-align: bottom; }}
 th:first-child, td:first-child {{ position: sticky; left: 0; background: Canvas; }}
 td {{ min-width: 7.5rem; }} td:first-child {{ min-width: 4rem; }}
-td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} /* numbers, which Markdown sets right */
+td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} \
+/* numbers, which Markdown sets right */
 h2 {{ margin-top: 3rem; border-bottom: 2px solid #8888; }}
 figure {{ margin: 1rem 0; max-width: 52rem; }} figcaption {{ font-weight: 600; }}
 code {{ font-size: 0.9em; }}
 @media (max-width: 40rem) {{
-  h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.2rem; }} td:last-child:not([style]) {{ min-width: 16rem; }}
-  figure {{ overflow-x: auto; }} figure > div {{ min-width: 36rem; }} /* labels of heat maps would lie on each other */
+  h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.2rem; }} td:last-child:not([style]) \
+{{ min-width: 16rem; }}
+  figure {{ overflow-x: auto; }} figure > div {{ min-width: 36rem; }} \
+/* labels of heat maps would lie on each other */
 }}
 @page {{ size: A4 landscape; margin: 12mm; }}
 @media print {{ /* all columns on the paper: what scrolls on a screen would be cut */
@@ -303,8 +342,10 @@ code {{ font-size: 0.9em; }}
   table {{ display: table; font-size: 0.55rem; }}
   th, td, td[style] {{ min-width: 0 !important; padding: 0.1rem 0.25rem; white-space: normal; }}
   th {{ overflow-wrap: anywhere; }}
-  th:first-child, td:first-child {{ position: static; min-width: 4.5em !important; overflow-wrap: normal; }}
-  figure, tr {{ break-inside: avoid; }} figure {{ max-width: 17cm; }} h2, h3, figcaption {{ break-after: avoid; }}
+  th:first-child, td:first-child {{ position: static; min-width: 4.5em !important; \
+overflow-wrap: normal; }}
+  figure, tr {{ break-inside: avoid; }} figure {{ max-width: 17cm; }} h2, h3, figcaption \
+{{ break-after: avoid; }}
   .modebar {{ display: none; }}
 }}
 </style>

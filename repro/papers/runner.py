@@ -1,4 +1,4 @@
-"""Train and measure what experiments need and nobody has yet; several experiments and papers share their runs."""
+"""Plan and carry out the missing runs and measures of experiments, which share their runs."""
 
 import heapq
 from collections import Counter
@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, Record
+from repro.claims.settings import Setting
 from repro.core.config import RunConfig, from_dict
 from repro.errors import ReproError
 from repro.measures.pruning import TRAININGS
@@ -31,32 +31,32 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is missing.
+    """The missing trainings and measures.
 
     Args:
         trainings: runs to train and score.
         further: runs to score on a further test set, and its name.
         measures: runs to measure, and the kind of record.
-        sittings: kind of record and the runs that are measured side by side, all of one seed.
+        sessions: kind of record and the runs that are measured in one session, all of one seed.
     """
 
     trainings: list[RunConfig]
     further: list[tuple[RunConfig, str]]
     measures: list[tuple[RunConfig, str]]
-    sittings: list[tuple[str, list[RunConfig]]]
+    sessions: list[tuple[str, list[RunConfig]]]
 
     def num_measurements(self) -> int:
-        """Return how much there is to measure besides the scores of what is trained."""
+        """Count the measurements besides the scores of what is trained."""
         return (
             len(self.further)
             + len(self.measures)
-            + sum(len(configs) for _, configs in self.sittings)
+            + sum(len(configs) for _, configs in self.sessions)
         )
 
     def trained_again(self) -> list[RunConfig]:
-        """Return the runs that have records but are not on this machine, and are wanted for a further test set or measure."""
+        """Return the runs that a further test set or measure needs and this machine lacks."""
         configs = [config for config, _ in [*self.further, *self.measures]]
-        configs += [config for _, together in self.sittings for config in together]
+        configs += [config for _, together in self.sessions for config in together]
         new = {config.digest() for config in self.trainings}
         return [
             config
@@ -69,35 +69,37 @@ def plan(
     experiments: Iterable[Experiment],
     evidence: Evidence,
     seeds: int,
-    systems: Iterable[Arm] = (),
+    systems: Iterable[Setting] = (),
     splits: Iterable[str] = (),
 ) -> Plan:
-    """Return what the experiments that can run at this scale, and further systems, still need, each thing once.
+    """Return what the experiments at this scale, and further systems, still need, each thing once.
 
-    Scores and the measures of `EVERY_SEED` are of the seeds 1 to `seeds`; maps, speeds and shares
-    off the diagonal are of the first. `splits` are test sets to score on besides the one that the
-    evidence is of; arms of experiments with another corpus than the scale's, such as summaries, are
-    left out there.
+    Scores and the measures of `EVERY_SEED` are for the seeds 1 to `seeds`; maps, speeds and shares
+    off the diagonal are for the first. `splits` are test sets to score on besides that of the
+    evidence. Settings with another corpus than the scale's, such as summaries, are left out there.
     """
     scale, systems = evidence.scale, list(systems)
-    arms: dict[Arm, None] = dict.fromkeys(systems)
-    kinds: dict[str, dict[Arm, None]] = {}
+    settings: dict[Setting, None] = dict.fromkeys(systems)
+    kinds: dict[str, dict[Setting, None]] = {}
     for experiment in experiments:
         if experiment.runs_at(scale):
-            arms |= dict.fromkeys(experiment.arms)
+            settings |= dict.fromkeys(experiment.settings)
             for kind, measured in experiment.measures.items():
                 kinds.setdefault(kind, {}).update(dict.fromkeys(measured))
 
     def unscored(split: str) -> list[RunConfig]:
         lacking = [
-            (arm, seed)
+            (setting, seed)
             for seed in range(1, seeds + 1)
-            for arm in arms
-            if not evidence.find("scores", arm, seed, split=split)
+            for setting in settings
+            if not evidence.find("scores", setting, seed, split=split)
         ]
-        return _each_once(arm.config(scale, seed) for arm, seed in lacking)
+        return _each_once(setting.config(scale, seed) for setting, seed in lacking)
 
-    corpora = {resolve(scale).data.corpus, *(arm.config(scale).data.corpus for arm in systems)}
+    corpora = {
+        resolve(scale).data.corpus,
+        *(setting.config(scale).data.corpus for setting in systems),
+    }
     further = [
         (config, split)
         for split in dict.fromkeys(splits)
@@ -105,25 +107,28 @@ def plan(
         for config in unscored(split)
         if config.data.corpus in corpora
     ]
-    measures, sittings = [], []
+    measures, sessions = [], []
     for kind, measured in kinds.items():
         for seed in range(1, seeds + 1 if kind in EVERY_SEED else 2):
-            absent = [arm for arm in measured if not evidence.find(kind, arm, seed)]
+            absent = [setting for setting in measured if not evidence.find(kind, setting, seed)]
             if kind in JOINT_MEASURES:
-                sittings += _sitting(evidence, kind, list(measured), seed)
+                sessions += _missing_session(evidence, kind, list(measured), seed)
             else:
                 measures += [
                     (config, kind)
-                    for config in _each_once(arm.config(scale, seed) for arm in absent)
+                    for config in _each_once(setting.config(scale, seed) for setting in absent)
                 ]
-    return Plan(unscored(evidence.split), further, measures, sittings)
+    return Plan(unscored(evidence.split), further, measures, sessions)
 
 
-def _sitting(
-    evidence: Evidence, kind: str, arms: list[Arm], seed: int
+def _missing_session(
+    evidence: Evidence, kind: str, settings: list[Setting], seed: int
 ) -> list[tuple[str, list[RunConfig]]]:
-    """Return the sitting that is missing, if one is, with the runs of earlier ones: it replaces records which those are compared with."""
-    records = [evidence.find(kind, arm, seed) for arm in arms]
+    """Return the missing session of measurement, if any, with the runs of earlier ones.
+
+    It replaces their records, since only records of one session are comparable.
+    """
+    records = [evidence.find(kind, setting, seed) for setting in settings]
     if (
         all(records)
         and len({tuple(record.get("sitting", ())) for found in records for record in found}) == 1
@@ -134,13 +139,19 @@ def _sitting(
         for record in evidence.all(kind)
         if "sitting" in record
     ]
-    return [(kind, _each_once([*(arm.config(evidence.scale, seed) for arm in arms), *earlier]))]
+    return [
+        (
+            kind,
+            _each_once([*(setting.config(evidence.scale, seed) for setting in settings), *earlier]),
+        )
+    ]
 
 
 def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float | None:
-    """Return how long the trainings of a plan will take, pruning included, from known runs of its shape and length; None without any.
+    """Estimate the duration of a plan's trainings, pruning included, in minutes; None if unknown.
 
-    Only runs on a GPU tell for a machine with one, and only others for a machine without.
+    It uses known runs of the same shape and length: those on a GPU if this machine has one, else
+    those on a CPU.
     """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     past: dict[Any, list[float]] = {}
@@ -154,26 +165,26 @@ def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float |
         )
     workers = [0.0] * jobs
     whole = [(config, 1.0) for config in [*found.trainings, *found.trained_again()]]
-    pruned = [config for kind, configs in found.sittings if kind == "pruning" for config in configs]
+    pruned = [config for kind, configs in found.sessions if kind == "pruning" for config in configs]
     for config, length in whole + [(config, 0.5) for config in pruned for _ in range(TRAININGS)]:
         if (shape := _shape(asdict(config))) not in past:
             return None
-        # whoever is free first takes the next
+        # The worker that is free first takes the next run.
         heapq.heapreplace(workers, workers[0] + length * mean(past[shape]))
     return max(workers) / 60
 
 
-def carry_out(
+def execute_plan(
     found: Plan, folder: Path, jobs: int, report: Report, hand_out: HandOut = run_all
 ) -> list[ReproError]:
-    """Do what is missing and keep every record as soon as it is there; return what went wrong.
+    """Carry out a plan, keep every record as soon as it exists, and return the errors.
 
     Args:
-        found: what is missing.
+        found: the plan.
         folder: of the records.
         jobs: pieces of work at a time on a machine.
-        report: called with a line about each as it ends.
-        hand_out: what gives the work to workers.
+        report: called with a line about each piece as it ends.
+        hand_out: gives the work to workers.
 
     Raises:
         Stopped: a stop was asked for.
@@ -184,8 +195,8 @@ def carry_out(
         if not isinstance(outcome, ReproError):
             try:
                 publish(outcome, folder)
-            # a full disk, say, must not keep what others finish from being told, and kept where it
-            # can be
+            # An error such as a full disk must not keep later records from being reported and
+            # stored.
             except ReproError as error:
                 outcome = error
         report(f"[{number}/{total}] {describe_outcome(outcome)}")
@@ -198,7 +209,7 @@ def carry_out(
         hand_out(pieces, train_and_evaluate, jobs, ended)
     for pieces in _rounds(found.measures):
         hand_out(pieces, measure, jobs, ended)
-    for kind, configs in found.sittings:
+    for kind, configs in found.sessions:
         outcome = hand_out([(kind, configs)], measure_together, 1, lambda *_: None)[0]
         outcomes = [outcome] if isinstance(outcome, ReproError) else outcome["records"]
         for number, one in enumerate(outcomes, start=1):
@@ -207,14 +218,17 @@ def carry_out(
 
 
 def measure(config: RunConfig, kind: str) -> dict[str, Any]:
-    """Train a run, or find it finished, and return a record of that kind about it."""
+    """Train a run, or find it finished, and return a record of a kind about it."""
 
     run = train(config, quiet=True, log=LogLines(config))
     return describe_run(run) | {"kind": kind} | MEASURES[kind](run)
 
 
 def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
-    """Return the records of one sitting, in a process of their own that has all threads of the machine."""
+    """Return the records of one session of measurement.
+
+    It runs in a process of its own that has all threads of the machine.
+    """
 
     runs = [train(config, quiet=True, log=LogLines(config)) for config in configs]
     numbers = JOINT_MEASURES[kind](runs)
@@ -231,7 +245,10 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
 
 
 def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfig, str]]]:
-    """Return pieces of work in rounds with each run once: it may have to be trained again first, and two workers cannot train one run."""
+    """Arrange pieces of work in rounds with each run once.
+
+    A run may have to be trained again first, and two workers cannot train one run.
+    """
     rounds: list[list[tuple[RunConfig, str]]] = []
     had: Counter[str] = Counter()
     for config, what in pieces:
@@ -243,7 +260,7 @@ def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfi
 
 
 def _each_once(configs: Iterable[RunConfig]) -> list[RunConfig]:
-    # two arms may be the same model at a small scale
+    # Two settings may be the same model at a small scale.
     return list({config.digest(): config for config in configs}.values())
 
 

@@ -1,4 +1,4 @@
-"""Specialised heads (Voita et al. 2019, section 5): the numbers that claims ask for, from records of the kind `heads`."""
+"""Compute the numbers that claims on specialised heads need (Voita et al. 2019, section 5)."""
 
 from typing import Any
 
@@ -6,71 +6,75 @@ import numpy as np
 
 from repro.analysis.heads import POSITIONAL_SHARE
 from repro.claims.evidence import Evidence, NotMeasured
-from repro.papers.heads import numbers, over_models
+from repro.papers.heads import head_numbers, mean_over_seeds
 from repro.papers.pruned import PRUNED
 from repro.statistics.intervals import Estimate, Undefined, paired_difference, rank_correlation
 
 
-def positional(evidence: Evidence, seed: int = 1) -> np.ndarray:
-    """Return which encoder heads point to the previous or next token nine times out of ten, `(num_layers, num_heads)`."""
-    offset = numbers(evidence, PRUNED, "encoder_self", "main_offset", seed)
-    return (numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= POSITIONAL_SHARE) & (
-        np.abs(offset) == 1
-    )
+def positional_heads(evidence: Evidence, seed: int = 1) -> np.ndarray:
+    """Return which encoder heads point to a neighbouring token in 90 % of queries.
+
+    Shape: `(num_layers, num_heads)`.
+    """
+    offset = head_numbers(evidence, PRUNED, "encoder_self", "main_offset", seed)
+    return (
+        head_numbers(evidence, PRUNED, "encoder_self", "positional", seed) >= POSITIONAL_SHARE
+    ) & (np.abs(offset) == 1)
 
 
 def count_of_positional(evidence: Evidence) -> Estimate:
-    """Return how many encoder heads are positional."""
+    """Return the number of positional encoder heads."""
 
     def of_seed(seed: int) -> Estimate:
-        found = positional(evidence, seed)
+        found = positional_heads(evidence, seed)
         return Estimate(float(found.sum()), over=f"of {found.size} heads", step=1)
 
-    return over_models(evidence, (PRUNED,), of_seed, least=0.0)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, least=0.0)
 
 
 def confidence_of_positional(evidence: Evidence) -> Estimate:
-    """Return the lowest confidence, that is the mean largest weight, of the positional heads of the encoder.
+    """Return the lowest confidence, i.e. mean largest weight, of the positional encoder heads.
 
     Raises:
         Undefined: no head is positional.
     """
 
     def of_seed(seed: int) -> Estimate:
-        found = numbers(evidence, PRUNED, "encoder_self", "confidence", seed)[
-            positional(evidence, seed)
+        found = head_numbers(evidence, PRUNED, "encoder_self", "confidence", seed)[
+            positional_heads(evidence, seed)
         ]
         if not len(found):
             raise Undefined("no head is positional")
         return Estimate(float(found.min()), over=f"{len(found)} heads")
 
-    return over_models(evidence, (PRUNED,), of_seed, 0.0, 1.0)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, 0.0, 1.0)
 
 
 def relevance_with_confidence(evidence: Evidence) -> Estimate:
-    """Return Spearman's correlation of relevance and confidence over all encoder heads but those of the first layer.
+    """Return Spearman's correlation of relevance and confidence over encoder heads.
 
-    The interval of a single model is over its heads. Those of several models are not the same
-    heads, so that their seeds tell of both.
+    The first layer is left out. The interval of a single model is over its heads. Several models
+    have different heads, so an interval over seeds covers both.
     """
     several = len(evidence.shared_seeds(["heads"], (PRUNED,))) > 1
 
     def of_seed(seed: int) -> Estimate:
         relevance, confidence = (
-            numbers(evidence, PRUNED, "encoder_self", name, seed)[1:].ravel()
+            head_numbers(evidence, PRUNED, "encoder_self", name, seed)[1:].ravel()
             for name in ("relevance", "confidence")
         )
         found = rank_correlation(relevance, confidence, "heads")
         return Estimate(found.value, over=found.over) if several else found
 
-    return over_models(evidence, (PRUNED,), of_seed, -1.0, 1.0)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, -1.0, 1.0)
 
 
 def rare_head(evidence: Evidence) -> Estimate:
-    """Return the share of the two rarest tokens for the most relevant head of the first encoder layer, minus 40 % or the next head's share.
+    """Return the rare-word margin of the most relevant head of the first encoder layer, in points.
 
-    In points. At least 0 means: this head points to them in 40 % of the cases or more, and more
-        often than every other head of the layer.
+    It is that head's share of queries to the two rarest tokens minus 40 % or the next head's share,
+    whichever is larger. At least 0 means: the head points to them in 40 % of the cases or more, and
+    most often in its layer.
 
     Raises:
         Undefined: the layer has fewer than two heads, or no sentence had a rare token.
@@ -78,7 +82,7 @@ def rare_head(evidence: Evidence) -> Estimate:
 
     def of_seed(seed: int) -> Estimate:
         relevance, share = (
-            numbers(evidence, PRUNED, "encoder_self", name, seed)[0]
+            head_numbers(evidence, PRUNED, "encoder_self", name, seed)[0]
             for name in ("relevance", "two_rarest")
         )
         if np.isfinite(relevance).sum() < 2 or np.isnan(share).all():
@@ -89,19 +93,18 @@ def rare_head(evidence: Evidence) -> Estimate:
             over=f"{len(share)} heads",
         )
 
-    return over_models(evidence, (PRUNED,), of_seed)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed)
 
 
 def best_margin(evidence: Evidence, relation: str) -> Estimate:
-    """Return by how many points the best head beats the positional baseline for a relation, in its better direction.
+    """Return the margin of the best head over the positional baseline for a relation, in points.
 
-    Of each pair of words it is known how often the head found it and how often the baseline did,
-        not how often both: the interval is for
-    as seldom as it can be, the widest. It does not know either that the head is the best of many on
-    these very sentences.
+    The better direction counts. Records say how often the head and the baseline found each pair of
+    words, not how often both did. The interval assumes the smallest possible overlap, so it is the
+    widest. It ignores that the head was chosen on these sentences.
 
     Raises:
-        NotMeasured: there are no parses in the language of the source.
+        NotMeasured: there are no parses in the source language.
         Undefined: the relation does not occur in the sentences.
     """
 
@@ -116,7 +119,7 @@ def best_margin(evidence: Evidence, relation: str) -> Estimate:
             )
         return _margin(syntax, relation)
 
-    return over_models(evidence, (PRUNED,), of_seed)
+    return mean_over_seeds(evidence, (PRUNED,), of_seed)
 
 
 def _margin(syntax: dict[str, Any], relation: str) -> Estimate:

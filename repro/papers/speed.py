@@ -1,21 +1,24 @@
-"""Decoding speed as the papers compare it."""
+"""Compare decoding speed as the papers do."""
 
 import statistics
 from collections.abc import Sequence
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
 from repro.markdown import table
 from repro.statistics.intervals import Estimate, median
 
 TOGETHER = "`repro run` measures them together"
 
 
-def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Estimate:
-    """Return how many times as fast as another an arm decodes: the median over the rounds of their sitting.
+# The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
+def speed_ratio(evidence: Evidence, arm: Setting, base: Setting) -> Estimate:
+    """Return how many times as fast as a base a setting decodes: the median over rounds.
+
+    Both must have been measured in one session.
 
     Raises:
-        NotMeasured: one of them was not measured, or they were not measured in one sitting.
+        NotMeasured: one of them was not measured, or not in the same session.
     """
     second, _ = evidence.one("speed", base), evidence.one("speed", arm)
     if not (together := evidence.find("speed", arm, sitting=second["sitting"])):
@@ -29,30 +32,41 @@ def speed_ratio(evidence: Evidence, arm: Arm, base: Arm) -> Estimate:
     return median(ratios, f"{len(ratios)} rounds")
 
 
-def speed_table(evidence: Evidence, arms: Sequence[Arm]) -> str:
-    """Return sentences per second of the arms that were measured, and the ratio to the first of them.
+def speed_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
+    """Return sentences per second of the measured settings, and the ratio to the first.
 
-    Those of another sitting than the first are left out, and named.
+    Settings from another session than the first are left out and named.
     """
-    arms = evidence.having("speed", arms)
-    base, first, body = arms[0], evidence.one("speed", arms[0]), []
+    settings = evidence.having("speed", settings)
+    base, first, body = settings[0], evidence.one("speed", settings[0]), []
     together = {
-        arm: found[0]
-        for arm in arms
-        if (found := evidence.find("speed", arm, sitting=first["sitting"]))
+        setting: found[0]
+        for setting in settings
+        if (found := evidence.find("speed", setting, sitting=first["sitting"]))
     }
-    for arm, record in together.items():
-        ratio = speed_ratio(evidence, arm, base)
+    for setting, record in together.items():
+        ratio = speed_ratio(evidence, setting, base)
         times = (
             f"{ratio.value:.2f}"
-            if arm == base
+            if setting == base
             else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
         )
-        body.append([str(arm), f"{statistics.median(record['sentences_per_second']):,.0f}", times])
-    note = f"{first['sentences']} sentences, batches of {first['batch_size']}, {first['steps']} steps each, greedy, "
+        body.append(
+            [str(setting), f"{statistics.median(record['sentences_per_second']):,.0f}", times]
+        )
+    note = (
+        f"{first['sentences']} sentences, batches of {first['batch_size']}, {first['steps']} steps "
+        "each, greedy, "
+    )
     machine = f" of {first['processor']}" if "processor" in first else ""
-    note += f"{first['threads']} threads{machine}; speeds are medians of {len(first['sentences_per_second'])} rounds in one "
+    note += (
+        f"{first['threads']} threads{machine}; speeds are medians of "
+        f"{len(first['sentences_per_second'])} rounds in one "
+    )
     note += "sitting, ratios medians of the ratios within each round."
-    if apart := [str(arm) for arm in arms if arm not in together]:
-        note += f" Measured in another sitting than {base}, and so not compared: {', '.join(apart)}; {TOGETHER}."
+    if apart := [str(setting) for setting in settings if setting not in together]:
+        note += (
+            f" Measured in another sitting than {base}, and so not compared: {', '.join(apart)}; "
+            f"{TOGETHER}."
+        )
     return f"{table(['system', 'sentences/s', f'times {base}'], body)}\n\n{note}"

@@ -1,82 +1,91 @@
-"""Contrastive suites as an experiment: which suite belongs to a run, what is measured, and the tables of it."""
+"""Render accuracies on contrastive suites, and compute the numbers that claims need from them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import mean
 from typing import Any
 
-from repro.claims.arms import Arm
 from repro.claims.evidence import Evidence, NotMeasured
-from repro.contrastive.scoring import Accuracy, Group, accuracies, chances, decisions
+from repro.claims.settings import Setting
+from repro.contrastive.scoring import Accuracy, Group, accuracies, chance_accuracies, decisions
 from repro.markdown import table
-from repro.measures.contrastive import results_of
-from repro.papers.printed import printed
+from repro.measures.contrastive import contrastive_results
+from repro.papers.printed import printed_numbers
 from repro.statistics.intervals import Estimate, over_seeds, paired_difference
 
-# the parts that Raganato et al. 2020 report (Table 6), the corpus trained on left out
+# Raganato et al. 2020 report these parts (Table 6), except the training corpus.
 REPORTED = {"mucow": ("ted", "tatoeba")}
 SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
 ELSEWHERE = "contrastive pairs are of cased English and German text"
 
 
 def accuracy_difference(
-    evidence: Evidence, error: str, arm: Arm, minus: Arm, masked: str | None = None
+    evidence: Evidence, error: str, setting: Setting, minus: Setting, masked: str | None = None
 ) -> Estimate:
-    """Return by how many points more pairs of a type of error one arm decides right than another, over the same pairs.
+    """Return the difference in accuracy on an error type between two settings, over the same pairs.
+
+    It is in percentage points.
 
     Args:
-        evidence, error: which type.
-        arm, minus: the two.
+        evidence, error: the records and the type of error.
+        setting, minus: the two settings.
         masked: number of the head of the second that is masked in all encoder layers.
 
     Raises:
-        NotMeasured: there are no such pairs, or the two were not scored on the same.
+        NotMeasured: there are no such pairs, or the two were scored on different ones.
     """
-    data, differences, shares = arm.config(evidence.scale).data, [], []
-    for seed in evidence.shared_seeds(["contrastive"], (arm, minus)):
-        first, second = _result(evidence, arm, None, seed), _result(evidence, minus, masked, seed)
+    data, differences, shares = setting.config(evidence.scale).data, [], []
+    for seed in evidence.shared_seeds(["contrastive"], (setting, minus)):
+        first, second = (
+            _result(evidence, setting, None, seed),
+            _result(evidence, minus, masked, seed),
+        )
         if first["suite"]["sha256"] != second["suite"]["sha256"]:
             raise NotMeasured(
-                f"contrastive pairs of {arm} and {minus}",
+                f"contrastive pairs of {setting} and {minus}",
                 "they were scored on two suites",
                 "repro run scores both on one",
             )
         right, other = (_decisions_on(error, result) for result in (first, second))
         if not right:
-            raise _without(error, evidence, arm)
+            raise _without(error, evidence, setting)
         differences.append(
             paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}")
         )
         shares.append(sum(right) / len(right))
     found = over_seeds(differences)
     return replace(
-        found, shares=(("right", 100 * mean(shares)), ("by chance", 100 * chances(first)[error]))
+        found,
+        shares=(
+            ("right", 100 * mean(shares)),
+            ("by chance", 100 * chance_accuracies(first)[error]),
+        ),
     )
 
 
-def arm_with(evidence: Evidence, error: str, arm: Arm) -> Arm:
-    """Return an arm in its own direction of translation, or in the other one where only that has pairs of a type of error.
+def setting_with_pairs(evidence: Evidence, error: str, setting: Setting) -> Setting:
+    """Return a setting in a direction that has pairs of an error type, its own first.
 
     Raises:
-        NotMeasured: neither has, or they were not measured.
+        NotMeasured: neither direction has any, or they were not measured.
     """
-    for found in (arm, replace(arm, reverse=not arm.reverse)):
+    for found in (setting, replace(setting, reverse=not setting.reverse)):
         if error in _accuracies(evidence, found):
             return found
-    raise _without(error, evidence, arm)
+    raise _without(error, evidence, setting)
 
 
 def accuracies_by_distance(
-    evidence: Evidence, error: str, arm: Arm, masked: str | None = None
+    evidence: Evidence, error: str, setting: Setting, masked: str | None = None
 ) -> dict[str, Accuracy]:
-    """Return the accuracy on a type of error by the distance in words that it spans.
+    """Return the accuracy on an error type by the distance in words that it spans.
 
     Raises:
         NotMeasured: the suite has no such errors, or does not know their distance.
     """
-    found = _accuracies(evidence, arm, masked, "distance", error)
+    found = _accuracies(evidence, setting, masked, "distance", error)
     if not found:
-        raise _without(f"{error} with distances", evidence, arm)
+        raise _without(f"{error} with distances", evidence, setting)
     return found
 
 
@@ -84,22 +93,31 @@ def accuracy_by_type_table(
     evidence: Evidence,
     paper: str,
     place: str,
-    arms: Sequence[Arm],
+    settings: Sequence[Setting],
     masked: str | None = None,
     only: str | None = None,
 ) -> str:
-    """Return accuracies by type of error, or on one type only: printed ones, by chance, ours with 95 % intervals, with a head masked."""
-    arms = evidence.having("contrastive", arms)
-    columns = {seeds_said(evidence, arm): _accuracies(evidence, arm) for arm in arms}
+    """Return accuracies by error type: printed, by chance, and ours with 95 % intervals.
+
+    Args:
+        evidence, paper, place, settings: the records, the printed table and the settings.
+        masked: also with this head masked.
+        only: a single error type.
+    """
+    settings = evidence.having("contrastive", settings)
+    columns = {
+        name_with_seeds(evidence, setting): _accuracies(evidence, setting) for setting in settings
+    }
     if masked:
         columns |= {
-            seeds_said(evidence, arm, masked): _accuracies(evidence, arm, masked)
-            for arm in arms
-            if _has(evidence, arm, masked)
+            name_with_seeds(evidence, setting, masked): _accuracies(evidence, setting, masked)
+            for setting in settings
+            if _has(evidence, setting, masked)
         }
-    by_chance = chances(_result(evidence, arms[0], None))
+    by_chance = chance_accuracies(_result(evidence, settings[0], None))
     cells = {
-        (cell.row.replace("-", "_"), cell.column): cell.as_printed for cell in printed(paper, place)
+        (cell.row.replace("-", "_"), cell.column): cell.as_printed
+        for cell in printed_numbers(paper, place)
     }
     theirs = list(dict.fromkeys(column for _, column in cells))
     first, rows = next(iter(columns.values())), []
@@ -123,10 +141,10 @@ def accuracy_by_type_table(
 
 
 def accuracy_by_distance_table(
-    evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None
+    evidence: Evidence, error: str, settings: Sequence[Setting], masked: str | None = None
 ) -> str:
-    """Return the accuracy on a type of error by distance, with 95 % intervals."""
-    columns = distances_by_system(evidence, error, arms, masked)
+    """Return the accuracy on an error type by distance, with 95 % intervals."""
+    columns = distances_by_system(evidence, error, settings, masked)
     bins = list(next(iter(columns.values())))
     rows = []
     for name in bins:
@@ -136,61 +154,70 @@ def accuracy_by_distance_table(
 
 
 def distances_by_system(
-    evidence: Evidence, error: str, arms: Sequence[Arm], masked: str | None = None
+    evidence: Evidence, error: str, settings: Sequence[Setting], masked: str | None = None
 ) -> dict[str, dict[str, Accuracy]]:
-    """Return the accuracies of `accuracies_by_distance` of the arms that were measured, by `seeds_said`; then those with a head masked.
+    """Return `accuracies_by_distance` of the measured settings, then those with a head masked.
+
+    Keys are from `name_with_seeds`.
 
     Raises:
-        NotMeasured: no arm was, or the suite has no such errors, or does not know their distance.
+        NotMeasured: no setting was measured, or the suite has no such errors or distances.
     """
-    arms = evidence.having("contrastive", arms)
+    settings = evidence.having("contrastive", settings)
     found = {
-        seeds_said(evidence, arm): accuracies_by_distance(evidence, error, arm) for arm in arms
+        name_with_seeds(evidence, setting): accuracies_by_distance(evidence, error, setting)
+        for setting in settings
     }
-    with_mask = [arm for arm in arms if masked and _has(evidence, arm, masked)]
+    with_mask = [setting for setting in settings if masked and _has(evidence, setting, masked)]
     return found | {
-        seeds_said(evidence, arm, masked): accuracies_by_distance(evidence, error, arm, masked)
-        for arm in with_mask
+        name_with_seeds(evidence, setting, masked): accuracies_by_distance(
+            evidence, error, setting, masked
+        )
+        for setting in with_mask
     }
 
 
-def seeds_said(evidence: Evidence, arm: Arm, masked: str | None = None) -> str:
-    """Return the name of an arm, with the head that is masked, and how many seeds its accuracies are means over where these are several."""
+def name_with_seeds(evidence: Evidence, setting: Setting, masked: str | None = None) -> str:
+    """Return the name of a setting, with its masked head, and its number of seeds if several."""
     name, count = (
-        f"{arm}, head {masked} masked" if masked else str(arm),
-        len(_results(evidence, arm, masked)),
+        f"{setting}, head {masked} masked" if masked else str(setting),
+        len(_results(evidence, setting, masked)),
     )
     return f"{name}, {count} seeds" if count > 1 else name
 
 
-def _results(evidence: Evidence, arm: Arm, masked: str | None = None) -> list[dict[str, Any]]:
+def _results(
+    evidence: Evidence, setting: Setting, masked: str | None = None
+) -> list[dict[str, Any]]:
     """Return the results of all seeds that were scored on the pairs of the first."""
     found = [
-        _result(evidence, arm, masked, seed)
-        for seed in evidence.shared_seeds(["contrastive"], (arm,))
+        _result(evidence, setting, masked, seed)
+        for seed in evidence.shared_seeds(["contrastive"], (setting,))
     ]
     return [result for result in found if result["suite"]["sha256"] == found[0]["suite"]["sha256"]]
 
 
-def _result(evidence: Evidence, arm: Arm, masked: str | None, seed: int = 1) -> dict[str, Any]:
-    results = results_of(evidence.one("contrastive", arm, seed))
+def _result(
+    evidence: Evidence, setting: Setting, masked: str | None, seed: int = 1
+) -> dict[str, Any]:
+    results = contrastive_results(evidence.one("contrastive", setting, seed))
     found = [result for result in results if result["masked"] == masked]
     if not found:
         raise NotMeasured(
-            f"contrastive pairs of {arm} with head {masked} masked",
+            f"contrastive pairs of {setting} with head {masked} masked",
             f"not measured at {evidence.scale}",
             "repro run makes it",
         )
     parts = REPORTED.get(found[0]["suite"]["name"])
     return (
-        _of_parts(found[0], set(parts) - {arm.config(evidence.scale).data.corpus})
+        _of_parts(found[0], set(parts) - {setting.config(evidence.scale).data.corpus})
         if parts
         else found[0]
     )
 
 
 def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
-    """Return a result with the items alone that come from some parts of its suite."""
+    """Return a result with the items from some parts of its suite alone."""
     items = result["items"]
     kept = [
         place
@@ -208,10 +235,12 @@ def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
     return result | {"items": {name: cut(values) for name, values in items.items()}}
 
 
-def _without(what: str, evidence: Evidence, arm: Arm) -> NotMeasured:
-    suite = _result(evidence, arm, None)["suite"]
+def _without(what: str, evidence: Evidence, setting: Setting) -> NotMeasured:
+    suite = _result(evidence, setting, None)["suite"]
     return NotMeasured(
-        f"contrastive pairs of {arm}", f"{suite['name']} has none of {what}", "use a suite that has"
+        f"contrastive pairs of {setting}",
+        f"{suite['name']} has none of {what}",
+        "use a suite that has",
     )
 
 
@@ -226,18 +255,18 @@ def _decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
 
 def _accuracies(
     evidence: Evidence,
-    arm: Arm,
+    setting: Setting,
     masked: str | None = None,
     by: Group = "type",
     only: str | None = None,
 ) -> dict[str, Accuracy]:
-    """Return the accuracies of an arm by group, means over its seeds."""
-    of_seeds = [accuracies(result, by, only) for result in _results(evidence, arm, masked)]
+    """Return the accuracies of a setting by group, means over its seeds."""
+    of_seeds = [accuracies(result, by, only) for result in _results(evidence, setting, masked)]
     return {found[0].group: _mean(found) for found in zip(*of_seeds, strict=True)}
 
 
 def _mean(found: Sequence[Accuracy]) -> Accuracy:
-    """Return the mean accuracy of several seeds on the same pairs, with its interval over pairs and seeds."""
+    """Return the mean accuracy of several seeds on the same pairs; its interval is over both."""
     if len(found) == 1:
         return found[0]
     over_all = over_seeds([Estimate(one.value, one.low, one.high) for one in found], 0.0, 1.0)
@@ -245,8 +274,10 @@ def _mean(found: Sequence[Accuracy]) -> Accuracy:
     return replace(found[0], right=mean(one.right for one in found), low=low, high=high)
 
 
-def _has(evidence: Evidence, arm: Arm, masked: str) -> bool:
-    return any(result["masked"] == masked for result in evidence.one("contrastive", arm)["results"])
+def _has(evidence: Evidence, setting: Setting, masked: str) -> bool:
+    return any(
+        result["masked"] == masked for result in evidence.one("contrastive", setting)["results"]
+    )
 
 
 def _with_ends(found: Accuracy) -> str:

@@ -1,4 +1,4 @@
-"""Tables of an experiment: what the paper printed beside what was found here, as Markdown."""
+"""Render the tables of an experiment as Markdown: printed numbers beside ours."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,44 +7,46 @@ from typing import NamedTuple
 
 import numpy as np
 
-from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts
 from repro.claims.evidence import Evidence, NotMeasured
-from repro.data.sizes import statistics_of
+from repro.claims.settings import Setting
+from repro.data.sizes import corpus_statistics
 from repro.errors import MachineError
 from repro.markdown import table
-from repro.papers.printed import Printed, printed, remarks
+from repro.papers.printed import Printed, printed_numbers, printed_remarks
 from repro.records.stored import score_of
 from repro.statistics.intervals import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 
 NOT_PRINTED = "not known"
-MOST_BESIDE = 4  # printed columns beside ours: with more a table would run off the page
+MOST_BESIDE = 4  # printed columns beside ours: a table with more would not fit the page
 
 
 class Row(NamedTuple):
-    """A row of a table of systems: our arm, and which cells of the paper's table belong to it (`{"row": ...}` or `{"column": ...}`)."""
+    """A row of a table of systems: our setting, and its cells in the paper's table.
 
-    arm: Arm
+    `cells` is `{"row": ...}` or `{"column": ...}`.
+    """
+
+    setting: Setting
     cells: dict[str, str]
 
 
 def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row]) -> str:
-    """Return a table of systems: the printed cells, the range of printed differences to the first row, and ours with 95 % intervals.
+    """Return a table of systems: printed cells, printed differences, and ours with 95 % intervals.
 
-    Rows without cells are what the paper's table lacks, or holds elsewhere, such as our controls
-    and the other direction. Where nothing of the paper's table is at hand, what the text says about
-    it stands below, or a note that nothing is known. Many printed columns stand in a table of their
-    own, below ours.
+    Rows without cells are missing in the paper's table, such as our controls and the other
+    direction. If no cell of the paper's table is known, the numbers in its text follow below, or a
+    note. Many printed columns have a table of their own below ours.
     """
     cells = {
-        row.arm: {
+        row.setting: {
             _heading(cell, row): cell
-            for cell in (printed(paper, place, **row.cells) if row.cells else [])
+            for cell in (printed_numbers(paper, place, **row.cells) if row.cells else [])
         }
         for row in rows
     }
     headings = list(dict.fromkeys(heading for found in cells.values() for heading in found))
-    first = rows[0].arm
+    first = rows[0].setting
     printed_difference = [f"printed difference to {first}"] if headings else []
     header = [
         "system",
@@ -57,16 +59,16 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     body, theirs = (
         [],
         {
-            arm: [found[h].as_printed if h in found else "-" for h in headings]
-            for arm, found in cells.items()
+            setting: [found[h].as_printed if h in found else "-" for h in headings]
+            for setting, found in cells.items()
         },
     )
     beside = headings if len(headings) <= MOST_BESIDE else []
     for row in rows:
-        # ours first: a wide table runs off the page at its end
-        line = [str(row.arm), *_ours(evidence, row.arm, first)]
-        line += [_printed_range(cells[row.arm], cells[first])] if headings else []
-        body.append(line + theirs[row.arm][: len(beside)])
+        # Our columns come first: the end of a wide table is off the page.
+        line = [str(row.setting), *_ours(evidence, row.setting, first)]
+        line += [_printed_range(cells[row.setting], cells[first])] if headings else []
+        body.append(line + theirs[row.setting][: len(beside)])
     parts = [
         explained(table([*header, *(f"printed: {heading}" for heading in beside)], body)),
         _stopped_early(evidence, rows),
@@ -75,15 +77,15 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
         parts.append(
             table(
                 ["printed", *headings],
-                [[str(arm), *theirs[arm]] for arm, found in cells.items() if found],
+                [[str(setting), *theirs[setting]] for setting, found in cells.items() if found],
             )
         )
-    parts += [] if printed(paper, place) else [_remarks_of(paper, place)]
+    parts += [] if printed_numbers(paper, place) else [_remarks_of(paper, place)]
     return "\n\n".join(part for part in parts if part)
 
 
-def choice_table(evidence: Evidence, choices: dict[Arm, Arm], base: Arm) -> str:
-    """Return a table of arms that were scored, each with its difference to the arm that it is another reading of, and to a baseline."""
+def choice_table(evidence: Evidence, choices: dict[Setting, Setting], base: Setting) -> str:
+    """Return a table of alternative readings, compared with our reading and a baseline."""
     body = []
     for other in evidence.scored(list(choices)):
         bleu, difference, seeds, parameters = _ours(evidence, other, choices[other])
@@ -111,7 +113,7 @@ def choice_table(evidence: Evidence, choices: dict[Arm, Arm], base: Arm) -> str:
 
 
 def printed_table(cells: Sequence[Printed]) -> str:
-    """Return printed numbers one below the other, for those that have no row of ours beside them."""
+    """Return printed numbers without a row of ours, one below the other."""
     rows = [[c.row, c.column, c.metric, c.dataset, _in_words(c)] for c in cells]
     return table(["printed", "what", "unit", "corpus", "number"], rows)
 
@@ -124,14 +126,17 @@ def _in_words(cell: Printed) -> str:
 
 
 def _as_on_the_page(number: float, text: str) -> str:
-    """Return a number with the digits that it has in a text, 30.0 and not 30; what the text does not hold as it is, 9.2K, without a cut."""
+    """Return a number with the digits that it has in a text (30.0, not 30).
+
+    A number that the text abbreviates (9.2K) is written in full.
+    """
     printed = re.findall(r"\d[\d,]*\d(?:\.\d+)?|\d(?:\.\d+)?", text)
     sizes = {float(digits.replace(",", "")): digits for digits in reversed(printed)}
     return "-" * (number < 0) + sizes.get(abs(number), f"{abs(number):,.10g}")
 
 
 def printed_grid(cells: Sequence[Printed], heading: str) -> str:
-    """Return printed numbers as a table, a line for each of the paper's rows, a column for what else tells its numbers apart."""
+    """Return printed numbers as a table: the paper's rows by its datasets and columns."""
     varied = [
         name for name in ("dataset", "column") if len({getattr(cell, name) for cell in cells}) > 1
     ]
@@ -142,12 +147,13 @@ def printed_grid(cells: Sequence[Printed], heading: str) -> str:
     }
     if len(found) < len(cells):
         raise ValueError(
-            f"{len(cells)} printed numbers have {len(found)} places in a grid: their rows need other names"
+            f"{len(cells)} printed numbers have {len(found)} places in a grid: their rows need "
+            "other names"
         )
     columns = list(dict.fromkeys(column for _, column in found))
     names = list(dict.fromkeys(row for row, _ in found))
     numbers = {name: int(number[0]) for name in names if (number := re.match(r"\d+", name))}
-    # of several corpora, whose rows would else stand one corpus after another
+    # Rows of several corpora would otherwise follow corpus by corpus.
     if len(numbers) == len(names):
         names.sort(key=numbers.__getitem__, reverse=numbers[names[0]] == max(numbers.values()))
     return table(
@@ -157,77 +163,87 @@ def printed_grid(cells: Sequence[Printed], heading: str) -> str:
 
 
 def _remarks_of(paper: str, place: str) -> str:
-    found = remarks(paper, place)
+    found = printed_remarks(paper, place)
     return printed_table(found) if found else f"Printed numbers of {place}: {NOT_PRINTED}."
 
 
 def length_table(
-    evidence: Evidence, arms: Sequence[Arm], column: str, edges: Sequence[float], what: str
+    evidence: Evidence, settings: Sequence[Setting], column: str, edges: Sequence[float], what: str
 ) -> str:
-    """Return a table of the difference of each arm to the first, by bins of the test set."""
-    first, others = arms[0], evidence.scored(arms[1:])
-    columns = [evidence.gap_by([(1, arm), (-1, first)], column, edges) for arm in others]
+    """Return a table of the difference of each setting to the first, by bins of the test set."""
+    first, others = settings[0], evidence.scored(settings[1:])
+    columns = [evidence.gap_by([(1, setting), (-1, first)], column, edges) for setting in others]
     body = [
         [name, str(count), *(column[place][2].cell() for column in columns)]
         for place, (name, count, _) in enumerate(columns[0])
     ]
-    return explained(table([what, "sentences", *(f"{arm} - {first}" for arm in others)], body))
+    return explained(
+        table([what, "sentences", *(f"{setting} - {first}" for setting in others)], body)
+    )
 
 
-def mask_table(evidence: Evidence, arms: Sequence[Arm], heads: Sequence[str]) -> str:
-    """Return a table of the change in BLEU when one head is masked in all encoder layers, a column an arm that was measured so."""
-    arms = evidence.having("masks", arms)
-    estimates = {head: [evidence.masked(arm, head) for arm in arms] for head in heads}
+def mask_table(evidence: Evidence, settings: Sequence[Setting], heads: Sequence[str]) -> str:
+    """Return the change in BLEU from masking each head in all encoder layers, by setting."""
+    settings = evidence.having("masks", settings)
+    estimates = {head: [evidence.masked(setting, head) for setting in settings] for head in heads}
     body = [[head, *(found.cell(sign=-1) for found in row)] for head, row in estimates.items()]
     body.append(["measured for", *(found.seeds_said() for found in estimates[heads[0]])])
-    return explained(table(["head masked: change in BLEU", *(str(arm) for arm in arms)], body))
+    return explained(
+        table(["head masked: change in BLEU", *(str(setting) for setting in settings)], body)
+    )
 
 
 def masked_length_table(
     evidence: Evidence,
-    arm: Arm,
+    setting: Setting,
     head: str,
-    minus: Arm,
+    minus: Setting,
     column: str,
     edges: Sequence[float],
     what: str,
 ) -> str:
-    """Return a table by bins of the test set: the change in BLEU when a head of an arm is masked, and the arm, whole, minus another."""
+    """Return the change from masking a head and the difference to a setting, by bins."""
     body = [
         [
             name,
             str(len(inside)),
-            evidence.masked(arm, head, inside).cell(sign=-1),
-            evidence.contrast([(1.0, arm), (-1.0, minus)], inside).cell(),
+            evidence.masked(setting, head, inside).cell(sign=-1),
+            evidence.contrast([(1.0, setting), (-1.0, minus)], inside).cell(),
         ]
-        for name, _, inside in evidence.bins(arm, column, edges)
+        for name, _, inside in evidence.bins(setting, column, edges)
     ]
     return explained(
-        table([what, "sentences", f"change with head {head} masked", f"{arm} - {minus}"], body)
+        table([what, "sentences", f"change with head {head} masked", f"{setting} - {minus}"], body)
     )
 
 
-def off_diagonal_table(evidence: Evidence, arms: Sequence[Arm], site: str) -> str:
-    """Return BLEU of each arm by the share of tokens for which the attention of the first is strongest two or more positions away."""
-    first = arms[0]
-    # which sentence has which share: of another version, they would be others'
+def off_diagonal_table(evidence: Evidence, settings: Sequence[Setting], site: str) -> str:
+    """Return the BLEU of each setting by the share of off-diagonal tokens in the first.
+
+    A token is off the diagonal if its attention is strongest two or more positions away.
+    """
+    first = settings[0]
+    # Another version of the corpus would assign the shares to other sentences.
     evidence.check_measured("off_diagonal", first)
     shares = evidence.one("off_diagonal", first, split=evidence.split)["shares"][site]
-    edges, arms = equal_parts(shares, 5), evidence.scored(arms)
+    edges, settings = equal_parts(shares, 5), evidence.scored(settings)
     body = []
     for low, high in pairwise(edges):
         inside = [i for i, share in enumerate(shares) if low <= share < high]
-        scores = [f"{evidence.contrast([(1.0, arm)], inside).value:.2f}" for arm in arms]
+        scores = [
+            f"{evidence.contrast([(1.0, setting)], inside).value:.2f}" for setting in settings
+        ]
         body.append([f"{100 * low:.0f} to {100 * min(high, 1):.0f} %", str(len(inside)), *scores])
     sorted_by = f"Sentences are sorted by the weights of {first}, seed 1"
-    if not evidence.are_of_one_training(("off_diagonal", "scores"), first, 1, split=evidence.split):
+    if not evidence.share_training(("off_diagonal", "scores"), first, 1, split=evidence.split):
         sorted_by += ", in another training than the one that is scored"
-    return f"{table([f'tokens off the diagonal, {site}', 'sentences', *(str(arm) for arm in arms)], body)}\n\n{sorted_by}."
+    header = [f"tokens off the diagonal, {site}", "sentences", *map(str, settings)]
+    return f"{table(header, body)}\n\n{sorted_by}."
 
 
-def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
+def corpus_table(evidence: Evidence, paper: str, place: str, setting: Setting) -> str:
     """Return the sizes and lengths of the paper's corpora and of ours."""
-    cells = printed(paper, place)
+    cells = printed_numbers(paper, place)
     columns = list(dict.fromkeys(cell.column for cell in cells))
     body = [
         [
@@ -239,9 +255,9 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
         ]
         for row in dict.fromkeys(cell.row for cell in cells)
     ]
-    data = arm.config(evidence.scale).data
+    data = setting.config(evidence.scale).data
     try:
-        found = statistics_of(data.corpus, data.source, data.target)
+        found = corpus_statistics(data.corpus, data.source, data.target)
         ours = [
             f"{found.train_pairs:,}",
             f"{found.test_pairs:,}",
@@ -257,17 +273,17 @@ def corpus_table(evidence: Evidence, paper: str, place: str, arm: Arm) -> str:
 
 
 def explained(text: str) -> str:
-    """Return a table with a line below it where it marks intervals that do not know of seeds."""
+    """Add a line below a table if it marks intervals without seed-to-seed variation."""
     return f"{text}\n\n{SENTENCES_ALONE_EXPLAINED}" if SENTENCES_ALONE in text else text
 
 
 def status_line(error: NotMeasured) -> str:
-    """Return what stands where a table cannot be drawn yet."""
+    """Return the placeholder line for a table without data."""
     return f"Not run: {error.where}, {error.what}."
 
 
-def what_there_is(*parts: Callable[[], str]) -> str:
-    """Return the parts of an experiment one below the other; one whose records are missing says so, and does not hide the others."""
+def render_available(*parts: Callable[[], str]) -> str:
+    """Join the parts of an experiment; one without records becomes a placeholder line."""
     texts = []
     for part in parts:
         try:
@@ -277,31 +293,35 @@ def what_there_is(*parts: Callable[[], str]) -> str:
     return "\n\n".join(texts)
 
 
-def _ours(evidence: Evidence, arm: Arm, first: Arm) -> list[str]:
-    """Return BLEU, difference to the first arm, seeds and parameters; `not run` where there are no scores."""
+def _ours(evidence: Evidence, setting: Setting, first: Setting) -> list[str]:
+    """Return BLEU, difference to the first setting, seeds, parameters; or `not run`."""
     try:
-        records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
+        records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
     except NotMeasured:
         return ["not run", "", "0", ""]
-    except MachineError:  # of how many pairs a part of a corpus is, the corpus tells
+    # The size of a part of a corpus follows from the corpus.
+    except MachineError:
         return ["needs its corpus", "", "", ""]
     values = [score_of(record, "BLEU")["value"] for record in records]
     deviation = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
     parameters = f"{records[0]['training']['parameters']:,}"
     return [
         f"{np.mean(values):.2f}{deviation}",
-        "" if arm == first else _difference(evidence, arm, first),
+        "" if setting == first else _difference(evidence, setting, first),
         str(len(values)),
         parameters,
     ]
 
 
 def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
-    """Say of which systems some run ended before its schedule did, and so before its learning rate had come down; nothing if none."""
+    """Name the systems with a run that ended before its schedule; empty if none.
+
+    Their learning rate had not come down.
+    """
     found = []
-    for arm in (row.arm for row in rows):
+    for setting in (row.setting for row in rows):
         try:
-            records = [evidence.scores(arm, seed) for seed in evidence.seeds(arm)]
+            records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
         except (NotMeasured, MachineError):
             continue
         ends = {
@@ -309,7 +329,7 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
             for record in records
         }
         found += [
-            f"{arm} after {update:,} of {planned:,} updates"
+            f"{setting} after {update:,} of {planned:,} updates"
             for update, planned in sorted(ends)
             if update < planned
         ]
@@ -318,23 +338,26 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
     )
 
 
-def _difference(evidence: Evidence, arm: Arm, first: Arm) -> str:
-    """Return by how much an arm is better than the first, with its interval."""
+def _difference(evidence: Evidence, setting: Setting, first: Setting) -> str:
+    """Return the difference of a setting to the first, with its interval."""
     try:
-        return evidence.contrast([(1.0, arm), (-1.0, first)]).cell()
+        return evidence.contrast([(1.0, setting), (-1.0, first)]).cell()
     except NotMeasured:
         return f"{first} not run"
 
 
 def _heading(cell: Printed, row: Row) -> str:
-    """Name a cell by what the row leaves open, with the metric where that alone is not unique."""
+    """Name a cell by its other coordinate, with the metric where that alone is not unique."""
     other = cell.row if "column" in row.cells else cell.column
     metric = "SacreBLEU" if cell.metric == "SacreBLEU" else ""
     return f"{other} {metric}".strip() + (" (read off a plot)" if cell.approx else "")
 
 
 def _printed_range(own: dict[str, Printed], first: dict[str, Printed]) -> str:
-    """Return the smallest and largest printed difference to the first row in BLEU: sacreBLEU, as ours, where it is printed."""
+    """Return the smallest and largest printed difference to the first row in BLEU.
+
+    SacreBLEU is preferred where it is printed, as ours.
+    """
     shared = [
         heading
         for heading in own

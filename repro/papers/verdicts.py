@@ -1,7 +1,7 @@
-"""Verdicts as they are kept: with the name of the test that they answer, which is not changed quietly once a result is known.
+"""Store and compare verdicts, each with the digest of the test that it answers.
 
-How a number is computed is code. Where that changes, `repro verify` finds that stored verdicts are
-not what the records give any more.
+A test must not change quietly once its result is known. The code that computes a number may change:
+`repro verify` then reports stored verdicts that the records no longer give.
 """
 
 import json
@@ -17,8 +17,8 @@ from repro.claims.verdict_fields import (
     VerdictFile,
     as_stored,
     as_verdict,
-    faults_of,
     first_difference,
+    verdict_faults,
 )
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import write_json
@@ -31,9 +31,10 @@ from repro.runs.locks import locked
 
 FORMAT = 2
 NO_DATA: Status = "not run"
-TEST = "test"  # the set that the tests of claims were written for
+TEST = "test"  # the set that claims were written for
 STATUSES_EXPLAINED = (
-    "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not reproduced* if some fail and none "
+    "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not "
+    "reproduced* if some fail and none "
     "holds, else *undecided*."
 )
 
@@ -55,19 +56,19 @@ def claims_of(name: str | None = None) -> list[Claim]:
 
 
 def of_scores(claims: Iterable[Claim]) -> list[Claim]:
-    """Return the claims that rest on scores alone, so that another test set can tell something of them."""
+    """Return the claims that depend on scores alone, so that other test sets can judge them."""
     return [claim for claim in claims if not claim.measures()]
 
 
 def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdict]:
-    """Return for each claim by name its test and its verdict, as they are stored."""
+    """Judge claims; return stored verdicts by claim."""
     return {
         claim.name: as_stored(claim.judge(evidence), claim.digest(evidence.scale))
         for claim in claims
     }
 
 
-def update(
+def update_verdicts(
     folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str] = ()
 ) -> list[Verdict]:
     """Compute verdicts, store them, and return them.
@@ -75,15 +76,13 @@ def update(
     Args:
         folder: of results.
         scale: its name.
-        claims: which.
-        evidence: of that scale. Verdicts on another test set than `TEST` are kept in a file of
-            their own.
-        discard: claims whose stored verdict is thrown away first: of `claims`, or of a claim that
-            no paper has any more.
+        claims: the claims to judge.
+        evidence: of that scale. Verdicts on another test set than `TEST` have a file of their own.
+        discard: claims whose stored verdict is dropped first: of `claims`, or of no paper any more.
 
     Raises:
-        InputError: a claim's test is another one than that of its stored verdict, or what that was
-            judged by is gone; no such folder, or no such claim to discard.
+        InputError: the test of a claim has changed since its verdict, or its records are gone; no
+            such folder, or no such claim to discard.
     """
     if not Path(folder).is_dir():
         raise InputError(
@@ -101,13 +100,13 @@ def _update(
         {claim.name for claim in claims_of()},
         evidence.split,
     )
-    # another paper's verdict would not be judged again
-    known = sorted(judged | (load(folder, scale, split).keys() - of_papers))
+    # Another paper's verdict would not be judged again.
+    known = sorted(judged | (load_verdicts(folder, scale, split).keys() - of_papers))
     for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
     stored = {
         name: verdict
-        for name, verdict in load(folder, scale, split).items()
+        for name, verdict in load_verdicts(folder, scale, split).items()
         if name not in set(discard)
     }
     for claim in claims:
@@ -117,20 +116,28 @@ def _update(
             and before["status"] != NO_DATA
             and before["test"] != claim.digest(scale)
         ):
-            what = f"its test was changed after its result at {scale} was known (was {before['test']}, is {claim.digest(scale)})"
+            what = (
+                f"its test was changed after its result at {scale} was known (was "
+                f"{before['test']}, is {claim.digest(scale)})"
+            )
             raise InputError(
                 claim.name,
                 what,
-                f"restore the test, or give the result up: repro claims --scale {scale} --discard {claim.name}",
+                f"restore the test, or give the result up: repro claims --scale {scale} --discard "
+                f"{claim.name}",
             )
     found = judge(claims, evidence)
     for name, verdict in found.items():
         if verdict["status"] == NO_DATA and stored.get(name, verdict)["status"] != NO_DATA:
-            what = f"was {stored[name]['status']} at {scale}, and now it is not run: {verdict['missing']}"
+            what = (
+                f"was {stored[name]['status']} at {scale}, and now it is not run: "
+                f"{verdict['missing']}"
+            )
             raise InputError(
                 name,
                 what,
-                f"restore its records, or give the result up: repro claims --scale {scale} --discard {name}",
+                f"restore its records, or give the result up: repro claims --scale {scale} "
+                f"--discard {name}",
             )
     head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
     same = {
@@ -145,11 +152,11 @@ def _update(
     return [as_verdict(verdict) for verdict in found.values()]
 
 
-def load(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
-    """Return the stored verdicts of a scale on a test set by claim; none where the file is missing.
+def load_verdicts(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
+    """Return the stored verdicts of a scale on a test set, by claim; empty without a file.
 
     Raises:
-        DamagedFileError: the file is not what was written.
+        DamagedFileError: the file is damaged.
     """
     path = _path(folder, scale, split)
     if not path.exists():
@@ -163,7 +170,7 @@ def load(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict
 def _read(path: Path) -> VerdictFile:
     try:
         values: VerdictFile = json.loads(read_plain(path))
-        if values["format"] == FORMAT and next(faults_of(values), None) is None:
+        if values["format"] == FORMAT and next(verdict_faults(values), None) is None:
             return values
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
@@ -179,15 +186,15 @@ def _no_verdicts(path: Path) -> DamagedFileError:
 
 
 def scales_with_verdicts(folder: Path) -> list[str]:
-    """Return the scales that verdicts are stored for."""
+    """Return the scales with stored verdicts."""
     return sorted(path.stem for path in _files(folder) if "." not in path.stem)
 
 
 def further_test_sets(folder: Path) -> list[tuple[str, str]]:
-    """Return the scales and test sets that verdicts are stored for besides those on `TEST`, single sets before sets taken as one.
+    """Return the (scale, test set) pairs with stored verdicts besides `TEST`, single sets first.
 
     Raises:
-        DamagedFileError: a file is not what was written.
+        DamagedFileError: a file is damaged.
     """
     found = [
         (values["scale"], values.get("split", TEST))
@@ -197,7 +204,7 @@ def further_test_sets(folder: Path) -> list[tuple[str, str]]:
 
 
 def verdict_places(folder: Path) -> tuple[list[tuple[str, str]], list[ReproError]]:
-    """Return the scales and test sets that verdicts are stored for, and an error for each file that is not what was written."""
+    """Return the (scale, test set) pairs with stored verdicts, and an error per damaged file."""
     places, errors = [], []
     for path in _files(folder):
         try:
@@ -212,7 +219,7 @@ def verdict_places(folder: Path) -> tuple[list[tuple[str, str]], list[ReproError
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of verdicts below a folder of results; nothing hidden, such as the copies that editors keep."""
+    """Return the files of verdicts below a folder of results; hidden ones are skipped."""
     try:
         names = sorted(os.listdir(Path(folder) / VERDICTS))
     except FileNotFoundError:
@@ -227,7 +234,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
-    """Return a table of verdicts, what was not reproduced first."""
+    """Return a table of verdicts, those not reproduced first."""
     by_name = {claim.name: claim for claim in claims}
     ordered = sorted(verdicts, key=lambda verdict: (STATUSES.index(verdict.status), verdict.claim))
     rows = [
@@ -244,19 +251,18 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
 
 
 def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the verdicts on claims at several scales as lines of text: all of them at a glance, then each with its evidence.
+    """Return the verdicts on claims at several scales as text: an overview, then the evidence.
 
     Args:
-        claims: which.
-        verdicts: scale -> what `judge` or `load` returned for it; claims that it lacks were not run
-            there.
+        claims: the claims to show.
+        verdicts: scale -> the result of `judge` or `load_verdicts`; missing claims were not run.
     """
     claims = list(claims)
     lines = [_columns("", verdicts)]
     lines += [
         _columns(
             claim.name,
-            (at(claim, of_scale).status for of_scale in verdicts.values()),
+            (verdict_on(claim, of_scale).status for of_scale in verdicts.values()),
             claim.statement,
         )
         for claim in claims
@@ -265,12 +271,12 @@ def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVe
 
 
 def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return for each claim what its verdict rests on, scale by scale; see `side_by_side`."""
+    """Return the evidence for each verdict, scale by scale; see `side_by_side`."""
     parts = []
     for claim in claims:
         lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
         for scale, of_scale in verdicts.items():
-            verdict = at(claim, of_scale)
+            verdict = verdict_on(claim, of_scale)
             lines += [
                 f"     {scale}: {verdict.status}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
@@ -279,8 +285,8 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
     return "\n\n".join(parts)
 
 
-def at(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
-    """Return the verdict on a claim among those of a scale, `not run` where there is none."""
+def verdict_on(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
+    """Return the verdict on a claim among those of a scale; `not run` without one."""
     return (
         as_verdict(verdicts[claim.name])
         if claim.name in verdicts
@@ -292,8 +298,8 @@ def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
     return " ".join([f"{first:<5}", *(f"{status:<15}" for status in statuses), last]).rstrip()
 
 
-def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Return how many verdicts there are of each status."""
+def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Count verdicts by status."""
     statuses = [verdict.status for verdict in verdicts]
     return {status: statuses.count(status) for status in STATUSES}
 

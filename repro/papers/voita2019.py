@@ -1,14 +1,13 @@
-"""Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention, ACL 2019: what heads do, and which can go.
+"""Voita et al. 2019: Analyzing Multi-Head Self-Attention, the roles of heads and their pruning.
 
-https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/`, `pruning.py` and
-`cutting.py`.
+https://arxiv.org/abs/1905.09418. The parts are `attention/gates.py`, `analysis/` and `pruning/`.
 """
 
 from functools import partial
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import POSITIVE, Check, Claim
-from repro.papers import Deviation, Experiment, Paper, what_all_share
+from repro.claims.settings import Setting
+from repro.papers import Deviation, Experiment, Paper, common_deviations
 from repro.papers import pruned as p
 from repro.papers import pruning_tables as t
 from repro.papers import specialised as s
@@ -20,7 +19,7 @@ from repro.presets import GATE_INIT, GATE_RATE
 NAME = "voita2019"
 HEADS = {"heads": (PRUNED,)}
 PRUNING = {"pruning": (PRUNED,)}
-FRENCH = Arm(PRUNED.system, (*PRUNED.overrides, "data.target=fr"))
+FRENCH = Setting(PRUNED.system, (*PRUNED.overrides, "data.target=fr"))
 
 EXPERIMENTS = (
     Experiment(
@@ -126,7 +125,8 @@ CLAIMS = (
         "-0.15 at 10 of 48",
         (
             Check(
-                "BLEU after pruning to at most a quarter of the encoder's heads, minus all heads trained on as long",
+                "BLEU after pruning to at most a quarter of the encoder's heads, minus all heads "
+                "trained on as long",
                 partial(p.change_at, share=0.25),
                 (PRUNED,),
                 ("pruning",),
@@ -154,7 +154,8 @@ CLAIMS = (
         "+0.01 to +0.5",
         (
             Check(
-                "BLEU of the model pruned to nearest a quarter of all heads minus its shape from scratch",
+                "BLEU of the model pruned to nearest a quarter of all heads minus its shape from "
+                "scratch",
                 p.pruned_minus_scratch,
                 (PRUNED,),
                 ("pruning",),
@@ -210,7 +211,8 @@ CLAIMS = (
         "an observation",
         (
             Check(
-                "share of gates that are open or shut with a probability above 0.9, in models with a head left",
+                "share of gates that are open or shut with a probability above 0.9, in models with "
+                "a head left",
                 p.binary_share,
                 (PRUNED,),
                 ("pruning",),
@@ -259,7 +261,8 @@ CLAIMS = (
         "shown in Figure 8",
         (
             Check(
-                "at three tenths of the encoder's heads: share of positional heads kept minus share of the others",
+                "at three tenths of the encoder's heads: share of positional heads kept minus "
+                "share of the others",
                 p.survival_difference,
                 (PRUNED,),
                 ("pruning", "heads"),
@@ -273,7 +276,8 @@ CLAIMS = (
         "83 % and more than 50 %",
         (
             Check(
-                "share of rare words of the most relevant first-layer head minus 40 % or the next head's, points",
+                "share of rare words of the most relevant first-layer head minus 40 % or the next "
+                "head's, points",
                 s.rare_head,
                 (PRUNED,),
                 ("heads",),
@@ -300,7 +304,8 @@ CLAIMS = (
 
 PAPER = Paper(
     NAME,
-    "Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can "
+    "Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention: Specialized "
+    "Heads Do the Heavy Lifting, the Rest Can "
     "Be Pruned, ACL 2019",
     "https://arxiv.org/abs/1905.09418",
     EXPERIMENTS,
@@ -319,7 +324,8 @@ PAPER = Paper(
         Deviation(
             "length of pruning, learning rate of gates",
             "stopped by hand in the code; that of all parameters",
-            f"half of the updates that the base took; {GATE_RATE:g} times that of the other parameters",
+            f"half of the updates that the base took; {GATE_RATE:g} times that of the other "
+            "parameters",
         ),
         Deviation("penalty", "sum over heads; the code takes the mean over modules", "the sum"),
         Deviation("heads", "8 in each of 6 layers", "8 in each of the scale's layers"),
@@ -341,11 +347,13 @@ PAPER = Paper(
         Deviation(
             "what claims V-01 and V-02 compare with",
             "the converged model that pruning starts from",
-            "that model trained on as long as the pruned ones, without gates: ours need not have converged",
+            "that model trained on as long as the pruned ones, without gates: ours need not have "
+            "converged",
         ),
         Deviation(
             "very few heads (claim V-02)",
-            "4 of 48 on OpenSubtitles, -0.25; on WMT, read off Figure 7, -0.5 at 5 of 48, which is more than a tenth, and -1.1 at 3",
+            "4 of 48 on OpenSubtitles, -0.25; on WMT, read off Figure 7, -0.5 at 5 of 48, which is "
+            "more than a tenth, and -1.1 at 3",
             "at most a tenth, with a loss of up to 1",
         ),
         Deviation(
@@ -376,11 +384,14 @@ PAPER = Paper(
         Deviation(
             "best head of a relation (claim V-11)",
             "the best of all heads",
-            "likewise, of the sentences that it is measured on; its interval does not count the search, which favours the claim",
+            "likewise, of the sentences that it is measured on; its interval does not count the "
+            "search, which favours the claim",
         ),
-        *what_all_share(
-            "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings not tied",
-            "a warm-up of 16,000 updates, then the inverse square root; the code also drops attention weights and what feed-forward "
+        *common_deviations(
+            "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings "
+            "not tied",
+            "a warm-up of 16,000 updates, then the inverse square root; the code also drops "
+            "attention weights and what feed-forward "
             "layers hold, at 0.1, and has a beta2 of 0.998",
             "not said; 4 and the length to the 0.6 in the code",
             "not said",
@@ -388,7 +399,8 @@ PAPER = Paper(
         Deviation(
             "data",
             "WMT from English to Russian, German and French, and OpenSubtitles to Russian",
-            "the corpus of the scale; a second target language for Figure 4 alone, where a corpus has one, so not for Figure 2",
+            "the corpus of the scale; a second target language for Figure 4 alone, where a corpus "
+            "has one, so not for Figure 2",
         ),
         Deviation(
             "parses", "CoreNLP", "gold trees of the generated corpus; a spaCy model for English"

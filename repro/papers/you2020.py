@@ -1,11 +1,11 @@
-"""You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020.
+"""You, Sun, Iyyer 2020: Hard-Coded Gaussian Attention for Neural Machine Translation.
 
 https://arxiv.org/abs/2005.00742. The variant is `attention/gaussian.py`.
 
 Scores on IWSLT16 are of its dev set (their footnote), which is tst2013 in their code and `test` of
-the scale `iwslt16`. Some differ from table to table: sh-x has 28.2 and 30.4 in Table 2, but 28.1
-(IWSLT16 En-De) and 30.3 (WMT16 En-Ro) in Tables 7 and 3; hc-sa has 32.9 on WMT16 En-Ro, but 32.4 in
-Table 5. Each stands here where it is printed.
+the scale `iwslt16`. Some printed numbers differ from table to table, and each is kept where it is
+printed. sh-x has 28.2 and 30.4 in Table 2, but 28.1 (IWSLT16 En-De) and 30.3 (WMT16 En-Ro) in
+Tables 7 and 3. hc-sa has 32.9 on WMT16 En-Ro, but 32.4 in Table 5.
 """
 
 import math
@@ -13,15 +13,15 @@ from functools import partial
 
 import torch
 
-from repro.claims.arms import Arm
 from repro.claims.bins import equal_parts, slope_weights
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.attention.patterns import gaussian_density
 from repro.core.config import SELF_SITES
 from repro.markdown import table
 from repro.measures.speed import BATCH, ROUNDS, STEPS
-from repro.papers import Deviation, Experiment, Paper, what_all_share
+from repro.papers import Deviation, Experiment, Paper, common_deviations
 from repro.papers.figures import (
     PATTERNS_EXPLAINED,
     accuracy_figure,
@@ -39,8 +39,8 @@ from repro.papers.tables import (
     corpus_table,
     length_table,
     off_diagonal_table,
+    render_available,
     score_table,
-    what_there_is,
 )
 from repro.presets import SCALES
 from repro.records.head_tables import sentences_measured
@@ -48,47 +48,55 @@ from repro.records.sentences import REFERENCE_WORDS
 from repro.statistics.intervals import Estimate, Undefined
 
 NAME = "you2020"
-BASE, HC_SA, HC_ALL, SH_X = Arm("base"), Arm("hc-sa"), Arm("hc-all"), Arm("sh-x")
-NO_SELF, SH_X_NO_SELF = Arm("base/-sa"), Arm("sh-x/-sa")
-NO_FF, HC_NO_FF = Arm("base/-ff"), Arm("hc-sa/-ff")
-WINDOW, INDEX = Arm("hc-sa-window"), Arm("hc-sa-index")
+BASE, HC_SA, HC_ALL, SH_X = Setting("base"), Setting("hc-sa"), Setting("hc-all"), Setting("sh-x")
+NO_SELF, SH_X_NO_SELF = Setting("base/-sa"), Setting("sh-x/-sa")
+NO_FF, HC_NO_FF = Setting("base/-ff"), Setting("hc-sa/-ff")
+WINDOW, INDEX = Setting("hc-sa-window"), Setting("hc-sa-index")
 KERNELS = {HC_SA: "original (full Gaussian)", WINDOW: "conv window 3", INDEX: "indexing"}
 OFFSETS = {
-    Arm("hc-sa-ll-ll"): "enc (l,l) dec (l,l)",
-    Arm("hc-sa-ll-cc"): "enc (l,l) dec (c,c)",
-    Arm("hc-sa-ll-lc"): "enc (l,l) dec (l,c)",
+    Setting("hc-sa-ll-ll"): "enc (l,l) dec (l,l)",
+    Setting("hc-sa-ll-cc"): "enc (l,l) dec (c,c)",
+    Setting("hc-sa-ll-lc"): "enc (l,l) dec (l,c)",
     HC_SA: "enc (l,r) dec (l,c)",
 }
-SPREAD = Arm("sh-x", ("model.cross=dot-product(heads=1)",), label="one cross head in every layer")
-STACKED = Arm(
+SPREAD = Setting(
+    "sh-x", ("model.cross=dot-product(heads=1)",), label="one cross head in every layer"
+)
+STACKED = Setting(
     "sh-x",
     ("model.cross=none; last: dot-product(heads={layers}{narrow})",),
     label="as many cross heads, all in the last layer",
 )
-CONTROLS = (Arm("hc-all-code"), Arm("hc-sa-renormalized"), Arm("uniform-encoder"))
+CONTROLS = (Setting("hc-all-code"), Setting("hc-sa-renormalized"), Setting("uniform-encoder"))
 LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
 INTO_GERMAN = ("smoke", "multi30k", "iwslt16")
 WITH_MIDDLE = tuple(name for name, scale in SCALES.items() if scale.model.encoder_layers > 2)
-NO_MIDDLE = "there is no layer between the lowest and the highest, which would keep its neighbours on both sides"
+NO_MIDDLE = (
+    "there is no layer between the lowest and the highest, which would keep its neighbours on both "
+    "sides"
+)
 NOT_INTO_GERMAN = "contrastive pairs of every type are translations into cased German text"
-# a head that points anywhere is more than four tokens off there
+# At the other scales, even a head that points at random averages few tokens of distance.
 LONG_ENOUGH = ("smoke", "multi30k", "multi30k-lc", "iwslt16")
-TOO_SHORT = "its sentences are so short that a head of the encoder or the decoder that points anywhere is near the bound, or within it"
+TOO_SHORT = (
+    "its sentences are so short that a head of the encoder or the decoder that points anywhere is "
+    "near the bound, or within it"
+)
 MAIN = (BASE, HC_SA, HC_ALL, SH_X)
-MAIN_BACK = tuple(Arm(arm.system, reverse=True) for arm in MAIN)
+MAIN_BACK = tuple(Setting(setting.system, reverse=True) for setting in MAIN)
 
 
-def _columns(arms: tuple[Arm, ...]) -> list[Row]:
-    return [Row(arm, {"column": arm.system}) for arm in arms]
+def _columns(settings: tuple[Setting, ...]) -> list[Row]:
+    return [Row(setting, {"column": setting.system}) for setting in settings]
 
 
-def _rows(arms: tuple[Arm, ...]) -> list[Row]:
-    return [Row(arm, {"row": arm.system}) for arm in arms]
+def _rows(settings: tuple[Setting, ...]) -> list[Row]:
+    return [Row(setting, {"row": setting.system}) for setting in settings]
 
 
 def _density_table() -> str:
-    """Return the weights that a head gives around its mean; a window of three keeps the middle three."""
+    """Return the weights around the mean of a head; a window of three has the middle three."""
     weights = gaussian_density(torch.arange(-2, 3, dtype=torch.float64), std=1.0).tolist()
     return table(
         ["tokens from the mean", "-2", "-1", "0", "1", "2"],
@@ -96,13 +104,16 @@ def _density_table() -> str:
     )
 
 
-def _growth(evidence: Evidence, of: Arm, against: Arm) -> Estimate:
-    """Return how much more BLEU `of` loses to another a word of the reference, over fifths of the sentences, equal lengths together."""
+def _growth(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
+    """Return the slope of a loss in BLEU per reference word, over fifths of the sentences.
+
+    The loss is that of `of` against `against`; equal lengths stay together.
+    """
     edges = equal_parts(evidence.lengths(BASE, REFERENCE_WORDS), 5)
     return evidence.trend([(1, against), (-1, of)], REFERENCE_WORDS, edges, slope_weights)
 
 
-def _least_growth(evidence: Evidence, of: Arm, against: Arm) -> float:
+def _least_growth(evidence: Evidence, of: Setting, against: Setting) -> float:
     """Return the lower end of the interval of `_growth`."""
     growth = _growth(evidence, of, against)
     if not growth.counts_seeds:
@@ -111,14 +122,14 @@ def _least_growth(evidence: Evidence, of: Arm, against: Arm) -> float:
 
 
 def _off_diagonal_tables(evidence: Evidence) -> str:
-    """Return the four panels of Figures 6 and 8, or those that have been measured."""
+    """Return the measured panels of Figures 6 and 8."""
     measured = evidence.having("off_diagonal", (BASE, MAIN_BACK[0]))
     parts = []
-    for arms in (arms for arms in (MAIN, MAIN_BACK) if arms[0] in measured):
-        data = arms[0].config(evidence.scale).data
+    for settings in (settings for settings in (MAIN, MAIN_BACK) if settings[0] in measured):
+        data = settings[0].config(evidence.scale).data
         for site in SELF_SITES:
             parts.append(
-                f"{data.source} to {data.target}:\n\n{off_diagonal_table(evidence, arms, site)}"
+                f"{data.source} to {data.target}:\n\n{off_diagonal_table(evidence, settings, site)}"
             )
     return "\n\n".join(parts)
 
@@ -146,7 +157,8 @@ EXPERIMENTS = (
         "How far from the query the learned heads look",
         (BASE,),
         lambda e: (
-            "Mean distance of the largest weight, a bar a head; in cross attention from the target's place to the source's. "
+            "Mean distance of the largest weight, a bar a head; in cross attention from the "
+            "target's place to the source's. "
             f"{sentences_measured(e.one('heads', BASE))}"
         ),
         measures={"heads": (BASE,)},
@@ -160,10 +172,10 @@ EXPERIMENTS = (
         lambda e: "\n\n".join(
             [
                 score_table(
-                    e, NAME, "Table 2", _columns(MAIN) + [Row(arm, {}) for arm in CONTROLS]
+                    e, NAME, "Table 2", _columns(MAIN) + [Row(setting, {}) for setting in CONTROLS]
                 ),
                 "The other direction:",
-                score_table(e, NAME, "Table 2", [Row(arm, {}) for arm in MAIN_BACK]),
+                score_table(e, NAME, "Table 2", [Row(setting, {}) for setting in MAIN_BACK]),
             ]
         ),
         said=("text §3.1", "text §3.2"),
@@ -173,7 +185,7 @@ EXPERIMENTS = (
         "Tables 3 and 7",
         "Speed and memory",
         FAST,
-        lambda e: what_there_is(
+        lambda e: render_available(
             *(
                 lambda place=place: f"{place}:\n\n{score_table(e, NAME, place, _rows(FAST))}"
                 for place in ("Table 3", "Table 7")
@@ -191,7 +203,7 @@ EXPERIMENTS = (
         "Without feed-forward sublayers",
         (BASE, NO_FF, HC_SA, HC_NO_FF),
         lambda e: score_table(
-            e, NAME, "Figure 3", [Row(arm, {}) for arm in (BASE, NO_FF, HC_SA, HC_NO_FF)]
+            e, NAME, "Figure 3", [Row(setting, {}) for setting in (BASE, NO_FF, HC_SA, HC_NO_FF)]
         ),
     ),
     Experiment(
@@ -230,7 +242,8 @@ EXPERIMENTS = (
     Experiment(
         "figure6",
         "Figures 6 and 8",
-        "BLEU on sentences by how often learned self-attention is off the diagonal, both directions",
+        "BLEU on sentences by how often learned self-attention is off the diagonal, "
+        "both directions",
         (*MAIN, *MAIN_BACK),
         _off_diagonal_tables,
         measures={"off_diagonal": (BASE, MAIN_BACK[0])},
@@ -241,7 +254,10 @@ EXPERIMENTS = (
         "The full Gaussian, a window of three, copying one neighbour",
         tuple(KERNELS),
         lambda e: score_table(
-            e, NAME, "Table 5", [Row(arm, {"column": column}) for arm, column in KERNELS.items()]
+            e,
+            NAME,
+            "Table 5",
+            [Row(setting, {"column": column}) for setting, column in KERNELS.items()],
         ),
     ),
     Experiment(
@@ -250,7 +266,7 @@ EXPERIMENTS = (
         "More cross heads: spread over layers or stacked in the last",
         (SH_X, SPREAD, STACKED),
         lambda e: score_table(
-            e, NAME, "Figure 7", [Row(arm, {}) for arm in (SH_X, SPREAD, STACKED)]
+            e, NAME, "Figure 7", [Row(setting, {}) for setting in (SH_X, SPREAD, STACKED)]
         ),
     ),
     Experiment(
@@ -259,7 +275,7 @@ EXPERIMENTS = (
         "Which neighbours the lowest and highest layer look at",
         tuple(OFFSETS),
         lambda e: score_table(
-            e, NAME, "Table 6", [Row(arm, {"row": row}) for arm, row in OFFSETS.items()]
+            e, NAME, "Table 6", [Row(setting, {"row": row}) for setting, row in OFFSETS.items()]
         ),
         scales=WITH_MIDDLE,
         elsewhere=NO_MIDDLE,
@@ -295,7 +311,7 @@ CLAIMS = (
         "Y-05",
         "different offsets in a layer beat equal ones by 1 BLEU or more",
         "+2.9",
-        (Contrast(((1, HC_SA), (-1, Arm("hc-sa-ll-ll"))), at_least=1.0),),
+        (Contrast(((1, HC_SA), (-1, Setting("hc-sa-ll-ll"))), at_least=1.0),),
         scales=WITH_MIDDLE,
         elsewhere=NO_MIDDLE,
     ),
@@ -325,7 +341,8 @@ CLAIMS = (
     ),
     Claim(
         "Y-10",
-        "the loss of hc-all grows faster with length than that of hc-sa, which is not shown to grow",
+        "the loss of hc-all grows faster with length than that of hc-sa, "
+        "which is not shown to grow",
         "said in section 6.2, on Figure 4",
         (
             Check(
@@ -421,9 +438,11 @@ PAPER = Paper(
             "the corpus of the scale, in the scale's direction",
         ),
         Deviation("subword count, updates", "32,000; not said", "those of the scale"),
-        *what_all_share(
-            "5+5 layers, 4 heads, 288 wide for IWSLT; 6+6, 8 and 512 for WMT; biases and embeddings in their code as here",
-            "IWSLT: a rate of 3e-4 that falls in a line, in the code without warm-up and label smoothing; WMT: a warm-up of 4,000 updates, "
+        *common_deviations(
+            "5+5 layers, 4 heads, 288 wide for IWSLT; 6+6, 8 and 512 for WMT; biases and "
+            "embeddings in their code as here",
+            "IWSLT: a rate of 3e-4 that falls in a line, in the code without warm-up and label "
+            "smoothing; WMT: a warm-up of 4,000 updates, "
             "in the code with label smoothing",
             "not said; their code: 4, (5+len)/6 to the 0.6",
             "cased BLEU of SacreBLEU, tokeniser `intl`",
@@ -431,7 +450,8 @@ PAPER = Paper(
         Deviation(
             "contrastive pairs",
             "LingEval97",
-            "generated from our corpora, with the same kinds of error; some need other words or texts than these corpora have",
+            "generated from our corpora, with the same kinds of error; some need other words or "
+            "texts than these corpora have",
         ),
         Deviation(
             "off the diagonal (Figures 6 and 8)",
@@ -440,13 +460,16 @@ PAPER = Paper(
         ),
         Deviation(
             "depth (Figure 3)",
-            "several depths (how many, only the figure says), with and without feed-forward sublayers",
+            "several depths (how many, only the figure says), with and without feed-forward "
+            "sublayers",
             "the depth of the scale",
         ),
         Deviation(
             "speed (claim Y-12, Tables 3 and 7)",
-            "on one GPU, sentences as long as they are, 256 in a batch, mean of five runs; CPUs may gain more, says the paper",
-            f"on the CPU, greedy, {STEPS} steps for every sentence, {BATCH} in a batch, median of {ROUNDS} rounds",
+            "on one GPU, sentences as long as they are, 256 in a batch, mean of five runs; CPUs "
+            "may gain more, says the paper",
+            f"on the CPU, greedy, {STEPS} steps for every sentence, {BATCH} in a batch, median of "
+            f"{ROUNDS} rounds",
         ),
         Deviation(
             "nearby (claim Y-13)", "shown", "up to 3 tokens away, where chance points farther"
@@ -459,7 +482,8 @@ PAPER = Paper(
         Deviation(
             "memory (Tables 3 and 7)",
             "the largest batch that fits on a GPU, in tokens",
-            "bytes that an update keeps for each token, so that what does not grow with the batch is left out; peaks of whole processes: "
+            "bytes that an update keeps for each token, so that what does not grow with the batch "
+            "is left out; peaks of whole processes: "
             "`benchmarks/RESULTS.md`",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021.
+"""Zeng et al. 2021: Recurrent Attention for Neural Machine Translation.
 
 https://aclanthology.org/2021.emnlp-main.258. The variants are `attention/recurrent.py` and
 `attention/synthesizer.py`.
@@ -9,37 +9,50 @@ from functools import partial
 
 import numpy as np
 
-from repro.claims.arms import Arm
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
 from repro.core.config import SELF_SITES
 from repro.measures.speed import BATCH, STEPS
-from repro.papers import Deviation, Experiment, Paper, what_all_share
+from repro.papers import Deviation, Experiment, Paper, common_deviations
 from repro.papers.figures import (
     divergence_figures,
     entropy_figure,
     gap_figure,
     histogram_figure,
-    maps_of,
+    map_figures,
 )
-from repro.papers.heads import divergence_table, entropy_table, maps_text, numbers, over_models
-from repro.papers.printed import printed, remarks
+from repro.papers.heads import (
+    divergence_table,
+    entropy_table,
+    head_numbers,
+    maps_text,
+    mean_over_seeds,
+)
+from repro.papers.printed import printed_numbers, printed_remarks
 from repro.papers.speed import speed_ratio, speed_table
-from repro.papers.tables import Row, length_table, printed_table, score_table, what_there_is
+from repro.papers.tables import Row, length_table, printed_table, render_available, score_table
 from repro.records.head_tables import sentences_measured
 from repro.records.report import means_table, scores_table
 from repro.records.sentences import REFERENCE_WORDS, SOURCE_WORDS
 from repro.statistics.intervals import Estimate
 
 NAME = "zeng2021"
-BASE, HC_SA, SYN_R, SYN_ONES = Arm("base"), Arm("hc-sa"), Arm("syn-r"), Arm("syn-r-ones")
-RAN_E, RAN_D, RAN_ALL = Arm("ran-e"), Arm("ran-d"), Arm("ran-all")
-DROPOUT = Arm("base-attention-dropout")
-NO_PE, RAN_E_NO_PE, RAN_D_NO_PE = Arm("base/-pe"), Arm("ran-e/-pe"), Arm("ran-d/-pe")
-NO_DECODER_PE = Arm("base", ("model.decoder_positions=false",))
-FROZEN = Arm("ran-all-frozen")
-NO_NORM = Arm("ran-all", tuple(f"model.{site}=recurrent(layer_norm=False)" for site in SELF_SITES))
-NO_RESIDUAL = Arm(
+BASE, HC_SA, SYN_R, SYN_ONES = (
+    Setting("base"),
+    Setting("hc-sa"),
+    Setting("syn-r"),
+    Setting("syn-r-ones"),
+)
+RAN_E, RAN_D, RAN_ALL = Setting("ran-e"), Setting("ran-d"), Setting("ran-all")
+DROPOUT = Setting("base-attention-dropout")
+NO_PE, RAN_E_NO_PE, RAN_D_NO_PE = Setting("base/-pe"), Setting("ran-e/-pe"), Setting("ran-d/-pe")
+NO_DECODER_PE = Setting("base", ("model.decoder_positions=false",))
+FROZEN = Setting("ran-all-frozen")
+NO_NORM = Setting(
+    "ran-all", tuple(f"model.{site}=recurrent(layer_norm=False)" for site in SELF_SITES)
+)
+NO_RESIDUAL = Setting(
     "ran-all", tuple(f"model.{site}=recurrent(residual=False)" for site in SELF_SITES)
 )
 COLUMNS = {
@@ -50,8 +63,8 @@ COLUMNS = {
     RAN_D: "RAN-D",
     RAN_ALL: "RAN-ALL",
 }
-CONTROLS = (SYN_ONES, Arm("syn-r-low-rank"), DROPOUT)
-SMALL = (Arm("base", part=0.25), Arm("ran-d", part=0.25))
+CONTROLS = (SYN_ONES, Setting("syn-r-low-rank"), DROPOUT)
+SMALL = (Setting("base", part=0.25), Setting("ran-d", part=0.25))
 LENGTHS = [0, 10, 20, 30, 40, 50, 60, math.inf]  # seven bins of words
 LOOKED_AT = (BASE, SYN_R, RAN_ALL)
 TASKS = {
@@ -60,12 +73,12 @@ TASKS = {
 }
 
 
-def _task_arms(task: str) -> list[Arm]:
-    return [Arm(system, TASKS[task]) for system in ("base", "hc-sa", "syn-r", "ran-all")]
+def _task_settings(task: str) -> list[Setting]:
+    return [Setting(system, TASKS[task]) for system in ("base", "hc-sa", "syn-r", "ran-all")]
 
 
 def _long(system: str, variant: str) -> str:
-    """Return the command that trains a system on articles, with a table of positions that is long enough and ends in no refusal."""
+    """Return the command that trains a system on articles, with enough positions."""
     sites = " ".join(
         f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES
     )
@@ -73,30 +86,33 @@ def _long(system: str, variant: str) -> str:
 
 
 def _extra_parameters(evidence: Evidence) -> int:
-    """Return how many parameters RAN-ALL has more than base."""
-    counts = [evidence.scores(arm)["training"]["parameters"] for arm in (RAN_ALL, BASE)]
+    """Return the number of parameters of RAN-ALL minus that of base."""
+    counts = [evidence.scores(setting)["training"]["parameters"] for setting in (RAN_ALL, BASE)]
     return counts[0] - counts[1]
 
 
-def adjacent_divergence(evidence: Evidence, arm: Arm, seed: int = 1) -> float:
+def adjacent_divergence(evidence: Evidence, setting: Setting, seed: int = 1) -> float:
     """Return the mean Jensen-Shannon divergence of neighbouring decoder layers, in nats."""
     return float(
-        np.diagonal(numbers(evidence, arm, "decoder_self", "divergence", seed), offset=1).mean()
+        np.diagonal(
+            head_numbers(evidence, setting, "decoder_self", "divergence", seed), offset=1
+        ).mean()
     )
 
 
-def _divergence_difference(evidence: Evidence, arm: Arm, other: Arm) -> Estimate:
-    """Return the mean divergence of neighbouring decoder layers of an arm minus that of another."""
+# The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
+def _divergence_difference(evidence: Evidence, arm: Setting, other: Setting) -> Estimate:
+    """Return the divergence of neighbouring decoder layers of a setting minus another's."""
 
     def of_seed(seed: int) -> Estimate:
         first, second = (adjacent_divergence(evidence, one, seed) for one in (arm, other))
         return Estimate(first - second, over="means over pairs of layers")
 
-    return over_models(evidence, (arm, other), of_seed)
+    return mean_over_seeds(evidence, (arm, other), of_seed)
 
 
-def _more_alike_than(other: Arm, name: str) -> Check:
-    """Return the condition that neighbouring decoder layers of RAN-ALL attend more alike than those of another arm."""
+def _more_alike_than(other: Setting, name: str) -> Check:
+    """Check that neighbouring decoder layers of RAN-ALL attend more alike than another's."""
     what = f"divergence of neighbouring decoder layers, RAN-ALL minus {name}, nats"
     return Check(
         what,
@@ -111,7 +127,8 @@ EXPERIMENTS = (
     Experiment(
         "table1",
         "Table 1",
-        "RAN in encoder, decoder or both, beside the Transformer, hard-coded attention and the Random Synthesizer",
+        "RAN in encoder, decoder or both, beside the Transformer, hard-coded attention and the "
+        "Random Synthesizer",
         (*COLUMNS, *CONTROLS, *SMALL),
         lambda e: "\n\n".join(
             [
@@ -119,11 +136,11 @@ EXPERIMENTS = (
                     e,
                     NAME,
                     "Table 1",
-                    [Row(arm, {"column": column}) for arm, column in COLUMNS.items()]
-                    + [Row(arm, {}) for arm in CONTROLS],
+                    [Row(setting, {"column": column}) for setting, column in COLUMNS.items()]
+                    + [Row(setting, {}) for setting in CONTROLS],
                 ),
                 "A quarter of the data, where the paper has small pairs:",
-                score_table(e, NAME, "Table 1", [Row(arm, {}) for arm in SMALL]),
+                score_table(e, NAME, "Table 1", [Row(setting, {}) for setting in SMALL]),
             ]
         ),
         said=("text, settings", "text, main results"),
@@ -133,12 +150,16 @@ EXPERIMENTS = (
         "Figure 3",
         "Decoding speed",
         (BASE, RAN_ALL),
-        lambda e: what_there_is(
+        lambda e: render_available(
             lambda: speed_table(e, (BASE, RAN_ALL)),
             lambda: printed_table(
-                [cell for side in ("left", "right") for cell in printed(NAME, f"Figure 3 {side}")]
+                [
+                    cell
+                    for side in ("left", "right")
+                    for cell in printed_numbers(NAME, f"Figure 3 {side}")
+                ]
             ),
-            lambda: printed_table(remarks(NAME, "Figure 3")),
+            lambda: printed_table(printed_remarks(NAME, "Figure 3")),
         ),
         measures={"speed": (BASE, RAN_ALL)},
     ),
@@ -169,15 +190,18 @@ EXPERIMENTS = (
         (RAN_ALL,),
         lambda e: maps_text(e, RAN_ALL),
         measures={"maps": (RAN_ALL,)},
-        figures=lambda e: maps_of(e, RAN_ALL, "encoder_self") | maps_of(e, RAN_ALL, "decoder_self"),
+        figures=lambda e: (
+            map_figures(e, RAN_ALL, "encoder_self") | map_figures(e, RAN_ALL, "decoder_self")
+        ),
     ),
     Experiment(
         "figure7",
         "Figure 7",
         "How alike layers are",
         LOOKED_AT,
-        lambda e: what_there_is(
-            lambda: divergence_table(e, LOOKED_AT), lambda: printed_table(remarks(NAME, "Figure 7"))
+        lambda e: render_available(
+            lambda: divergence_table(e, LOOKED_AT),
+            lambda: printed_table(printed_remarks(NAME, "Figure 7")),
         ),
         measures={"heads": LOOKED_AT},
         figures=lambda e: divergence_figures(e, LOOKED_AT),
@@ -192,8 +216,8 @@ EXPERIMENTS = (
             NAME,
             "Table 2",
             [
-                Row(arm, {})
-                for arm in (BASE, NO_PE, RAN_E, RAN_E_NO_PE, NO_DECODER_PE, RAN_D, RAN_D_NO_PE)
+                Row(setting, {})
+                for setting in (BASE, NO_PE, RAN_E, RAN_E_NO_PE, NO_DECODER_PE, RAN_D, RAN_D_NO_PE)
             ],
         ),
     ),
@@ -203,7 +227,10 @@ EXPERIMENTS = (
         "Parts of RAN taken away",
         (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL),
         lambda e: score_table(
-            e, NAME, "Table 3", [Row(arm, {}) for arm in (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL)]
+            e,
+            NAME,
+            "Table 3",
+            [Row(setting, {}) for setting in (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL)],
         ),
     ),
     Experiment(
@@ -229,12 +256,14 @@ EXPERIMENTS = (
         "table4",
         "Table 4",
         "Summarisation and dialogue",
-        tuple(arm for task in TASKS for arm in _task_arms(task)),
+        tuple(setting for task in TASKS for setting in _task_settings(task)),
         lambda e: "\n\n".join(f"{task.capitalize()}:\n\n{_task_tables(e, task)}" for task in TASKS),
         scales=("smoke",),
-        elsewhere="it has its own corpora: `repro run base hc-sa syn-r ran-all --scale personachat`; `repro run base hc-sa --scale cnndm` "
+        elsewhere="it has its own corpora: `repro run base hc-sa syn-r ran-all --scale "
+        "personachat`; `repro run base hc-sa --scale cnndm` "
         "and, as articles are longer than the usual tables of positions, "
-        f"{_long('syn-r', 'synthesizer')} and {_long('ran-all', 'recurrent')}; `repro report` puts runs side by side",
+        f"{_long('syn-r', 'synthesizer')} and {_long('ran-all', 'recurrent')}; `repro report` puts "
+        "runs side by side",
     ),
 )
 
@@ -242,7 +271,9 @@ EXPERIMENTS = (
 def _task_tables(evidence: Evidence, task: str) -> str:
     """Return the scores of all runs of a task, and their means over seeds."""
     records = [
-        evidence.scores(arm, seed) for arm in _task_arms(task) for seed in evidence.seeds(arm)
+        evidence.scores(setting, seed)
+        for setting in _task_settings(task)
+        for seed in evidence.seeds(setting)
     ]
     return "\n\n".join(part for part in (scores_table(records), means_table(records)) if part)
 
@@ -275,7 +306,8 @@ CLAIMS = (
     Claim(
         "Z-05",
         "the gain of RAN is larger with little data",
-        "+0.97 on Tr-En (210,000 pairs), -0.02 on De-En (4.5 million), +0.93 on En-Fi (2.6 million)",
+        "+0.97 on Tr-En (210,000 pairs), -0.02 on De-En (4.5 million), "
+        "+0.93 on En-Fi (2.6 million)",
         (
             Contrast(
                 ((1, SMALL[1]), (-1, SMALL[0]), (-1, RAN_D), (1, BASE)),
@@ -349,7 +381,8 @@ PAPER = Paper(
         Deviation(
             "attention dropout",
             "0.2 for RAN except on En-Fr; not said for the baseline",
-            "none for any system, so no gain of RAN here is that of dropout; what 0.2 does to the baseline is a control (claim Z-10)",
+            "none for any system, so no gain of RAN here is that of dropout; what 0.2 does to the "
+            "baseline is a control (claim Z-10)",
         ),
         Deviation(
             "speed (Figure 3, claim Z-08)",
@@ -358,18 +391,21 @@ PAPER = Paper(
         ),
         Deviation(
             "little data (claim Z-05)",
-            "small pairs gain much, +0.97 and +0.77 on Tr-En and En-Tr (210,000), but so does En-Fi (2.63 million), +0.93",
+            "small pairs gain much, +0.97 and +0.77 on Tr-En and En-Tr (210,000), but so does "
+            "En-Fi (2.63 million), +0.93",
             "a quarter of the scale's corpus, trained as all of it",
         ),
         Deviation(
             "divergence of layers (Figure 7, claim Z-09)",
             "of all pairs of layers; of which weights is not said",
-            "of neighbouring layers, of the mean over heads, by which layers of unrelated heads look alike, too: so Z-09 asks for less "
+            "of neighbouring layers, of the mean over heads, by which layers of unrelated heads "
+            "look alike, too: so Z-09 asks for less "
             "than in Syn-R as well",
         ),
         Deviation(
             "parts taken away (Table 3)",
-            "on En-De and En-Fr; from which RAN, and whether norm and residual go together, is not known: the table is not at hand",
+            "on En-De and En-Fr; from which RAN, and whether norm and residual go together, is not "
+            "known: the table is not at hand",
             "from RAN-ALL, norm and residual each by itself",
         ),
         Deviation("Syn-R", "random matrices in the text, all ones in the code", "both are rows"),
@@ -383,8 +419,9 @@ PAPER = Paper(
             "not said; the code skips the first two positions",
             "counted from 0",
         ),
-        *what_all_share(
-            "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings tied",
+        *common_deviations(
+            "6+6 layers, 8 heads, 512 wide; in the code with biases in attention, and embeddings "
+            "tied",
             "inverse square root in the code; the best checkpoint on dev",
             "4; 0.6, for Zh-En 1.0",
             "multi-bleu, cased, and SacreBLEU",
@@ -392,7 +429,8 @@ PAPER = Paper(
         Deviation(
             "parameters (claim Z-08)",
             "fewer with RAN, at a width of 512",
-            "more at widths of 128 and below, where its matrices over positions are larger than the queries and keys that they replace",
+            "more at widths of 128 and below, where its matrices over positions are larger than "
+            "the queries and keys that they replace",
         ),
         Deviation(
             "summarisation, dialogue",

@@ -1,11 +1,13 @@
-"""Figures from arrays, with plotly. Nothing here knows a model; any text is shown as typed, never read as markup.
+"""Draw figures from arrays, with plotly; nothing here knows a model.
 
-What cannot be drawn when nothing is given is refused with an `InputError` (`style.check_drawn`).
+Any text is shown as typed, never read as markup. A figure without anything to draw is refused with
+an `InputError` (`style.check_drawn`).
 
-- `maps`: attention maps, all heads of a site, patterns. `heads`: a number a head, distributions,
-  roles. `pruning`: what pruning leaves.
-- `diagrams`: what a model is built of. `scores`: lines over training, length and distance;
-  published beside reproduced.
+- `maps`: attention maps, all heads of a site, patterns.
+- `heads`: numbers by head, distributions, roles.
+- `pruning`: scores and heads after pruning.
+- `diagrams`: the parts of a model.
+- `scores`: lines over training, length and distance; published beside reproduced.
 - `export`: into notebooks and files.
 """
 

@@ -1,4 +1,4 @@
-"""What a figure shows, in words: for who cannot see the picture, and in search."""
+"""Describe a figure in words, for readers who cannot see it and for search."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ _DRAWN = {
 
 
 def describe(spec: dict[str, Any]) -> str:
-    """Return one paragraph: what kind of figure it is, its title, panels, axes with their range, and what the names are.
+    """Return one paragraph: kind of figure, title, panels, axes with their ranges, and names.
 
     Args:
         spec: `to_dict()` of a figure of this package.
 
     Raises:
-        LookupError, ValueError: the figure holds something else.
+        LookupError, ValueError: the figure holds something that this package does not draw.
     """
     layout, traces = spec["layout"], spec["data"]
     kinds = dict.fromkeys(
@@ -48,7 +48,8 @@ def describe(spec: dict[str, Any]) -> str:
         limits = (scale.get(f"{letter}{end}") for end in ("min", "max") for letter in ("c", "z"))
         low, high = (limit for limit in limits if limit is not None)
         parts.append(
-            f"Colour: {plain_text(scale['colorbar']['title']['text'])}, from {low:.4g} to {high:.4g}"
+            f"Colour: {plain_text(scale['colorbar']['title']['text'])}, from {low:.4g} to "
+            f"{high:.4g}"
         )
     return ". ".join(parts) + "."
 
@@ -65,7 +66,7 @@ def _names(texts: Iterable[str | None]) -> str:
 
 
 def _range(traces: Sequence[dict[str, Any]], which: str, axes: Sequence[dict[str, Any]]) -> str:
-    """Return from where to where the numbers of an axis go; nothing for an axis of labels."""
+    """Return the range of the numbers on an axis; empty for an axis of labels."""
     if any("ticktext" in axis for axis in axes):
         return ""
     found = np.concatenate([np.ravel(numbers_of(trace[which])).astype(float) for trace in traces])

@@ -1,4 +1,4 @@
-"""What a model is built of, drawn as a diagram: which heads stand in which sublayer, and where a layer takes its scores from."""
+"""Draw the parts of a model: the heads of each sublayer, and the source of a layer's scores."""
 
 from collections.abc import Mapping, Sequence
 from math import nan
@@ -13,35 +13,35 @@ from repro.plots.style import (
     INK,
     check_drawn,
     check_labels,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
 
-# how heads come by their weights: pale, for text stands on it
+# The kinds of weights. Colours are pale, since text is written on them.
 KINDS = {"learned": "#B3D4E8", "hard-coded": "#F5CFB5"}
-ON_PALE = "#333333"  # that text, whatever the page is like
-SOURCES = ("words", "nothing", "scores")  # what the scores of a layer are made from
+ON_PALE = "#333333"  # colour of that text, on light and dark pages
+SOURCES = ("words", "nothing", "scores")  # inputs of a layer's scores
 
 
 def attention_by_sublayer(
     systems: Mapping[str, Sequence[tuple[int, str] | None]], sublayers: Sequence[str]
 ) -> go.Figure:
-    """Draw what attends in each sublayer of each system, a column a system, the first sublayer on top.
+    """Draw the attention of each sublayer, a column per system, the first sublayer on top.
 
     Args:
-        systems: by name, the number of heads and their kind, of `KINDS`, for each sublayer; None
-            where the sublayer is missing.
+        systems: name -> (number of heads, their kind in `KINDS`) for each sublayer; None for a
+            missing sublayer.
         sublayers: their labels.
 
     Raises:
         InputError: labels that do not match a system, or nothing to draw.
     """
     check_drawn(systems)
-    figure = plain(height=90 + 45 * len(sublayers))
+    figure = empty_figure(height=90 + 45 * len(sublayers))
     boxes: dict[str, list[tuple[int, int, str]]] = {kind: [] for kind in KINDS}
     for column, (name, found) in enumerate(systems.items()):
         check_labels(f"'{name}'", sublayers, len(found), "sublayer")
@@ -80,25 +80,25 @@ def attention_by_sublayer(
 
 
 def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
-    """Draw what the scores of each layer are made from, a panel a system, the first layer at the bottom.
+    """Draw the inputs of each layer's scores, a panel per system, the first layer at the bottom.
 
     Args:
-        systems: the source by the title of the panel: one of `SOURCES`, "words" and "scores" being
-            those of the layer below.
+        systems: title of the panel -> one of `SOURCES`; "words" and "scores" are those of the layer
+            below.
         num_layers: of the stack.
 
     Raises:
-        InputError: a source that is none, or nothing to draw.
+        InputError: an unknown source, or nothing to draw.
     """
     check_drawn(systems)
-    figure = panels(list(systems), 3, cell_height=240, legend=True)
-    # row 0 is what goes into the stack; words stand in column 0, scores in column 1
+    figure = panel_figure(list(systems), 3, cell_height=240, legend=True)
+    # Row 0 is the input of the stack; words are in column 0, scores in column 1.
     layers = range(1, num_layers + 1)
     for panel, (title, source) in enumerate(systems.items()):
         if source not in SOURCES:
             raise InputError(
                 f"'{title}'",
-                f"'{source}' is no source of scores",
+                f"'{source}' is not a source of scores",
                 f"choose one of {', '.join(SOURCES)}",
             )
         made = (
@@ -126,8 +126,8 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
                 "showlegend": panel == 0,
                 "hovertemplate": f"{name}<extra></extra>",
             }
-            figure.add_scatter(x=rounded(x), y=rounded(y), **look, **place_of(panel, 3))
-        first = source == "scores"  # they need scores below the first layer
+            figure.add_scatter(x=rounded(x), y=rounded(y), **look, **panel_cell(panel, 3))
+        first = source == "scores"  # the first layer then needs scores below it
         columns = [0] * (num_layers + 1) + [1] * (num_layers + first)
         rows = [0, *layers, *range(1 - first, num_layers + 1)]
         points = {
@@ -135,11 +135,11 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
             "marker": {"size": 11, "color": INK},
             "hovertemplate": "%{x}, %{y}<extra></extra>",
         }
-        figure.add_scatter(x=columns, y=rows, **points, showlegend=False, **place_of(panel, 3))
-        figure.update_yaxes(showticklabels=panel % 3 == 0, **place_of(panel, 3))
+        figure.add_scatter(x=columns, y=rows, **points, showlegend=False, **panel_cell(panel, 3))
+        figure.update_yaxes(showticklabels=panel % 3 == 0, **panel_cell(panel, 3))
         if first:
             figure.add_annotation(
-                x=1.12, y=0, text="A₀", showarrow=False, xanchor="left", **place_of(panel, 3)
+                x=1.12, y=0, text="A₀", showarrow=False, xanchor="left", **panel_cell(panel, 3)
             )
     figure.update_xaxes(
         **ticks(["words", "scores"]), range=[-0.6, 1.6], showgrid=False, title_text="in each layer"

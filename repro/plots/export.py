@@ -1,4 +1,4 @@
-"""Figures into notebooks and files."""
+"""Show figures in notebooks and write them to files."""
 
 import base64
 import io
@@ -18,25 +18,25 @@ from repro.plots.description import describe
 from repro.plots.still import SHARPNESS, picture
 
 ENDINGS = ("html", "png", "svg", "pdf")
-# how a still of something else than our figures ends
-NOT_OURS = (AttributeError, LookupError, TypeError, ValueError)
-CONFIG = {"displaylogo": False}  # plotly's own is a link to another machine
+# A still of a figure that this package did not draw fails with one of these.
+UNSUPPORTED_FIGURE = (AttributeError, LookupError, TypeError, ValueError)
+CONFIG = {"displaylogo": False}  # the logo of plotly is a link to another machine
 
 
 class Still(ExternalRenderer):
-    """Shows a figure in a notebook as a picture with its description below.
+    """Show a figure in a notebook as a picture with its description below.
 
-    The picture is the same in JupyterLab, on exported pages and on GitHub. Plotly's own view is
-    none of that: it has another size and other fonts, and takes the place of the picture as soon as
-    the mouse touches it. GitHub drops pictures within HTML and colours within SVG, so the picture
-    is a PNG, and its description is an output of its own.
+    The picture is the same in JupyterLab, on exported pages and on GitHub. Plotly's own view has
+    another size and other fonts, and replaces the picture once the mouse touches it. GitHub drops
+    pictures within HTML and colours within SVG. So the picture is a PNG, and its description a
+    separate output.
     """
 
     def render(self, fig_dict: dict[str, Any]) -> None:
-        """Display the figure; one that holds what those of this package never do is left to plotly."""
+        """Display the figure; one that this package did not draw is left to plotly."""
         try:
             png, words = picture(fig_dict), describe(fig_dict)
-        except NOT_OURS:
+        except UNSUPPORTED_FIGURE:
             display(PlotlyRenderer(CONFIG).to_mimebundle(fig_dict), raw=True)
             return
         width = Image.open(io.BytesIO(png)).width // SHARPNESS
@@ -46,21 +46,24 @@ class Still(ExternalRenderer):
 
 
 def show_stills() -> None:
-    """Have figures shown by `Still`; plotly's own way would put all of its code into every saved notebook."""
+    """Show figures by `Still`: plotly's own way puts all of its code into every saved notebook."""
     plotly.io.renderers["repro"] = Still()
     plotly.io.renderers.default = "repro"
 
 
-# plotly's table of renderers takes two seconds to import, which only a notebook needs
+# Plotly's table of renderers takes two seconds to import; only notebooks need it.
 if get_ipython():
     show_stills()
 
 
 def save(figure: go.Figure, path: Path | str) -> None:
-    """Write a figure: `.html`, one page that needs no network, or a still picture, `.png`, `.svg` or `.pdf`. No browser is needed.
+    """Write a figure as one `.html` page or as a still picture (`.png`, `.svg`, `.pdf`).
+
+    The page needs no network, the picture no browser.
 
     Raises:
-        InputError: another ending, or a still of a figure to which something was added.
+        InputError: another ending, or a still of a figure with additions that this package cannot
+            draw.
         MachineError: the disk refuses.
     """
     path = Path(path)
@@ -75,7 +78,7 @@ def save(figure: go.Figure, path: Path | str) -> None:
             if ending == "html"
             else picture(figure, ending)
         )
-    except NOT_OURS as error:
+    except UNSUPPORTED_FIGURE as error:
         raise InputError(
             str(path),
             "the figure holds more than `repro.plots` draws, and stills are of that only",

@@ -1,7 +1,7 @@
-"""What the heads of a model do, drawn from the arrays of `analysis/`: a number a head, distributions, roles.
+"""Draw what the heads of a model do: numbers by head, distributions, roles.
 
-Arrays are `(num_layers, num_heads)` unless said, layers and heads counted from 0, NaN where a head
-is missing: it stays empty, never 0.
+Arrays come from `analysis/` and are `(num_layers, num_heads)` unless said otherwise. Layers and
+heads are counted from 0. A missing head is NaN and stays empty, never 0.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from repro.plots.style import (
     INK,
     SYMBOLS,
     check_drawn,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
@@ -29,17 +29,17 @@ from repro.plots.style import (
 ROLES = ("positional", "syntactic", "rare", "several", "unknown")
 ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
 NO_ROLE = "no head meets the criterion of any role"
-MAX_LABELLED = 16  # heads; in a larger cloud labels would hide heads
+MAX_LABELLED = 16  # heads; more labels would hide heads
 
 
 def head_values(
     sites: Mapping[str, np.ndarray], quantity: str, limits: tuple[float, float] | None = None
 ) -> go.Figure:
-    """Draw a number a head, layer by layer: confidence, relevance, distance, entropy, probability of a gate, change of BLEU.
+    """Draw a number of each head, layer by layer, such as confidence, relevance or entropy.
 
     Args:
         sites: the numbers, a panel each; all share one colour scale.
-        quantity: what they are, with their unit.
+        quantity: their name, with the unit.
         limits: the ends of the scale. Default: from 0 to the largest; around 0, in two colours, if
             any is negative.
     """
@@ -66,7 +66,11 @@ def head_values(
 
 
 def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
-    """Draw the Jensen-Shannon divergence between layers, `(num_layers, num_layers)` a panel, in nats. Zeng et al. 2021, Figure 7."""
+    """Draw the Jensen-Shannon divergence between layers, in nats (Zeng et al. 2021, Figure 7).
+
+    Args:
+        models: `(num_layers, num_layers)`, a panel each.
+    """
     check_drawn(models)
     largest = max(np.nanmax(values, initial=0) for values in models.values())
     matrices = [_numbered(name, values) for name, values in models.items()]
@@ -76,7 +80,7 @@ def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
 
 
 def offset_histograms(shares: np.ndarray) -> go.Figure:
-    """Draw to which offset each head points how often, a head a row: layer.head.
+    """Draw how often each head points to each offset, a row per head: layer.head.
 
     Args:
         shares: of queries, `(num_layers, num_heads, 2 * radius + 1)`, offsets from -radius to
@@ -99,13 +103,13 @@ def offset_histograms(shares: np.ndarray) -> go.Figure:
 
 
 def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
-    """Draw a number a head as bars, grouped by layer: mean distance, in You et al. 2020, Figure 2."""
-    figure = panels(list(sites), 3, cell_height=240, shared_yaxes=True)
+    """Draw a number of each head as bars, grouped by layer (You et al. 2020, Figure 2)."""
+    figure = panel_figure(list(sites), 3, cell_height=240, shared_yaxes=True)
     for panel, values in enumerate(sites.values()):
         values = rounded(values)
         num_layers, num_heads = values.shape
         layer, head = np.indices(values.shape)
-        width = 0.8 / max(1, num_heads)  # a site may be without heads
+        width = 0.8 / max(1, num_heads)  # some sites have no heads
         there = np.isfinite(values)
         bars = go.Bar(
             x=rounded((layer - 0.4 + head * width)[there]),
@@ -117,17 +121,17 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
             hovertext=[f"layer {i}, head {j}" for i, j in np.argwhere(there)],
             hovertemplate="%{hovertext}: %{y:,.4~f}<extra></extra>",
         )
-        figure.add_trace(bars, **place_of(panel, 3))
+        figure.add_trace(bars, **panel_cell(panel, 3))
         for missing in np.flatnonzero(~there.any(axis=1)):
             note = {"text": "none", "showarrow": False, "yanchor": "bottom"}
-            figure.add_annotation(x=int(missing), y=0, **note, **place_of(panel, 3))
+            figure.add_annotation(x=int(missing), y=0, **note, **panel_cell(panel, 3))
         labels = ticks([str(i) for i in range(num_layers)])
         figure.update_xaxes(
             **labels,
             range=[-0.6, num_layers - 0.4],
             title_text="layer",
             showgrid=False,
-            **place_of(panel, 3),
+            **panel_cell(panel, 3),
         )
     largest = max(np.nanmax(values, initial=0) for values in sites.values())
     return figure.update_yaxes(range=[0, 1.05 * largest or 1]).update_yaxes(
@@ -136,9 +140,12 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
 
 
 def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, nats") -> go.Figure:
-    """Draw the mean over heads by layer as a line, and every head as a dot. Zeng et al. 2021, Figure 4."""
+    """Draw the mean over heads by layer as a line, and every head as a dot.
+
+    Source: Zeng et al. 2021, Figure 4.
+    """
     check_drawn(models)
-    figure = plain()
+    figure = empty_figure()
     num_layers = max(len(values) for values in models.values())
     for place, (name, values) in enumerate(models.items()):
         values = np.asarray(values, dtype=float)
@@ -186,14 +193,16 @@ def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, 
 
 
 def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -> go.Figure:
-    """Draw how large the weights of chosen layers are, all heads together, on a logarithmic scale. Zeng et al. 2021, Figure 5.
+    """Draw histograms of the weights of chosen layers, all heads together, on a logarithmic scale.
+
+    Source: Zeng et al. 2021, Figure 5.
 
     Args:
-        models: how many weights are in each bin, `(num_layers, num_heads, num_bins)`; bins equally
-            wide from 0 to 1.
-        layers: which layers, a panel each.
+        models: counts of weights by bin, `(num_layers, num_heads, num_bins)`; bins are equally wide
+            from 0 to 1.
+        layers: the layers, a panel each.
     """
-    figure = panels(
+    figure = panel_figure(
         [f"layer {layer}" for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True
     )
     for panel, layer in enumerate(layers):
@@ -202,7 +211,7 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
                 continue  # a site without heads
             bins = np.asarray(counts)[layer].sum(axis=0)
             edges = np.linspace(0, 1, len(bins) + 1)
-            # the last edge closes the last step
+            # The last edge closes the last step.
             shares = np.append(bins, bins[-1]) / (bins.sum() or np.nan)
             steps = go.Scatter(
                 x=rounded(edges),
@@ -218,7 +227,7 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
                 showlegend=panel == 0,
                 hovertemplate="from %{x}: %{y:.3~%} of the weights",
             )
-            figure.add_trace(steps, **place_of(panel, 3))
+            figure.add_trace(steps, **panel_cell(panel, 3))
     figure.update_xaxes(title_text="weight", range=[0, 1])
     return figure.update_yaxes(type="log", exponentformat="power").update_yaxes(
         title_text="share of weights", col=1
@@ -230,16 +239,16 @@ def confidence_against_relevance(
     relevance: np.ndarray,
     roles: Sequence[Sequence[tuple[str, ...]]] | None = None,
 ) -> go.Figure:
-    """Draw every head of a site by its confidence and relevance, coloured by role. Voita et al. 2019, Figures 1 and 2.
+    """Draw every head of a site by its confidence and relevance, coloured by role.
 
-    In a small model every head is labelled layer.head, in a larger one the most relevant head of
-    each layer.
+    In a small model every head is labelled layer.head; in a larger one, the most relevant head of
+    each layer. Source: Voita et al. 2019, Figures 1 and 2.
 
     Args:
         confidence, relevance: as measured.
-        roles: from `analysis.heads.head_roles`; None = not looked at.
+        roles: from `analysis.heads.head_roles`; None = unknown.
     """
-    figure = plain(height=420)
+    figure = empty_figure(height=420)
     heads = [
         (int(i), int(j)) for i, j in np.argwhere(np.isfinite(confidence) & np.isfinite(relevance))
     ]
@@ -248,7 +257,7 @@ def confidence_against_relevance(
         if len(heads) > MAX_LABELLED
         else set(heads)
     )
-    beside = _beside(
+    beside = _label_positions(
         [(confidence[i, j], relevance[i, j]) for i, j in heads], [place in top for place in heads]
     )
     for role in ROLES:
@@ -268,10 +277,11 @@ def confidence_against_relevance(
             marker={"color": ROLE_COLORS[role], "symbol": SYMBOLS[ROLES.index(role)], "size": 9},
             name=role,
             showlegend=roles is not None,
-            hovertemplate="%{hovertext}<br>confidence %{x:.4~f}, relevance %{y:.4~f}<extra></extra>",
+            hovertemplate="%{hovertext}<br>confidence %{x:.4~f}, "
+            "relevance %{y:.4~f}<extra></extra>",
         )
     figure.update_layout(showlegend=roles is not None)  # a single role too is named
-    _say_if_no_role(figure)
+    _label_missing_roles(figure)
     largest = max((relevance[i, j] for i, j in heads), default=1)
     figure.update_xaxes(title_text="confidence: mean largest weight", range=[0, 1.05])
     return figure.update_yaxes(
@@ -280,7 +290,7 @@ def confidence_against_relevance(
 
 
 def roles_by_layer(roles: Sequence[Sequence[tuple[str, ...]]]) -> go.Figure:
-    """Draw how many heads of each layer have which role. Voita et al. 2019, Figures 1c, 2b and 2d.
+    """Draw the number of heads by role in each layer (Voita et al. 2019, Figures 1c, 2b and 2d).
 
     Args:
         roles: from `analysis.heads.head_roles`; () for a missing head.
@@ -293,14 +303,14 @@ def roles_by_layer(roles: Sequence[Sequence[tuple[str, ...]]]) -> go.Figure:
 
 
 def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Figure:
-    """Draw stacked bars of heads by role, a bar each layer, or each model by heads kept (Voita et al. 2019, Figure 8).
+    """Draw stacked bars of heads by role, a bar per layer or model (Voita et al. 2019, Figure 8).
 
     Args:
-        counts: heads by role, one of `ROLES`, by the label of the bar.
-        x_title: what the labels are.
+        counts: label of the bar -> role, one of `ROLES` -> heads.
+        x_title: the meaning of the labels.
     """
     check_drawn(counts)
-    figure = plain()
+    figure = empty_figure()
     base = np.zeros(len(counts), dtype=int)
     for role in ROLES:
         heights = np.array([found.get(role, 0) for found in counts.values()])
@@ -322,7 +332,7 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
         **labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False
     )
     figure.update_layout(showlegend=True)  # a single role too is named
-    _say_if_no_role(figure)
+    _label_missing_roles(figure)
     return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
 
 
@@ -331,17 +341,17 @@ def _role(roles: Sequence[Sequence[tuple[str, ...]]] | None, layer: int, head: i
     return found[0] if len(found) == 1 else "several"
 
 
-def _say_if_no_role(figure: go.Figure) -> None:
+def _label_missing_roles(figure: go.Figure) -> None:
     if [trace.name for trace in figure.data] == ["unknown"]:
         figure.data[0].name = f"unknown: {NO_ROLE}"
 
 
-def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> list[str]:
-    """Return where the label of each point stands: above it if there is room, else where the fewest points and labels are."""
+def _label_positions(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> list[str]:
+    """Return the position of each point's label: above it, or where the fewest others are."""
     if not points:
         return []
     largest = max(1e-9, *(y for _, y in points))
-    # about as many labels fit side by side, and above each other
+    # About as many labels fit next to each other and on top of each other.
     places = np.array([(x * 48, y / largest * 24) for x, y in points])
     offsets = {
         "top center": (0.0, 1.0),
@@ -352,7 +362,7 @@ def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> 
     taken, found = [*places], []
     for place, has_label in zip(places, labelled, strict=True):
         nearest = {
-            name: min(_gap(place + offset, other) for other in taken)
+            name: min(_label_distance(place + offset, other) for other in taken)
             for name, offset in offsets.items()
         }
         best = next(
@@ -365,8 +375,8 @@ def _beside(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> 
     return found
 
 
-def _gap(label: np.ndarray, other: np.ndarray) -> float:
-    """Return how far a label is from a point or a label, 1 and more where it leaves room, in widths or heights of a label."""
+def _label_distance(label: np.ndarray, other: np.ndarray) -> float:
+    """Return the distance between a label and a point or label, in label sizes; 1 leaves room."""
     across, up = np.abs(label - other)
     return float(max(across / 1.2, up))
 

@@ -1,4 +1,4 @@
-"""Matrices as pictures: attention weights of a sentence, all heads of a site at once, patterns."""
+"""Draw matrices: attention weights of a sentence, all heads of a site at once, patterns."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -16,24 +16,28 @@ from repro.plots.style import (
     WIDTH,
     check_drawn,
     check_labels,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
 
-CELL, CELL_WITH_TEXT = 20, 26  # pixels: a row of a matrix
-# pixels of a panel: the title of the color bar stands beside it; a long text has lower rows
+CELL, CELL_WITH_TEXT = 20, 26  # pixels per row of a matrix
+# Heights of a panel in pixels. The title of the colour bar needs the least; a long text has lower
+# rows.
 MIN_HEIGHT, MAX_HEIGHT = 150, 800
 LEGIBLE = 9  # pixels of a row with a label
-DIM = 0.3  # where no weight is larger, a scale up to 1 would leave a map dark
-PERCENT = 255  # at most, in a byte
+DIM = 0.3  # a map without larger weights would be dark on a scale up to 1
+PERCENT = 255  # the most that fits into a byte
 
 
 class Matrix(NamedTuple):
-    """One panel of a figure: title, numbers `(num_rows, num_columns)`, NaN where there is none, and a label a row and a column."""
+    """One panel of a figure: title, numbers, and labels of rows and columns.
+
+    `values` is `(num_rows, num_columns)`, with NaN for missing numbers.
+    """
 
     title: str
     values: np.ndarray
@@ -53,18 +57,18 @@ def heatmaps(
     text_format: str | None = None,
     colorscale: list | None = None,
 ) -> go.Figure:
-    """Draw matrices side by side on one colour scale, first row on top; what is NaN stays empty.
+    """Draw matrices side by side on one colour scale, first row on top; NaN stays empty.
 
     Args:
-        matrices: one a panel.
-        row_title, column_title: what rows and columns are.
-        quantity: what the numbers are, with their unit.
+        matrices: one per panel.
+        row_title, column_title: the meaning of rows and columns.
+        quantity: the name of the numbers, with their unit.
         limits: the numbers at the ends of the colour scale.
         num_columns: panels in a row.
         angle: of the column labels, in degrees.
         value_format: of a number under the mouse, as d3 writes it.
         text_format: of a number written into its cell; None = not written.
-        colorscale: another than that of the template.
+        colorscale: instead of that of the template.
 
     Raises:
         InputError: labels that do not match their matrix, or nothing to draw.
@@ -85,7 +89,7 @@ def heatmaps(
         "outlinewidth": 0,
     }
     alike = all(list(matrix.row_labels) == list(matrices[0].row_labels) for matrix in matrices)
-    figure = panels(
+    figure = panel_figure(
         [matrix.title for matrix in matrices],
         columns,
         height,
@@ -101,10 +105,11 @@ def heatmaps(
             showscale=panel == 0,
             colorbar=bar,
             hoverongaps=False,
-            hovertemplate=f"{row_title} %{{y}}, {column_title} %{{x}}: %{{z:{value_format}}}<extra>%{{fullData.name}}</extra>",
+            hovertemplate=f"{escape(row_title)} %{{y}}, {escape(column_title)} %{{x}}: "
+            f"%{{z:{value_format}}}<extra>%{{fullData.name}}</extra>",
             texttemplate=text_format and f"%{{z:{text_format}}}",
         )
-        figure.add_trace(heatmap, **place_of(panel, columns))
+        figure.add_trace(heatmap, **panel_cell(panel, columns))
         first, last = panel % columns == 0, panel + columns >= len(matrices)
         x, y = (
             ticks([escape(label) for label in labels])
@@ -114,7 +119,7 @@ def heatmaps(
         crowded = columns > 1 and columns * width * (17 if angle else 6 * longest + 8) > (
             WIDTH if angle else 0.55 * WIDTH
         )
-        # or labels would collide
+        # Upright labels would collide.
         slant = {"tickangle": -90 if angle and crowded else -angle} | (
             {"tickfont_size": 9} if crowded else {}
         )
@@ -124,14 +129,14 @@ def heatmaps(
             "title_text": escape(column_title) if last else None,
         }
         down = {"range": [size - 0.5, -0.5], "title_text": escape(row_title) if first else None}
-        # smaller labels would lie on each other; the mouse still finds them
+        # Smaller labels would overlap; the mouse still shows them.
         fits = not angle or columns * width * 9 <= WIDTH
         figure.update_xaxes(
-            **x, **across, showticklabels=fits, showgrid=False, **place_of(panel, columns)
+            **x, **across, showticklabels=fits, showgrid=False, **panel_cell(panel, columns)
         )
         labelled = (first or not alike) and height >= LEGIBLE * num_rows
         figure.update_yaxes(
-            **y, **down, showticklabels=labelled, showgrid=False, **place_of(panel, columns)
+            **y, **down, showticklabels=labelled, showgrid=False, **panel_cell(panel, columns)
         )
     return figure
 
@@ -149,7 +154,7 @@ def attention_maps(
 
     Args:
         maps: `(query_len, key_len)` each: one head.
-        titles: one a map.
+        titles: one per map.
         query_labels: the querying tokens, top to bottom.
         key_labels: the attended tokens, left to right.
         num_columns: maps in a row.
@@ -175,9 +180,10 @@ def attention_maps(
 
 
 def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) -> go.Figure:
-    """Draw patterns by name, positions counted from 0, on one colour scale from 0 to their largest weight.
+    """Draw patterns by name on one colour scale from 0 to their largest weight.
 
-    Raganato et al. 2020, Figure 1; You et al. 2020, Figure 1.
+    Positions are counted from 0. Sources: Raganato et al. 2020, Figure 1; You et al. 2020, Figure
+    1.
 
     Args:
         patterns: `(query_len, key_len)` each.
@@ -200,11 +206,13 @@ def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) ->
 
 
 def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 1.0) -> go.Figure:
-    """Draw heads that are normal densities over the tokens of a sentence: a mark is the weight of a token, dotted lines are the curves.
+    """Draw heads that are normal densities over the tokens of a sentence.
+
+    A mark is the weight of a token; dotted lines are the curves.
 
     Args:
         tokens: of the sentence.
-        means: where the curve of each head stands, by name, in tokens from the first.
+        means: the centre of each head's curve, by name, in tokens from the first.
         std: of all curves, in tokens.
 
     Raises:
@@ -212,7 +220,7 @@ def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 
     """
     check_drawn(tokens)
     check_drawn(means)
-    figure, last = plain(), len(tokens) - 0.5
+    figure, last = empty_figure(), len(tokens) - 0.5
     for place, (name, mean) in enumerate(means.items()):
         look = {
             "marker": {
@@ -245,7 +253,7 @@ def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 
 
 
 def _array(values: Any) -> np.ndarray:
-    """Return numbers as an array; those of a tensor as well, wherever it lies and whatever gradient it has."""
+    """Convert numbers to an array, also those of a tensor on any device."""
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
 
 
@@ -255,15 +263,15 @@ def attention_grid(
     key_labels: Sequence[str],
     title: str = "",
 ) -> go.Figure:
-    """Draw every head of a site as a small map, a layer a row, in whole percent: an overview of a byte a weight.
+    """Draw every head of a site as a small map, a layer per row: an overview in whole percent.
 
     `attention_maps` draws the exact weights of chosen heads.
 
     Args:
-        layers: `(num_heads, query_len, key_len)` each; None where the sublayer is missing.
+        layers: `(num_heads, query_len, key_len)` each; None for a missing sublayer.
         query_labels: the querying tokens, top to bottom in each map.
         key_labels: the attended tokens, left to right.
-        title: which site.
+        title: the site.
 
     Raises:
         InputError: labels that do not match the weights, or a site without any attention.
@@ -274,7 +282,7 @@ def attention_grid(
     num_heads, (query_len, key_len) = max(len(weights) for weights in present), present[0].shape[1:]
     check_labels("query_labels", query_labels, query_len, "row")
     check_labels("key_labels", key_labels, key_len, "column")
-    # from a map to its neighbour, in cells
+    # Distances from a map to its neighbour, in cells.
     right, down = key_len + max(1, key_len // 12), query_len + max(1, query_len // 12)
     figure = go.Figure()
     for layer, weights in enumerate(layers):
@@ -285,7 +293,7 @@ def attention_grid(
                 z=percent, x0=head * right, y0=layer * down, name=name, coloraxis="coloraxis"
             )
     bar = {"title": {"text": "weight, %", "side": "right"}, "thickness": 12, "outlinewidth": 0}
-    template = go.layout.Template(TEMPLATE)  # with what would else be repeated in every map
+    template = go.layout.Template(TEMPLATE)  # holds what would otherwise repeat in every map
     template.data.heatmap[
         0
     ].hovertemplate = "%{fullData.name}<br>query %{y}, key %{x}: %{z} %<extra></extra>"
@@ -302,7 +310,7 @@ def attention_grid(
         height=height * len(layers) + 90,
         margin={"l": 70, "r": 20, "t": 70, "b": 20},
     )
-    hidden = {"showticklabels": False, "showgrid": False}  # but read under the mouse
+    hidden = {"showticklabels": False, "showgrid": False}  # the mouse still shows labels
     keys, queries = ([escape(label) for label in labels] for labels in (key_labels, query_labels))
     places = (np.arange(num_heads)[:, None] * right + np.arange(key_len)).ravel()
     figure.update_xaxes(

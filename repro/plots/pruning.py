@@ -1,4 +1,7 @@
-"""How gates move while a model is pruned, and what pruning leaves: quality against heads kept, and where they are. Voita et al. 2019."""
+"""Draw pruning: the paths of gates, quality against heads kept, and where heads are kept.
+
+Source: Voita et al. 2019.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,31 +16,31 @@ from repro.plots.style import (
     INK,
     SYMBOLS,
     check_drawn,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
 )
 
 Curve = tuple[Sequence[int], Sequence[float]]
-"""Heads kept and the score with them, a model each; the one with most heads is the unpruned one."""
+"""Heads kept and scores, one entry per model; the one with most heads is the unpruned model."""
 
 
 def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
-    """Draw the parameters of gates over training, a line a head in the colour and the dash of its layer.
+    """Draw the parameters of gates over training, a line per head, colour and dash by layer.
 
     Args:
-        layers: of each layer the log alpha of its heads after each update, `(num_updates,
+        layers: the log alpha of the heads of each layer after each update, `(num_updates,
             num_heads)`.
-        decided: the size from which on the rule `soft` gives exactly 1 or 0, as `sign` always does:
-            dotted, to either side of 0.
+        decided: the size from which the rule `soft` gives exactly 1 or 0, as `sign` always does. It
+            is dotted on either side of 0.
 
     Raises:
         InputError: nothing to draw.
     """
     check_drawn(layers)
-    figure, updates = plain(), np.arange(1, len(layers[0]) + 1)
+    figure, updates = empty_figure(), np.arange(1, len(layers[0]) + 1)
     for layer, paths in enumerate(layers):
         for head, path in enumerate(np.transpose(paths)):
             figure.add_scatter(
@@ -69,16 +72,16 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
 
 
 def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve]) -> go.Figure:
-    """Draw what pruning costs: the difference to the model with all heads against the share of heads kept. Voita et al. 2019, Figure 7.
+    """Draw the cost of pruning against the share of heads kept (Voita et al. 2019, Figure 7).
 
-    Differences and shares, because scores on different corpora, and numbers of heads in different
-    shapes, do not compare.
+    Scores are differences to the model with all heads, and heads are shares: corpora and shapes
+    differ.
 
     Args:
-        reproduced, published: curves by name; published ones are grey and dashed. The one with all
-            heads comes first, if others kept all.
+        reproduced, published: curves by name; published ones are grey and dashed. The model with
+            all heads comes first if others kept all heads too.
     """
-    figure = plain(height=400)
+    figure = empty_figure(height=400)
     drawn = [(name, curve, False) for name, curve in reproduced.items()] + [
         (name, curve, True) for name, curve in published.items()
     ]
@@ -104,12 +107,14 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
 
 
 def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.Figure:
-    """Draw how many heads each site keeps against all heads kept, a panel each series of models. Voita et al. 2019, Figure 9.
+    """Draw heads kept by site against all heads kept, a panel per series of models.
+
+    Source: Voita et al. 2019, Figure 9.
 
     Args:
-        models: by title of the panel and by site: heads kept, one number a model.
+        models: title of the panel -> site -> heads kept, one number per model.
     """
-    figure = panels(list(models), 2, cell_height=260, legend=True, horizontal_spacing=0.1)
+    figure = panel_figure(list(models), 2, cell_height=260, legend=True, horizontal_spacing=0.1)
     names = list(dict.fromkeys(site for sites in models.values() for site in sites))
     for panel, sites in enumerate(models.values()):
         totals = np.sum(list(sites.values()), axis=0)
@@ -126,11 +131,11 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
                 marker={"symbol": SYMBOLS[place], "size": 7},
                 hovertemplate="%{x} heads kept, %{y} of them here",
             )
-            figure.add_trace(line, **place_of(panel, 2))
+            figure.add_trace(line, **panel_cell(panel, 2))
         figure.update_xaxes(
             range=[1.03 * totals.max(), -0.03 * totals.max()],
             title_text="heads kept in all",
-            **place_of(panel, 2),
+            **panel_cell(panel, 2),
         )
     return figure.update_yaxes(rangemode="tozero").update_yaxes(
         title_text="heads kept at the site", col=1
@@ -143,13 +148,14 @@ def heads_kept_by_layer(
     layers: Sequence[str] | None = None,
     counted: str = "heads kept in all",
 ) -> go.Figure:
-    """Draw how many heads each layer keeps as pruning goes on, a panel each site. Voita et al. 2019, Figure 10.
+    """Draw heads kept by layer as pruning goes on, a panel per site.
+
+    Source: Voita et al. 2019, Figure 10.
 
     Args:
         sites: heads kept, `(num_rows, num_models)`.
         models: labels of the models, for example all heads kept.
-        layers: labels of the rows, which may stand for several layers each; default: a row is a
-            layer, from 0.
+        layers: labels of the rows, each of one layer or several; default: a row is a layer, from 0.
         counted: what the labels of the models count.
     """
     check_drawn(sites)

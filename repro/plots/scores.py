@@ -1,4 +1,4 @@
-"""Scores and costs: lines over training, over length and over distance, and published beside reproduced."""
+"""Draw scores and costs: over training, length and distance, and published beside reproduced."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,10 +13,10 @@ from repro.plots.style import (
     SYMBOLS,
     check_drawn,
     check_labels,
+    empty_figure,
     escape,
-    panels,
-    place_of,
-    plain,
+    panel_cell,
+    panel_figure,
     rounded,
     ticks,
 )
@@ -25,7 +25,7 @@ Line = tuple[Sequence[float], Sequence[float]]
 
 
 class Measured(NamedTuple):
-    """Values with the ends of their intervals, one each bin; NaN where nothing was measured."""
+    """Values with the ends of their intervals, one per bin; NaN where nothing was measured."""
 
     values: Sequence[float]
     low: Sequence[float]
@@ -33,7 +33,10 @@ class Measured(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A difference of scores as published (NaN if it is not) and as reproduced, with the ends of the interval of the latter."""
+    """A difference of scores as published and as reproduced, with the interval of the latter.
+
+    `published` is NaN if the paper does not give it.
+    """
 
     label: str
     published: float
@@ -47,27 +50,31 @@ def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = 
 
     Args:
         lines: by name.
-        x_title, y_title: what the axes show, with the unit.
-        marks: whether values are marked; lines without marks are told apart by their dashes.
+        x_title, y_title: the meaning of the axes, with the unit.
+        marks: whether values are marked; lines without marks differ in their dashes.
     """
-    figure = plain()
+    figure = empty_figure()
     for place, (name, (x, y)) in enumerate(lines.items()):
         dashed = {
             "line": {"color": COLORS[place % len(COLORS)], "dash": DASHES[place % len(DASHES)]}
         }
-        look = {"mode": "lines+markers", **_look(place)} if marks else {"mode": "lines", **dashed}
+        look = (
+            {"mode": "lines+markers", **_line_style(place)}
+            if marks
+            else {"mode": "lines", **dashed}
+        )
         figure.add_scatter(x=rounded(x), y=rounded(y), name=escape(name), **look, hovertemplate=_XY)
     return figure.update_xaxes(title_text=escape(x_title)).update_yaxes(title_text=escape(y_title))
 
 
 def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figure:
-    """Draw how training went: thin lines on the training data, thick ones with marks on the development set.
+    """Draw training: thin lines for the training data, thick ones with marks for the dev set.
 
     Args:
         runs: by name, the lines of `Run.metrics()`: `update`, `nll` and sometimes `dev_nll`, in
             nats per token.
     """
-    figure = plain(height=400)
+    figure = empty_figure(height=400)
     for place, (name, lines) in enumerate(runs.items()):
         lines = list(lines)
         thin = {
@@ -78,7 +85,7 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
                 "dash": DASHES[1 + place % 5],
             },
         }
-        thick = {"mode": "lines+markers", **_look(place)}
+        thick = {"mode": "lines+markers", **_line_style(place)}
         for split, quantity, look in (("training", "nll", thin), ("dev", "dev_nll", thick)):
             measured = [(line["update"], line[quantity]) for line in lines if quantity in line]
             x, y = (
@@ -108,15 +115,15 @@ def differences_by_length(
 ) -> go.Figure:
     """Draw differences by length with their intervals, such as those of BLEU to a baseline.
 
-    You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et al. 2021,
-    Figure 8.
+    Sources: You et al. 2020, Figure 4; Cui et al. 2019 and Raganato et al. 2020, Figure 2; Zeng et
+    al. 2021, Figure 8.
 
     Args:
         bins: labels of the lengths, in order.
         systems: the difference of each bin by system.
         num_sentences: of each bin, written below its label.
-        x_title: whose length, in which unit.
-        y_title: what differs from what, with its unit.
+        x_title: the length on the axis, with its unit.
+        y_title: the difference, with its unit.
     """
     figure = _by_bin(
         _with_counts(bins, num_sentences), systems, f"{x_title}; number of sentences", y_title
@@ -125,7 +132,9 @@ def differences_by_length(
 
 
 def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measured]) -> go.Figure:
-    """Draw accuracy on contrastive pairs with its interval. You et al. 2020, Figure 5; Raganato et al. 2020, Figure 3.
+    """Draw accuracy on contrastive pairs by distance, with its interval.
+
+    Sources: You et al. 2020, Figure 5; Raganato et al. 2020, Figure 3.
 
     Args:
         distances: labels, in order, in words.
@@ -139,11 +148,11 @@ def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measure
 def speed_by_length(
     systems: Mapping[str, Line], y_title: str = "target tokens per second"
 ) -> go.Figure:
-    """Draw speed, or time, or memory, against length on logarithmic scales: a power of the length is a straight line.
+    """Draw speed, time or memory against length on logarithmic scales: a power law is a line.
 
     Args:
-        systems: lengths in tokens and what was measured, by system.
-        y_title: what was measured, with its unit.
+        systems: lengths in tokens and measured values, by system.
+        y_title: the measured quantity, with its unit.
     """
     check_drawn(systems)
     figure = curves(systems, "length, tokens", y_title)
@@ -160,14 +169,14 @@ def speed_by_length(
 
 
 def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
-    """Draw differences of BLEU as published, hollow and grey, beside those reproduced, with their intervals; the first row on top.
+    """Draw published differences of BLEU, hollow and grey, beside reproduced ones with intervals.
 
     Args:
-        rows: one a system or claim.
+        rows: one per system or claim, the first on top.
     """
     rows = list(rows)
     check_drawn(rows)
-    figure = plain(height=130 + 34 * len(rows))
+    figure = empty_figure(height=130 + 34 * len(rows))
     lines = np.arange(len(rows))
     _, published, values, low, high = zip(*rows, strict=True)
     values, low, high = (np.asarray(numbers, dtype=float) for numbers in (values, low, high))
@@ -206,14 +215,16 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
 def changes(
     groups: Mapping[str, Mapping[str, tuple[float, float, float]]], x_title: str, y_title: str
 ) -> go.Figure:
-    """Draw changes with their intervals, a panel a group: squares where the whole interval lies below zero, circles elsewhere.
+    """Draw changes with their intervals, a panel per group.
+
+    Squares are changes whose whole interval is below zero, circles are the others.
 
     Args:
-        groups: by title, each change by its label, with the two ends of its interval.
-        x_title: what the labels are.
-        y_title: what changes, with its unit.
+        groups: title -> label of a change -> its value and the two ends of its interval.
+        x_title: the meaning of the labels.
+        y_title: the changing quantity, with its unit.
     """
-    figure = panels(list(groups), 3, cell_height=260, shared_yaxes=True)
+    figure = panel_figure(list(groups), 3, cell_height=260, shared_yaxes=True)
     for panel, group in enumerate(groups.values()):
         labels = [escape(label) for label in group]
         change, low, high = np.array(list(group.values()), dtype=float).reshape(-1, 3).T
@@ -234,10 +245,10 @@ def changes(
                 showlegend=False,
                 hovertext=[labels[i] for i in places],
                 hovertemplate="%{hovertext}: %{y:+.4~f}<extra></extra>",
-                **place_of(panel, 3),
+                **panel_cell(panel, 3),
             )
         figure.update_xaxes(
-            **ticks(labels), range=[-0.6, len(labels) - 0.4], showgrid=False, **place_of(panel, 3)
+            **ticks(labels), range=[-0.6, len(labels) - 0.4], showgrid=False, **panel_cell(panel, 3)
         )
     figure.update_xaxes(title_text=escape(x_title))
     figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
@@ -247,8 +258,8 @@ def changes(
 _XY = "%{x:,.4~f}: %{y:,.4~f}"
 
 
-def _look(place: int) -> dict[str, Any]:
-    """Return how the line at a place looks: no two of the first twelve alike."""
+def _line_style(place: int) -> dict[str, Any]:
+    """Return the look of the line at a place; the first twelve all differ."""
     again, place = divmod(place, len(COLORS))
     line, symbol = {"color": COLORS[place]}, SYMBOLS[place]
     if again:
@@ -267,11 +278,12 @@ def _by_bin(
     labels: Sequence[str], systems: Mapping[str, Measured], x_title: str, y_title: str
 ) -> go.Figure:
     """Draw systems side by side in each bin; labels are escaped already."""
-    figure = plain(height=380)
+    figure = empty_figure(height=380)
     for place, (name, measured) in enumerate(systems.items()):
         check_labels(f"'{name}'", measured.values, len(labels), "bin")
         values, low, high = (np.asarray(numbers, dtype=float) for numbers in measured)
-        shift = 0.06 * (place - (len(systems) - 1) / 2)  # so that intervals do not hide each other
+        # Intervals are shifted so that they do not hide each other.
+        shift = 0.06 * (place - (len(systems) - 1) / 2)
         intervals = {
             "type": "data",
             "array": rounded(high - values),
@@ -287,7 +299,7 @@ def _by_bin(
             name=escape(name),
             hovertext=list(labels),
             hovertemplate="%{hovertext}: %{y:.4~f}",
-            **_look(place),
+            **_line_style(place),
         )
     figure.update_layout(showlegend=True)  # a single curve has a name, too
     figure.update_xaxes(

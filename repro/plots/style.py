@@ -1,6 +1,6 @@
-"""What all figures share: colours, text, numbers, and a look that reads on light and on dark pages.
+"""Share colours, text, numbers, and a look that reads on light and on dark pages.
 
-Backgrounds are transparent, so the ink must do for both. No ink has a contrast of 4.5 with white
+Backgrounds are transparent, so one ink must do for both. No ink has a contrast of 4.5 with white
 and with #111 at once: the product of the two contrasts is that of white with #111, 18.9. Ours has
 4.54 on white, on screen and in print, and 4.16 on #111.
 """
@@ -15,16 +15,16 @@ from plotly.subplots import make_subplots
 
 from repro.errors import InputError
 
-INK = "#767676"  # text and axes; also what is published, beside what is reproduced
+INK = "#767676"  # text and axes; also published numbers beside reproduced ones
 GRID = "rgba(118, 118, 118, 0.25)"
-# Okabe and Ito 2008: told apart with any colour vision
+# Okabe and Ito 2008: distinct for any colour vision.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-# go with the colours: a line is never known by colour alone
+# Symbols go with the colours: a line is never identified by colour alone.
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
-SEQUENTIAL = "Cividis"  # Nuñez, Anderton, Renslow 2018: the same to all colour vision
+SEQUENTIAL = "Cividis"  # Nuñez, Anderton, Renslow 2018: the same for all colour vision
 DIVERGING = [[0.0, COLORS[0]], [0.5, "#F7F7F7"], [1.0, COLORS[1]]]
 WIDTH = 800  # pixels; a notebook draws wider or narrower
-DIGITS = 4  # of what is not the weight of a model
+DIGITS = 4  # of stored numbers, except the weights of a model
 
 _AXIS = {
     "gridcolor": GRID,
@@ -54,14 +54,17 @@ TEMPLATE = go.layout.Template(
 
 
 ZWNJ, ZWJ, EMOJI_STYLE = "\u200c", "\u200d", "\ufe0f"
-VIRAMA = 9  # the combining class of the signs that take a vowel away
+VIRAMA = 9  # the combining class of the signs that remove a vowel
 
-# go with the colours of lines without marks
+# Dashes go with the colours of lines without marks.
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def escape(text: str) -> str:
-    """Return text that a figure shows as typed: markup as characters, control and direction marks as code points, `$` never as TeX."""
+    """Escape text so that a figure shows it as typed.
+
+    Markup becomes characters, control and direction marks become code points, and `$` is never TeX.
+    """
     shown = (
         c
         if c.isprintable() or c == " " or _joins(text[:place], c, text[place + 1 :])
@@ -72,7 +75,7 @@ def escape(text: str) -> str:
 
 
 def _joins(before: str, c: str, after: str) -> bool:
-    """Return whether a joiner has a meaning where it is: between emoji, after a virama, between Arabic letters.
+    """Whether a joiner has a meaning here: between emoji, after a virama, between Arabic letters.
 
     The last two are the contexts of RFC 5892, appendix A. Anywhere else a joiner would only hide.
     """
@@ -95,7 +98,7 @@ def _is_arabic(letter: str) -> bool:
 
 
 def rounded(values: Iterable[float]) -> np.ndarray:
-    """Return numbers as a figure stores them: integers as they are, others to four digits after the point."""
+    """Return numbers as a figure stores them: integers unchanged, others with four decimals."""
     values = np.asarray(values if isinstance(values, np.ndarray) else list(values))
     return values if values.dtype.kind in "iu" else np.round(values.astype(float), DIGITS)
 
@@ -104,7 +107,7 @@ def check_labels(where: str, labels: Sequence[object], needed: int, unit: str) -
     """Refuse labels that are not one for each of `needed` units.
 
     Raises:
-        InputError: their number is another.
+        InputError: their number differs.
     """
     if len(labels) != needed:
         raise InputError(
@@ -113,7 +116,7 @@ def check_labels(where: str, labels: Sequence[object], needed: int, unit: str) -
 
 
 def check_drawn(parts: Sized, num_columns: int = 1) -> None:
-    """Refuse a figure without any part, or any column to put it in.
+    """Refuse a figure without any part, or without a column.
 
     Raises:
         InputError: there is none.
@@ -126,7 +129,7 @@ def check_drawn(parts: Sized, num_columns: int = 1) -> None:
         )
 
 
-def panels(
+def panel_figure(
     titles: Sequence[str],
     num_columns: int,
     cell_height: int,
@@ -137,7 +140,7 @@ def panels(
     """Return a figure of empty panels, row by row.
 
     Args:
-        titles: one a panel, as typed.
+        titles: one per panel, as typed.
         num_columns: panels in a row.
         cell_height: of a panel, in pixels.
         gap: between rows and below the last one, in pixels: room for tick labels, axis titles, and
@@ -166,13 +169,13 @@ def panels(
     return figure
 
 
-def place_of(panel: int, num_columns: int) -> dict[str, int]:
+def panel_cell(panel: int, num_columns: int) -> dict[str, int]:
     """Return row and column of a panel, as plotly counts them."""
     return {"row": panel // num_columns + 1, "col": panel % num_columns + 1}
 
 
-def plain(height: int = 360) -> go.Figure:
-    """Return an empty figure of one panel with room for a legend, of a height in pixels."""
+def empty_figure(height: int = 360) -> go.Figure:
+    """Return an empty figure of one panel, with room for a legend and a height in pixels."""
     return go.Figure().update_layout(
         template=TEMPLATE, height=height, margin={"l": 60, "r": 20, "t": 50, "b": 60}
     )

@@ -1,1 +1,1 @@
-"""Prune heads by L0 gates, and cut the smaller model out (Voita et al. 2019, section 6)."""
+"""Prune heads by L0 gates, and build the smaller model (Voita et al. 2019, section 6)."""

@@ -1,11 +1,10 @@
-"""The smaller model that is left when the heads that pruning has shut are cut out, and the controls of Voita et al. 2019, Table 2.
+"""Cut pruned heads out of a model, and configure the controls of Voita et al. 2019, Table 2.
 
-https://arxiv.org/abs/1905.09418. `save_pruned` keeps the smaller model as a run of its own, which
-translates and is evaluated as any other.
+https://arxiv.org/abs/1905.09418. `save_pruned` stores the smaller model as a separate run, which
+translates and is evaluated like any other.
 
-Differs from the paper: from scratch, the heads of Table 2 are masked there and absent here, so
-    first weights are drawn for the smaller
-matrices.
+Differs from the paper: when training from scratch, the paper masks the pruned heads of Table 2.
+Here they are absent, so initial weights are drawn for smaller matrices.
 """
 
 import copy
@@ -29,30 +28,30 @@ from repro.runs.models import load_model, tensors_of
 from repro.runs.run import Run
 from repro.runs.tensors import save_final
 
-PLACES = {
+ATTENTION_PLACES = {
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
 }
-"""Where a site's attention stands in a model: the stack and the name in its layers."""
+"""Site -> the stack of layers in a model, and the name of the attention in a layer."""
 
 
 @torch.no_grad()
 def drop_heads(model: Transformer, rule: str | None = None) -> Transformer:
-    """Return a smaller model without gates whose output is that of the gated one at test time; the model is left as it is.
+    """Return a copy without gates and shut heads, with the output of the gated model at test time.
 
     A shut head loses its rows of the query, key and value projections and its columns of the output
-    projection; where a gate is neither 0 nor 1 (`soft`), it becomes a factor of those columns. A
-    layer without heads loses the sublayer. The new model's `config` says per layer what is left, so
-    that `Transformer(config, ...)` has its shape.
+    projection. A gate between 0 and 1 (rule `soft`) becomes a factor of those columns. A layer
+    without heads loses the sublayer. The `config` of the new model describes each layer, so that
+    `Transformer(config, ...)` has its shape.
 
     Args:
-        model: with gates.
-        rule: see `pruning.gate_table`.
+        model: with gates; it is not changed.
+        rule: `sign` or `soft`; None = that of the gates.
 
     Raises:
-        InputError: no gates; shut heads of another variant than dot-product; a post-norm layer
-            without an open one; or heads are masked.
+        InputError: no gates; shut heads of a variant other than dot-product; a post-norm layer
+            without an open head; or masked heads.
     """
     config = model.config
     if not config.gated_sites:
@@ -72,7 +71,7 @@ def drop_heads(model: Transformer, rule: str | None = None) -> Transformer:
     smaller = copy.deepcopy(model)
     specs: dict[str, Any] = {}
     for site in config.gated_sites:
-        stack, name = PLACES[site]
+        stack, name = ATTENTION_PLACES[site]
         layers = getattr(smaller, stack)
         spec = parse_layers(getattr(config, site), len(layers), f"model.{site}")
         for number, layer in enumerate(layers):
@@ -84,24 +83,24 @@ def drop_heads(model: Transformer, rule: str | None = None) -> Transformer:
             if len(kept) < weights.num_heads:
                 spec[number] = _smaller_spec(site, number, config, weights, len(kept))
             if len(kept):
-                place.sublayer = _cut(place.sublayer, kept, gates[kept])
+                place.sublayer = _keep_heads(place.sublayer, kept, gates[kept])
             else:
                 setattr(layer, name, None)
-        specs[site] = _join(getattr(config, site), spec)
+        specs[site] = _join_layer_specs(getattr(config, site), spec)
     smaller.config = replace(config, gated_sites=(), **specs)
     return smaller
 
 
 def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
-    """Refuse sites whose heads no smaller model could go without, before the time for pruning is spent.
+    """Refuse sites whose heads cannot be cut out, before time is spent on pruning.
 
     Raises:
-        InputError: another variant than dot-product.
+        InputError: a variant other than dot-product.
     """
     for site in sites:
         for layer, attention in enumerate(model.attentions()[site]):
             if attention is not None:
-                _check_variant(
+                _check_is_dot_product(
                     site,
                     layer,
                     model.config,
@@ -110,22 +109,25 @@ def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
                 )
 
 
-def _check_variant(
-    site: str, layer: int, config: ModelConfig, weights: nn.Module, mend: str
+def _check_is_dot_product(
+    site: str, layer: int, config: ModelConfig, weights: nn.Module, fix: str
 ) -> None:
     if type(weights) is not DotProduct:
         what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
-        raise InputError(f"{site} layer {layer}", what, mend)
+        raise InputError(f"{site} layer {layer}", what, fix)
 
 
 def _smaller_spec(
     site: str, layer: int, config: ModelConfig, weights: nn.Module, num_kept: int
 ) -> str:
-    """Return the variant that stands for a layer with so many of its heads."""
+    """Return the variant of a layer that keeps some of its heads."""
     where = f"{site} layer {layer}"
-    _check_variant(site, layer, config, weights, "keep the gated model")
+    _check_is_dot_product(site, layer, config, weights, "keep the gated model")
     if num_kept == 0 and config.norm == "post":
-        what = "keeps no head, but a post-norm layer still normalizes there, which no smaller model does"
+        what = (
+            "keeps no head, but a post-norm layer still normalizes there, which no smaller model "
+            "does"
+        )
         raise InputError(
             where, what, "keep the gated model, prune with a smaller penalty, or use model.norm=pre"
         )
@@ -134,8 +136,8 @@ def _smaller_spec(
     )
 
 
-def _join(before: str, layers: list[str]) -> str:
-    """Write a variant per layer as the option of a site: the first layer's, and the layers that differ."""
+def _join_layer_specs(before: str, layers: list[str]) -> str:
+    """Write the variants of all layers as the option of a site: the first, then the exceptions."""
     if layers == parse_layers(before, len(layers)):
         return before
     exceptions = [
@@ -144,12 +146,12 @@ def _join(before: str, layers: list[str]) -> str:
     return "; ".join([layers[0], *exceptions])
 
 
-def _cut(attention: MultiHeadAttention, kept: Tensor, gates: Tensor) -> MultiHeadAttention:
-    """Return the attention of the kept heads alone, without gates, each times its gate.
+def _keep_heads(attention: MultiHeadAttention, kept: Tensor, gates: Tensor) -> MultiHeadAttention:
+    """Return an attention with the kept heads only, each multiplied by its gate.
 
     Args:
         attention: of a layer, with all heads.
-        kept: indices of heads, rising, `(num_kept,)`.
+        kept: indices of heads, ascending, `(num_kept,)`.
         gates: their gates, `(num_kept,)`.
     """
     weights, embed_dim = attention.weights, attention.out_proj.out_features
@@ -157,7 +159,7 @@ def _cut(attention: MultiHeadAttention, kept: Tensor, gates: Tensor) -> MultiHea
         kept[:, None] * weights.head_dim + torch.arange(weights.head_dim, device=kept.device)
     ).flatten()
     if len(kept) < weights.num_heads:
-        assert isinstance(weights, DotProduct)  # as `_check_variant` has found
+        assert isinstance(weights, DotProduct)  # checked by `_check_is_dot_product`
         fewer = DotProduct(embed_dim, len(kept), weights.head_dim, weights.dropout)
         fewer.query_proj.weight = nn.Parameter(weights.query_proj.weight[columns])
         fewer.key_proj.weight = nn.Parameter(weights.key_proj.weight[columns])
@@ -170,17 +172,17 @@ def _cut(attention: MultiHeadAttention, kept: Tensor, gates: Tensor) -> MultiHea
 
 
 def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
-    """Cut the shut heads out of the model of a finished pruning run, and keep it as a finished run beside it.
+    """Cut the shut heads out of a finished pruning run, and store the result as a run beside it.
 
-    Its configuration has the smaller model and says by `train.cut_from` where it comes from; it
-    translates and is evaluated as any run.
+    The new run is finished. Its configuration has the smaller model and names its origin in
+    `train.cut_from`. It translates and is evaluated like any run.
 
     Args:
         run: a finished run with gates.
-        rule: see `pruning.gate_table`.
+        rule: `sign` or `soft`; None = that of the run.
 
     Raises:
-        InputError: not finished, or see `drop_heads`.
+        InputError: the run is not finished, or see `drop_heads`.
     """
     rule = rule or run.config.model.gate_rule
     smaller = drop_heads(load_model(run), rule)
@@ -195,7 +197,7 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
             for source in [run.subwords_path, run.lengths_path, run.metrics_path]:
                 if source.exists():  # older runs have no lengths
                     write_atomic(pruned.path / source.name, source.read_bytes())
-            # The smaller model computes something else than the one that it was cut out of.
+            # The smaller model computes something different, so it needs its own fingerprint.
             write_json(
                 pruned.provenance_path, run.provenance() | {"behaviour": behaviour(pruned.config)}
             )
@@ -205,13 +207,14 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
 
 
 def from_scratch_config(pruned: Run) -> RunConfig:
-    """Return the configuration of a run of the pruned model's shape that begins with random numbers (the controls of Table 2).
+    """Return the configuration of a run of the pruned model's shape, trained from scratch.
 
-    It is trained as the base was, for as many updates as training and pruning had together; a model
-    that was pruned, cut, and pruned again has a base at the other end of all that.
+    This is the control of Table 2. It has the options of the base, and as many updates as training
+    and pruning together. For a model that was pruned and cut several times, the base is the first
+    run.
 
     Args:
-        pruned: what `save_pruned` returned.
+        pruned: returned by `save_pruned`.
 
     Raises:
         InputError: the run was not cut out of another one.

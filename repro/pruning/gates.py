@@ -1,28 +1,30 @@
-r"""Pruning heads: gates on a trained model that may shut. `cutting.py` makes the smaller model that is left without the shut heads.
+r"""Configure runs that prune heads of a trained model by gates, and read the gates after training.
+
+`cutting.py` makes the smaller model without the shut heads.
 
 Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention: Specialized Heads Do
-    the Heavy Lifting, the Rest Can Be
-Pruned, ACL 2019, section 6. https://arxiv.org/abs/1905.09418
+the Heavy Lifting, the Rest Can Be Pruned, ACL 2019, section 6. https://arxiv.org/abs/1905.09418
 
-    loss = cross entropy per token + lambda * sum over gated heads of P(g != 0)          (section 6.1; the gates: attention/gates.py)
+    loss = cross entropy per token + lambda * sum over gated heads of P(g != 0)
+
+(section 6.1; for the gates see `core/attention/gates.py`)
 
 Paper -> here: lambda -> `penalty`; encoder heads only, decoder frozen (6.2) ->
 `sites=("encoder_self",)`; all three types of attention (6.3) -> `sites=SITES`; retained heads ->
-`kept_heads`; "from scratch" (Table 2) -> `cutting.from_scratch_config`. No name there: the same
-training without pruning, `continued_config`.
+`kept_heads`; "from scratch" (Table 2) -> `cutting.from_scratch_config`. The paper has no name for
+the same training without pruning, `continued_config`.
 
-A pruning run is an ordinary run: `pruning_config` names the converged run that it starts from
-    (`train.start_from`), with a new optimiser
-and schedule.
+A pruning run is an ordinary run with a new optimiser and schedule. `pruning_config` names the
+converged run that it starts from (`train.start_from`).
 
 Differs from the paper:
-1. Its runs are long. Adam moves a number by about its learning rate an update, so in a short run no
-    gate could get far from where it began: gates have a learning rate of their own
-    (`train.gate_rate`; 1 is the paper's).
-2. Gates begin open (`gate_init`), so that pruning begins with nearly the model that was trained;
-    the code's begin half shut (None).
-3. Tied embeddings are one matrix with the output, so freezing the decoder freezes the source
-    embedding, which the paper trains.
+1. The paper's runs are long. Adam moves a number by about its learning rate per update, so in a
+   short run gates could not move far. Here gates have their own learning rate (`train.gate_rate`; 1
+   is the paper's).
+2. Gates begin open (`gate_init`), so that pruning begins with nearly the trained model; in the
+   authors' code they begin half shut (None).
+3. Tied embeddings share one matrix with the output, so freezing the decoder also freezes the source
+   embedding, which the paper trains.
 """
 
 import math
@@ -43,12 +45,15 @@ from repro.runs.run import Run
 
 GateRule = Literal["sign", "soft"]
 GATE_RULES: tuple[GateRule, ...] = ("sign", "soft")
-# the soft gate at test time is exactly 0 or 1 from this |log_alpha| on: 2.398
-UNDECIDED = math.log((1 + EPSILON) / EPSILON)
+# From this |log_alpha| on (2.398), the soft gate at test time is exactly 0 or 1.
+UNDECIDED_BELOW = math.log((1 + EPSILON) / EPSILON)
 
 
 class GateState(NamedTuple):
-    """A gate after training: its parameter, P(g = 0), P(g = 1), and what it is at test time. Layer and head are counted from 0."""
+    """A gate after training: its parameter, P(g = 0), P(g = 1), and its value at test time.
+
+    Layer and head are counted from 0.
+    """
 
     site: str
     layer: int
@@ -69,21 +74,21 @@ def pruning_config(
 ) -> RunConfig:
     """Return the configuration of a run that prunes heads of a finished run.
 
-    With the encoder's heads alone, the decoder is frozen (section 6.2); otherwise nothing is
-    (section 6.3). The schedule is half as long as that of the base, with a tenth of it as warm-up.
+    If only the encoder's heads have gates, the decoder is frozen (section 6.2); otherwise nothing
+    is (section 6.3). The schedule is half as long as that of the base; a tenth of it is warm-up.
 
     Args:
-        base: a finished run; the pruning run will lie beside it.
-        penalty: nats per token for every head that is expected to be open. Which one leaves how
-            many heads open is found by trying: `pruning_sweep.sweep`.
-        sites: where heads have gates.
-        gate_rule: `sign` or `soft`; see `attention/gates.py`. It decides nothing in training but
+        base: a finished run; the pruning run will be stored beside it.
+        penalty: nats per token for every head that is expected to be open. A sweep over penalties,
+            `measures.pruning.sweep`, finds one for a number of open heads.
+        sites: sites whose heads have gates.
+        gate_rule: `sign` or `soft`; see `core/attention/gates.py`. In training, it affects only
             the dev loss.
-        gate_init: the first log_alpha; None = drawn as in the authors' code.
+        gate_init: the initial log_alpha; None = drawn as in the authors' code.
         train: further options of `TrainConfig`, such as `max_updates`.
 
     Raises:
-        InputError: a value that no run can use.
+        InputError: an invalid value.
     """
     model = replace(
         base.config.model, gated_sites=tuple(sites), gate_rule=gate_rule, gate_init=gate_init
@@ -93,18 +98,18 @@ def pruning_config(
 
 
 def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
-    """Return the configuration of the control of pruning runs: trained on as they are, and as long, with all heads and no gates.
+    """Return the configuration of the control of pruning runs: the same training without gates.
 
-    A base that has not converged gains by training on alone; what pruning costs is the difference
-    to this run.
+    A base that has not converged improves by further training alone. So the cost of pruning is the
+    difference from this run.
 
     Args:
-        base: a finished run without gates; one that was cut out has none.
-        sites: where the pruning runs have gates; with the encoder's alone, the decoder is frozen
+        base: a finished run without gates; a run that was cut out has none.
+        sites: sites with gates in the pruning runs; for the encoder alone, the decoder is frozen
             here too.
 
     Raises:
-        InputError: the run has gates, which would go on shutting heads, or an unknown site, for
+        InputError: the run has gates, which would shut further heads; or an unknown site, for
             which nothing would be frozen.
     """
     if unknown := [site for site in sites if site not in SITES]:
@@ -127,10 +132,10 @@ def continued_config(base: Run, sites: Sequence[str] = SITES) -> RunConfig:
 
 @torch.no_grad()
 def gate_table(model: Transformer) -> list[GateState]:
-    """Return a row per gate, in the order of sites, layers and heads.
+    """Return one row per gate, in the order of sites, layers and heads.
 
-    P(g = 0) and P(g = 1) are the closed forms sigmoid(-a - c) and sigmoid(a - c), a = log_alpha, c
-    = 0.33 log 11 = 0.791.
+    P(g = 0) and P(g = 1) are the closed forms sigmoid(-a - c) and sigmoid(a - c), with a =
+    log_alpha and c = 0.33 log 11 = 0.791.
 
     Args:
         model: with or without gates.
@@ -152,13 +157,19 @@ def gate_table(model: Transformer) -> list[GateState]:
     return rows
 
 
-def undecided(rows: Sequence[GateState]) -> int:
-    """Count the gates that the soft rule leaves between 0 and 1, |log_alpha| < 2.398: on them, the two rules disagree in size."""
-    return sum(abs(row.log_alpha) < UNDECIDED for row in rows)
+def count_undecided_gates(rows: Sequence[GateState]) -> int:
+    """Count the gates that the soft rule leaves between 0 and 1, with |log_alpha| < 2.398.
+
+    On these gates, the two rules give different values.
+    """
+    return sum(abs(row.log_alpha) < UNDECIDED_BELOW for row in rows)
 
 
-def almost_binary(rows: Sequence[GateState]) -> float:
-    """Return the share of gates with P(g = 0) > 0.9 or P(g = 1) > 0.9; the paper observes that nearly all are (section 6.1)."""
+def almost_binary_share(rows: Sequence[GateState]) -> float:
+    """Return the share of gates with P(g = 0) > 0.9 or P(g = 1) > 0.9.
+
+    The paper observes that nearly all gates are of this kind (section 6.1).
+    """
     if not rows:
         raise InputError(
             "gates", "this model has none", "give the gates of a model with model.gated_sites"
@@ -167,11 +178,13 @@ def almost_binary(rows: Sequence[GateState]) -> float:
 
 
 def kept_heads(model: Transformer, rule: str | None = None) -> dict[str, list[list[int]]]:
-    """Return by site, for every layer, the heads whose gate is not 0 at test time; without gates, all heads of the layer.
+    """Return the heads whose gate is not 0 at test time, by site and layer.
+
+    In a layer without gates, these are all heads.
 
     Args:
         model: with or without gates.
-        rule: see `gate_table`.
+        rule: `sign` or `soft`; None = that of the gates.
     """
 
     def kept(attention: MultiHeadAttention | None) -> list[int]:
@@ -188,7 +201,12 @@ def kept_heads(model: Transformer, rule: str | None = None) -> dict[str, list[li
 
 
 def gates_at_test_time(attention: MultiHeadAttention, rule: str | None) -> Tensor:
-    """Return the gates of a layer at test time under a rule (None = its own), `(num_heads,)`; 1 where it has none."""
+    """Return the gates of a layer at test time, `(num_heads,)`; 1 for a layer without gates.
+
+    Args:
+        attention: of the layer.
+        rule: `sign` or `soft`; None = that of the gates.
+    """
     if rule not in (None, *GATE_RULES):
         raise InputError("rule", f"unknown rule '{rule}'", did_you_mean(str(rule), GATE_RULES))
     if attention.gate is None:

@@ -18,8 +18,14 @@ from typing import Any
 
 from repro.core.config import DataConfig, RunConfig, from_dict, missing_options
 from repro.core.decoding import SearchConfig
-from repro.data.corpora import ALLOWS_LEAKS, count_in_train, load_corpus, load_pairs, own_folder
-from repro.data.parallel import digest
+from repro.data.corpora import (
+    ALLOWS_LEAKS,
+    count_pairs_in_train,
+    load_corpus,
+    load_pairs,
+    own_folder,
+)
+from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, ReproError
 from repro.files import refusals, remove_abandoned, write_json
 from repro.reading import read_plain
@@ -350,7 +356,7 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def _check_references(record: dict[str, Any], refs: list[str]) -> None:
-    if digest(refs) != record["references_sha256"]:
+    if column_digest(refs) != record["references_sha256"]:
         what = f"was scored against other references than {record['config']['data']['corpus']} {record['split']} has here"
         raise DamagedFileError(
             record["run"], what, "use the same version of the corpus, or evaluate the run again"
@@ -363,7 +369,7 @@ def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, d
     Of other corpora `repro data` tells it.
     """
     is_told = ":" in split or corpus.startswith(ALLOWS_LEAKS)
-    return {"in_train": count_in_train(corpus, source, target, split)} if is_told else {}
+    return {"in_train": count_pairs_in_train(corpus, source, target, split)} if is_told else {}
 
 
 def plain_name(name: str) -> str:

@@ -88,7 +88,7 @@ def run_all(
                 else:
                     outcomes[index] = result
                     ended(len(outcomes), len(tasks), result)
-        stops.heed()
+        stops.raise_if_stopping()
     if bugs:
         raise bugs[0]
     return [outcomes[index] for index in range(len(tasks))]
@@ -247,7 +247,7 @@ def _end_with_parent() -> None:
 
 def _do(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
     try:
-        stops.heed()
+        stops.raise_if_stopping()
         return work(*task)
     except Stopped as stopped:
         return stopped

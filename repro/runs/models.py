@@ -194,4 +194,4 @@ def load_translator(run: Run, device: str | None = None) -> Translator:
     model, subwords = load_with_subwords(run)
     keep_freed_memory()
     prepare = partial(prepare_lines, run.config.data.corpus)
-    return Translator(model.to(find_device(device)), subwords, prepare, stops.heed)
+    return Translator(model.to(find_device(device)), subwords, prepare, stops.raise_if_stopping)

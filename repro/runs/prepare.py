@@ -17,8 +17,14 @@ from repro.core.config import READERS, DataConfig
 from repro.core.subwords import Subwords
 from repro.core.transformer import Transformer
 from repro.data.catalogue import GENERATED
-from repro.data.characters import in_words
-from repro.data.corpora import ParallelCorpus, check_at_hand, load_once, may_change, own_folder
+from repro.data.characters import describe_characters
+from repro.data.corpora import (
+    ParallelCorpus,
+    check_text_is_found,
+    load_once,
+    own_folder,
+    text_may_change,
+)
 from repro.errors import InputError, MachineError
 from repro.files import write_atomic, write_json
 from repro.reading import names_in, sha256
@@ -38,9 +44,9 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
     run.check_files()
     warn_of_changed_code(run)
     data = run.config.data
-    if allow_inexact or not may_change(data.corpus):
+    if allow_inexact or not text_may_change(data.corpus):
         return
-    check_at_hand(data.corpus, run.path)
+    check_text_is_found(data.corpus, run.path)
     try:
         fingerprint = load_once(data.corpus, data.source, data.target).fingerprint
     except MachineError:  # what is trained already needs no corpus
@@ -161,7 +167,7 @@ def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
     """Say on standard error which characters of the text have no piece."""
     if unknown := subwords.unknown_characters(texts):
         fate = "spelled in bytes" if subwords.has_bytes else "read as unknown and never written"
-        print(f"{run.path}: no piece for {in_words(unknown)} ({fate})", file=sys.stderr)
+        print(f"{run.path}: no piece for {describe_characters(unknown)} ({fate})", file=sys.stderr)
 
 
 def _encode(

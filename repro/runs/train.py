@@ -191,7 +191,7 @@ def _dev_nll(
     Raises:
         DivergedError: it is not finite.
     """
-    found = evaluate_nll(model, pairs, config, stops.heed)
+    found = evaluate_nll(model, pairs, config, stops.raise_if_stopping)
     if not math.isfinite(found):
         where = f"update {progress.update} at rate {learning_rate(progress.update, config):.3g}"
         raise DivergedError("training", f"dev loss {found} after {where}", calmer(config))

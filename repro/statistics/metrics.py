@@ -15,7 +15,7 @@ from sacrebleu.metrics.base import Metric, Score, Signature
 from sacrebleu.utils import sum_of_lists
 from sacremoses import MosesTokenizer
 
-from repro.data.characters import spaced
+from repro.data.characters import separators_to_blanks
 from repro.errors import InputError, check_kind, did_you_mean
 from repro.statistics.scripts import (
     ALPHABETS,
@@ -133,7 +133,7 @@ class CorpusMetric:
 
     def prepare(self, texts: list[str]) -> list[str]:
         """Return the texts as the metric reads them: U+200B, by which some references tell words apart, is a blank, as in hypotheses."""
-        return list(map(spaced, texts))
+        return list(map(separators_to_blanks, texts))
 
     def read(self, refs: list[str]) -> None:
         """Count the n-grams of references, once for all the hypotheses to come."""

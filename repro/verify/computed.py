@@ -1,8 +1,8 @@
-"""What this code computes, held against what it computed when the stored results were written.
+"""Compare what this code computes with what it computed when the stored results were written.
 
-A file beside the results has a row for each model and for each way of training among them. A row is
-written once, from then on it is compared: an edit of the code that changes a result is seen without
-training anything.
+A file beside the results has a row for each model and each way of training among them. A row is
+written once and compared from then on. So an edit of the code that changes results is noticed
+without any training.
 """
 
 import json
@@ -38,7 +38,7 @@ DECISIVE = (
 
 @dataclass(frozen=True)
 class Row:
-    """A model or a way of training, what it computed, and the commit of the code that computed it."""
+    """A model or a way of training, its computed numbers, and the commit of the code."""
 
     config: ModelConfig | TrainConfig
     commit: str
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What a message calls it."""
+        """Its name in messages."""
         if isinstance(self.config, ModelConfig):
             return system_of(self.config)
         usual = TrainConfig()
@@ -58,7 +58,7 @@ class Row:
         return " ".join(["training", *changed])
 
     def changes(self) -> list[str]:
-        """Return in words what this code computes otherwise."""
+        """Describe the numbers that this code computes differently."""
         return changes(self.numbers, _computed(self.config))
 
 
@@ -66,11 +66,11 @@ def verify_behaviour(folder: Path) -> tuple[list[str], str]:
     """Compute every row beside the results again.
 
     Returns:
-        A line for each way in which this code differs from the code of the results, and a line that
-        says what was compared, which is empty if no row is stored.
+        A line for each difference between this code and the code of the results. Then a line on
+        what was compared, empty if no row is stored.
 
     Raises:
-        DamagedFileError: the file of rows is not what was written.
+        DamagedFileError: the file of rows is damaged.
     """
     rows = _load(folder)
     if not rows:
@@ -89,17 +89,17 @@ def verify_behaviour(folder: Path) -> tuple[list[str], str]:
     rest = f"; without a row: {len(missing)}, which repro results --update adds" if missing else ""
     return (
         problems,
-        f"this code computes what it computed when the results were written: rows compared: {len(rows)}{rest}",
+        "this code computes what it computed when the results were written: rows compared: "
+        f"{len(rows)}{rest}",
     )
 
 
 def update_behaviour(folder: Path) -> Path:
-    """Add a row for each model and way of training in the records that has none; keep the others as they are.
+    """Add rows for models and ways of training that have none; keep the other rows as they are.
 
     Raises:
-        InputError: this code computes something else than a stored row says: a new row would hide
-            it.
-        DamagedFileError: the file of rows is not what was written.
+        InputError: this code contradicts a stored row, which a new row would hide.
+        DamagedFileError: the file of rows is damaged.
     """
     path, rows = folder / BEHAVIOUR, _load(folder)
     stored = {row.config: row for row in rows}
@@ -126,7 +126,7 @@ def _computed(config: ModelConfig | TrainConfig) -> Behaviour:
 
 
 def _configs(folder: Path) -> Iterable[ModelConfig | TrainConfig]:
-    """Return the distinct models and ways of training in the records of a folder that can be read."""
+    """Return the distinct models and ways of training in the readable records of a folder."""
     found: dict[ModelConfig | TrainConfig, None] = {}
     for record in read_records(folder)[0].values():
         train = {
@@ -165,9 +165,12 @@ def _load(folder: Path) -> list[Row]:
         RecursionError,
         InputError,
     ) as error:
-        mend = "restore it; deleted, it is made again by repro results --update, of the code that is here"
+        fix = (
+            "restore it; deleted, it is made again by repro results --update, of the code that is "
+            "here"
+        )
         raise DamagedFileError(
-            str(path), f"does not say what the code computed ({error})", mend
+            str(path), f"does not say what the code computed ({error})", fix
         ) from error
 
 

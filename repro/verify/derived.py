@@ -1,4 +1,7 @@
-"""What of a record of each kind is not what its evidence gives; `verify.py` lists from what each number is derived."""
+"""Re-derive each kind of record from its evidence and report every mismatch.
+
+`verify.py` lists the evidence for each number.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -14,11 +17,11 @@ from repro.claims.evidence import NotMeasured, Record
 from repro.core.config import ModelConfig, RunConfig, from_dict
 from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
-from repro.data.corpora import is_at_hand, load_once, load_pairs, task_of
+from repro.data.corpora import is_text_found, load_once, load_pairs, task_of
 from repro.errors import MachineError
 from repro.measures.contrastive import check_contrastive, check_pairs
 from repro.measures.heads import DIGITS
-from repro.measures.pruning import SERIES, tried_penalties
+from repro.measures.pruning import SERIES, penalties_tried
 from repro.measures.registry import masks_table
 from repro.papers.pruned import NO_CONTROL, shape_of
 from repro.records.sentences import describe_references
@@ -26,10 +29,10 @@ from repro.records.stored import overlap_of
 from repro.records.translations import changed_by, hypotheses_of, recount, rescore
 from repro.statistics.metrics import metrics_for
 from repro.verify.plausible import (
-    check_heads_there,
-    check_kept,
+    check_kept_heads,
     check_maps,
     check_off_diagonal,
+    check_site_shapes,
     check_speed,
     check_training,
 )
@@ -41,11 +44,11 @@ Scores = dict[tuple[str, str], Record]
 
 
 Findings = Iterator[str | None]
-"""What was derived again: a line for each number that is stored otherwise, None for each other."""
+"""A message for each derived number that is stored differently, None for each match."""
 
 
 def unequal(what: str, stored: Any, derived: Any) -> Findings:
-    """Yield a line if what is stored is not what was derived, else None."""
+    """Yield a message if a stored value differs from the derived one, else None."""
     yield f"{what}: stored {stored}, derived {derived}" if stored != derived else None
 
 
@@ -63,31 +66,34 @@ def _check_scores(record: Record, _: Scores) -> Findings:
         training["target_tokens_per_second"],
         round(training["tokens"] / training["seconds"]),
     )
-    # stored with two decimals: a sentence of one's own may have taken 0.00
+    # Seconds are stored with two decimals: a single sentence of one's own may have taken 0.00.
     seconds = decoding["seconds"]
     slowest, fastest = (
         number / (seconds + 0.005),
         number / (seconds - 0.005) if seconds > 0.005 else np.inf,
     )
     if not slowest - 0.05 <= decoding["sentences_per_second"] <= fastest + 0.05:
-        yield f"sentences per second: stored {decoding['sentences_per_second']}, derived {slowest:.1f} to {fastest:.1f}"
+        yield (
+            f"sentences per second: stored {decoding['sentences_per_second']}, derived "
+            f"{slowest:.1f} to {fastest:.1f}"
+        )
     yield from unequal("parameters", training["parameters"], count_parameters(_model(record)))
 
 
 def _check_scored_text(record: Record, _: Scores) -> Findings:
     """Score the translations again, with the corpus."""
     _check_at_hand(record)
-    corpus = load_once(*_pair(record).values())
+    corpus = load_once(*_corpus_and_languages(record).values())
     yield from unequal(
         "fingerprint of the data", record["provenance"]["data_fingerprint"], corpus.fingerprint
     )
     for what, is_so in recount(record).items():
         yield None if is_so else f"{what}: are not what the translations and the corpus give"
-    in_train = overlap_of(**_pair(record), split=record["split"]).get("in_train")
+    in_train = overlap_of(**_corpus_and_languages(record), split=record["split"]).get("in_train")
     yield from unequal("pairs in the training text", record.get("in_train"), in_train)
 
 
-def _pair(record: Record) -> dict[str, str]:
+def _corpus_and_languages(record: Record) -> dict[str, str]:
     return {key: record["config"]["data"][key] for key in ("corpus", "source", "target")}
 
 
@@ -99,14 +105,14 @@ def _model(record: Record) -> Transformer:
 
 @lru_cache(maxsize=200)
 def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
-    # the ratio of the data is no parameter
+    # The length ratio of the data is not a parameter.
     return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)
 
 
 def _check_at_hand(record: Record) -> None:
     """Refuse a record of own files that are on another machine: it is not damaged."""
     for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
-        if not is_at_hand(name):
+        if not is_text_found(name):
             raise MachineError(
                 name, "is not on this machine", "verify where the folder is, or put it back"
             )
@@ -115,7 +121,7 @@ def _check_at_hand(record: Record) -> None:
 def _check_masks(record: Record, scores: Scores) -> Findings:
     whole, scored = (
         hypotheses_of(record),
-        _scores_of(record["config_digest"], record["split"], scores),
+        _find_scores(record["config_digest"], record["split"], scores),
     )
     yield from unequal("number of translations without a mask", len(whole), scored["sentences"])
     numbers = {0, *map(int, record["masks"])}
@@ -170,7 +176,7 @@ def _check_heads(record: Record, _: Scores) -> Findings:
         syntactic = np.any(margins >= MARGIN, axis=(0, 1))
         yield from differences
     for site, heads in shape_of(record["config"]["model"]).items():
-        yield from check_heads_there(site, record["sites"][site], heads)
+        yield from check_site_shapes(site, record["sites"][site], heads)
         if max(heads):
             yield from _check_site(
                 site, record["sites"][site], syntactic if site == "encoder_self" else None
@@ -187,37 +193,40 @@ def _check_measured_text(record: Record, _: Scores) -> Findings:
     yield from unequal(
         "sentences",
         record["measured"]["sentences_of_split"],
-        len(load_once(*_pair(record).values())["dev"]),
+        len(load_once(*_corpus_and_languages(record).values())["dev"]),
     )
 
 
 def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Findings:
     numbers: dict[str, Any] = {
-        field.name: _numbers(found[field.name]) for field in fields(HeadStatistics)
+        field.name: _as_array(found[field.name]) for field in fields(HeadStatistics)
     }
     statistics = HeadStatistics(**numbers)
     for name in ("main_offset", "positional"):
-        if not _agree(_numbers(found[name]), getattr(statistics, name)):
+        if not _agree(_as_array(found[name]), getattr(statistics, name)):
             yield f"{site} {name}: is not what the counts by offset give"
     roles = [[list(head) for head in layer] for layer in head_roles(statistics, syntactic)]
     yield from unequal(f"{site} roles", found["roles"], roles)
     for name, power in (("relevance", 1), ("relevance_alphabeta", 1), ("gradient", 2)):
         for layer, row in enumerate(found[name]):
-            whole = np.nansum(_numbers(row) ** power)
-            # 0: nothing depends on the layer
+            whole = np.nansum(_as_array(row) ** power)
+            # A sum of 0 means that nothing depends on the layer.
             if min(abs(whole), abs(whole - 1)) > 2 * len(row) * ROUNDING:
                 yield f"{site} {name}: the shares of layer {layer} sum to {whole:.5f}"
 
 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
-    """Return accuracies minus baselines, `(num_relations, num_directions, num_layers, num_heads)`, and what is stored otherwise."""
+    """Return accuracies minus baselines, and a message for every stored value that differs.
+
+    Accuracies have the shape `(num_relations, num_directions, num_layers, num_heads)`.
+    """
     margins, differences = [], []
     for relation in RELATIONS:
         positions = syntax["positions"][relation]
         total, most = sum(positions.values()), max(positions.values(), default=0)
         baseline = most / total if total else np.nan
         accuracies, stored = (
-            [_numbers(rows) for rows in syntax[name][relation].values()]
+            [_as_array(rows) for rows in syntax[name][relation].values()]
             for name in ("accuracy", "margin")
         )
         margins.append(
@@ -226,9 +235,10 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
                 for accuracy in accuracies
             ]
         )
-        if not _agree(_numbers(syntax["baseline"][relation]), baseline):
+        if not _agree(_as_array(syntax["baseline"][relation]), baseline):
             differences.append(
-                f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived {baseline:.5f}"
+                f"baseline of {relation}: stored {syntax['baseline'][relation]}, derived "
+                f"{baseline:.5f}"
             )
         if not all(_agree(a, b) for a, b in zip(stored, margins[-1], strict=True)):
             differences.append(f"margins of {relation}: are not those of its accuracies")
@@ -250,12 +260,12 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
         yield from unequal(
             f"penalties of series {name}",
             sorted(heads),
-            tried_penalties(name, series[name]["heads"], heads),
+            penalties_tried(name, series[name]["heads"], heads),
         )
         yield from _check_control(record, name, scores)
         for point in series[name]["points"]:
-            yield from check_kept(point, whole)
-            pruned = _scores_of(point["config_digest"], "test", scores)
+            yield from check_kept_heads(point, whole)
+            pruned = _find_scores(point["config_digest"], "test", scores)
             yield from unequal("run", point["run"], pruned["run"])
             yield from unequal(
                 f"start of {point['run']}", pruned["config"]["train"]["start_from"], record["run"]
@@ -276,7 +286,7 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
                 sum(len(layer) for site in sites for layer in point["kept_heads"][site]),
             )
     small, scratch = (
-        _scores_of(series["scratch"][which], "test", scores) for which in ("pruned", "scratch")
+        _find_scores(series["scratch"][which], "test", scores) for which in ("pruned", "scratch")
     )
     cut_from = [
         point
@@ -292,11 +302,11 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
 
 
 def _check_control(record: Record, name: str, scores: Scores) -> Findings:
-    """Compare what a series of pruned models is compared with to how it must have been trained."""
+    """Check how the control of a series of pruned models was trained."""
     if "continued" not in record["series"][name]:
         yield f"series {name} has no control: {NO_CONTROL}"
         return
-    control = _scores_of(record["series"][name]["continued"], "test", scores)["config"]
+    control = _find_scores(record["series"][name]["continued"], "test", scores)["config"]
     yield from unequal(
         f"start of the control of series {name}", control["train"]["start_from"], record["run"]
     )
@@ -310,7 +320,7 @@ def _check_control(record: Record, name: str, scores: Scores) -> Findings:
     )
 
 
-def _scores_of(digest: str, split: str, scores: Scores) -> Record:
+def _find_scores(digest: str, split: str, scores: Scores) -> Record:
     if (digest, split) not in scores:
         raise NotMeasured(
             f"the run of configuration {digest}",
@@ -320,8 +330,8 @@ def _scores_of(digest: str, split: str, scores: Scores) -> Record:
     return scores[digest, split]
 
 
-def _numbers(values: Any) -> np.ndarray:
-    """Return stored numbers as an array; what is missing is NaN."""
+def _as_array(values: Any) -> np.ndarray:
+    """Return stored numbers as an array; missing ones are NaN."""
     return np.array(values, dtype=float)
 
 
@@ -339,7 +349,7 @@ CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "off_diagonal": lambda record, _: check_off_diagonal(record),
     "speed": lambda record, _: check_speed(record),
 }
-"""Kind of record -> what is derived again from records alone."""
+"""Kind of record -> the checks that need records alone."""
 
 CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scored_text,
@@ -347,4 +357,4 @@ CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "masks": _check_masked_text,
     "heads": _check_measured_text,
 }
-"""Kind of record -> what is derived again with the corpus, if it is at hand."""
+"""Kind of record -> the checks that need the corpus."""

@@ -1,4 +1,4 @@
-"""What stored numbers can be at all: maps, shares and speeds need the model or the clock again, but they have shapes and ranges."""
+"""Check shapes and ranges of numbers that cannot be derived without the model or a clock."""
 
 import math
 from collections.abc import Iterator
@@ -11,27 +11,36 @@ from repro.core.config import SELF_SITES, SITES
 
 SLACK = 0.001  # of the sum of a row of rounded weights
 RANGES = {"confidence": 1, "rarest": 1, "two_rarest": 1, "divergence": math.log(2)}
-"""The most that a number of a site in a head record can be; the least is 0. Divergence in nats, all else shares."""
-# of a site in a head record: all else has rows of heads by layer
+"""The highest possible number of a site in a head record; the lowest is 0.
+
+Divergence is in nats, the others are shares.
+"""
+# These fields of a site in a head record do not have rows of heads by layer.
 NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")
 
 
 def check_training(record: Record) -> Iterator[str]:
-    """Yield what cannot be of a training: an update at which the schedule cannot end, another number of averaged checkpoints."""
+    """Yield a message for an impossible end of training or number of averaged checkpoints."""
     training, schedule = record["training"], record["config"]["train"]
     update, every = training["update"], schedule["eval_every"]
     if not 0 < update <= schedule["max_updates"] or (
         update % every and update != schedule["max_updates"]
     ):
-        yield f"update {update} is none of a training of {schedule['max_updates']} with a look every {every}"
+        yield (
+            f"update {update} cannot end a training of {schedule['max_updates']} updates "
+            f"with a check every {every}"
+        )
     elif schedule["schedule"] == "linear" and update < schedule["max_updates"]:
         yield f"update {update} is before the end of a linear schedule of {schedule['max_updates']}"
     if training["averaged"] != (expected := min(schedule["average"], math.ceil(update / every))):
         yield f"averaged checkpoints: stored {training['averaged']}, derived {expected}"
 
 
-def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:
-    """Yield what of a site in a head record is not of so many heads by layer; rows are as long as that of the layer with most heads."""
+def check_site_shapes(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:
+    """Yield a message for every field of a site whose shape contradicts its heads by layer.
+
+    Rows are as long as that of the layer with most heads.
+    """
     known = [sum(value is not None for value in row) for row in found["confidence"]]
     if known != heads:
         yield f"{site}: has {known} heads by layer, not {heads}"
@@ -39,7 +48,10 @@ def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Ite
         if name not in NOT_BY_HEAD and (sizes := [len(row) for row in rows]) != [max(heads)] * len(
             heads
         ):
-            yield f"{site} {name}: has rows of {sizes} heads, not of {max(heads)} in {len(heads)} layers"
+            yield (
+                f"{site} {name}: has rows of {sizes} heads, not of {max(heads)} in {len(heads)} "
+                "layers"
+            )
     for name, most in RANGES.items():
         if not all(
             0 <= value <= most + SLACK for row in found[name] for value in row if value is not None
@@ -50,7 +62,10 @@ def check_heads_there(site: str, found: dict[str, Any], heads: list[int]) -> Ite
 
 
 def check_maps(record: Record) -> Iterator[str]:
-    """Yield what cannot be attention on the record's sentence: another shape than its tokens', a weight below 0, a row above 1."""
+    """Yield a message for every map that cannot be attention on the record's sentence.
+
+    Its shape follows from the tokens; weights are at least 0, and rows sum to at most 1.
+    """
     model, lengths = (
         record["config"]["model"],
         {"source": len(record["source"]), "target": len(record["target"])},
@@ -68,7 +83,7 @@ def check_maps(record: Record) -> Iterator[str]:
             if weights is not None and not _is_attention(
                 weights, *(lengths[side] for side in sides[site])
             ):
-                yield f"maps of {site}, layer {number}: are no weights of {lengths}"
+                yield f"maps of {site}, layer {number}: are not weights of {lengths}"
 
 
 def _is_attention(weights: Any, queries: int, keys: int) -> bool:
@@ -79,7 +94,7 @@ def _is_attention(weights: Any, queries: int, keys: int) -> bool:
 
 
 def check_off_diagonal(record: Record) -> Iterator[str]:
-    """Yield what cannot be shares of the tokens of as many sentences on both sides."""
+    """Yield a message for shares outside 0 to 1, or of different numbers of sentences by site."""
     shares = {site: np.array(record["shares"][site], dtype=float) for site in SELF_SITES}
     if len({len(found) for found in shares.values()}) != 1:
         yield "shares: are of different numbers of sentences"
@@ -89,7 +104,7 @@ def check_off_diagonal(record: Record) -> Iterator[str]:
 
 
 def check_speed(record: Record) -> Iterator[str]:
-    """Yield what cannot be a sitting: no rate, one that is not above 0, no run of the record's own."""
+    """Yield a message for an impossible session: rates not above 0, or without its own run."""
     rates = np.array(record["sentences_per_second"], dtype=float)
     if not len(rates) or not (rates > 0).all() or record["threads"] < 1:
         yield "sentences per second: are not all above 0, or of no thread"
@@ -97,8 +112,8 @@ def check_speed(record: Record) -> Iterator[str]:
         yield f"sitting: is without {record['run']}"
 
 
-def check_kept(point: dict[str, Any], whole: dict[str, list[int]]) -> Iterator[str]:
-    """Yield whether a pruned model keeps a head that was not there before, or one twice."""
+def check_kept_heads(point: dict[str, Any], whole: dict[str, list[int]]) -> Iterator[str]:
+    """Yield a message if a pruned model keeps a head that did not exist, or one twice."""
     kept = [
         (site, layer, head)
         for site in SITES

@@ -1,32 +1,40 @@
-"""Derive stored numbers again from what they were computed from, without any model.
+"""Derive stored numbers again from the evidence in the records, without any model.
 
 By kind of record, and from what:
 
-    all            digest, name, system and seed of a run;       its configuration
-                   where the record lies
-    scores         scores; tokens and sentences per second       what was counted of each translation; counts and seconds
-                   parameters                                    the configuration
-                   that seeds are models of their own            the translations of the other seeds, which differ
-                   what was counted; fingerprint of the data     translations and references; the corpus     (with the corpus)
-    contrastive    accuracies                                    cross entropies of single pairs
-                   pairs, types, distances ...                   the suite                                   (with the corpus)
-    heads          main offsets, roles; baselines and margins    counts by offset; counts of pairs of words and accuracies
-                   shares of a layer                             sum to one
-                   which heads there are                         the configuration
-                   that all of dev count                         the corpus                                  (with the corpus)
-    masks          that a translation is changed by the mask     translations of the same model without it, as many as were scored
-                   which heads are masked                        the configuration
-                   what was counted                              translations and references                 (with the corpus)
-    pruning        heads, penalties; shapes of the small models  lists of kept heads; configurations in their score records
-                   heads before; where each model came from      the configuration; those of the score records
-                   which heads are kept                          the heads before: each once
-                   which penalties were tried                    the search, with the numbers of heads that it found
+    all            digest, name, system, seed of a run;   its configuration
+                   the path of the record
+    scores         scores;                                counts of each translation;
+                   tokens and sentences per second        counts and seconds
+                   parameters                             the configuration
+                   seeds are distinct models              translations of other seeds, which differ
+                   counts; fingerprint of the data        translations, references, corpus (*)
+    contrastive    accuracies                             cross entropies of single pairs
+                   pairs, types, distances ...            the suite (*)
+    heads          main offsets, roles;                   counts by offset;
+                   baselines and margins                  counts of word pairs, accuracies
+                   shares of a layer                      sum to one
+                   which heads there are                  the configuration
+                   all of dev was measured                the corpus (*)
+    masks          the mask changes a translation         translations without it, as many as scored
+                   which heads are masked                 the configuration
+                   counts                                 translations and references (*)
+    pruning        heads, penalties;                      lists of kept heads;
+                   shapes of the small models             configurations in their score records
+                   heads before; origin of each model     the configuration; their score records
+                   which heads are kept                   the heads before: each once
+                   which penalties were tried             the search, with its numbers of heads
 
-Verdicts are derived again too, from records alone. That no record was edited, lost or added since,
-the manifest tells. All else needs the model or the clock again, and is as it was measured: the
-translations and cross entropies themselves, means over queries (confidence, distance, entropy,
-divergence ...), the parameters of gates (`undecided`, `almost_binary`), and seconds; the weights of
-maps, shares off the diagonal and rates of `speed` are held to their shapes and ranges
+(*) needs the corpus.
+
+Verdicts are derived again too, from records alone. The manifest shows whether a record was edited,
+lost or added. All else would need the model or a clock, and is taken as measured:
+
+- the translations and cross entropies themselves;
+- means over queries (confidence, distance, entropy, divergence ...);
+- the parameters of gates (`undecided`, `almost_binary`), and seconds.
+
+Weights of maps, shares off the diagonal and rates of `speed` are checked for shape and range
 (`plausible.py`).
 """
 
@@ -42,7 +50,7 @@ from repro.claims.verdict_fields import StoredVerdict, first_difference
 from repro.core.config import RunConfig, from_dict
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
-from repro.papers.verdicts import TEST, claims_of, judge, load, of_scores, verdict_places
+from repro.papers.verdicts import TEST, claims_of, judge, load_verdicts, of_scores, verdict_places
 from repro.records.manifest import has_manifest, manifest_faults
 from repro.records.schema import KINDS, kind_of
 from repro.records.stored import place_of, read_records
@@ -51,7 +59,7 @@ from repro.runs.naming import run_name, system_of
 from repro.runs.storage import MANIFEST
 from repro.verify.derived import CHECKS, CORPUS_CHECKS, Findings, Scores, unequal
 
-CUT_SHORT = (
+MALFORMED_RECORD = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -60,20 +68,23 @@ CUT_SHORT = (
     TypeError,
     ValueError,
 )
-"""What comes of numbers deep in a record that are missing or of another type. `load_record` checks what all readers need, not every
-number: the rest is found here, where it must be named and must not keep the other records from being checked."""
+"""Errors from numbers deep in a record that are missing or of another type.
 
+`load_record` checks what all readers need, not every number. The rest is found here: it is named,
+and the other records are still checked.
+"""
+
+# Two seeds do not agree by chance on so many different translations of a test set.
 DISTINCT = 20
-"""So many different translations of a test set are not the same by chance for two seeds."""
 
 
 @dataclass
 class Verified:
-    """What a verification found.
+    """The findings of a verification.
 
     Args:
-        faults: a line for each file that is no record, and each number that is not what its
-            evidence gives.
+        faults: a line for each file that is not a record, and each number that its evidence
+            contradicts.
         unreadable: a line for each file or folder that cannot be opened.
         records: how many were read.
         numbers: how many numbers were derived again.
@@ -88,10 +99,10 @@ class Verified:
 
 
 def verify_records(folder: Path) -> Verified:
-    """Check a folder of results by its manifest, and derive again what its records let.
+    """Check a folder of results by its manifest, and derive the numbers of its records again.
 
     Raises:
-        InputError: there is no such folder, or no record in it: nothing would be verified.
+        InputError: there is no such folder, or no record in it to verify.
     """
     records, errors = read_records(folder)
     if not records and not errors:
@@ -112,8 +123,9 @@ def verify_records(folder: Path) -> Verified:
         if kind_of(record) in CORPUS_CHECKS:
             _check_with_corpus(found, path, record, scores, absent)
     try:
-        found.faults += _counted_twice(scores.values())
-    except ReproError:  # a table that cannot be read was told of above
+        found.faults += _duplicate_seeds(scores.values())
+    # The loop above reported any table that cannot be read.
+    except ReproError:
         pass
     return found
 
@@ -121,7 +133,7 @@ def verify_records(folder: Path) -> Verified:
 def _check_manifest(folder: Path, found: Verified) -> None:
     if not has_manifest(folder):
         found.unchecked[
-            f"{MANIFEST}, which tells an edited record: repro results --update writes it"
+            f"{MANIFEST}, which shows edited records: repro results --update writes it"
         ].append(str(folder))
         return
     try:
@@ -135,7 +147,7 @@ def _check_manifest(folder: Path, found: Verified) -> None:
 def _check_with_corpus(
     found: Verified, path: Path, record: Record, scores: Scores, absent: dict[str, MachineError]
 ) -> None:
-    """Check a record with its corpus; what is not at hand is looked for once."""
+    """Check a record with its corpus; an absent corpus is looked for once."""
     data = record["config"]["data"]
     needed = f"the corpus {data['corpus']}"
     if other := record.get("split", "").rpartition(":")[0]:
@@ -157,7 +169,7 @@ def _check_with_corpus(
 
 
 def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Findings]) -> None:
-    """Add up what some checks of a record find; what was found before one fails is kept."""
+    """Collect the findings of the checks of a record, also those before a check fails."""
     name = _name_of(record)
     try:
         for what in checks():
@@ -170,7 +182,7 @@ def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Fin
         found.unchecked[str(error)].append(name)
     except ReproError as error:
         found.faults.append(f"{name}: {error}")
-    except CUT_SHORT as error:
+    except MALFORMED_RECORD as error:
         found.faults.append(f"{name}: {path} is damaged ({type(error).__name__}: {error})")
 
 
@@ -178,20 +190,26 @@ def _name_of(record: Record) -> str:
     return f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
 
 
-def _counted_twice(scores: Iterable[Record]) -> Iterator[str]:
-    """Yield which seeds of a system translate a test set word for word as another seed does: then one model counts as two."""
+def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
+    """Yield a message for every seed whose translations equal those of another, word for word.
+
+    One model would count as two.
+    """
     seen: dict[tuple, str] = {}
     for record in scores:
-        settings = {**record["config"], "train": {**record["config"]["train"], "seed": None}}
-        about = json.dumps([settings, record["split"], record["search"]], sort_keys=True)
+        config = {**record["config"], "train": {**record["config"]["train"], "seed": None}}
+        about = json.dumps([config, record["split"], record["search"]], sort_keys=True)
         other = seen.setdefault((about, record["tables"]["sentences"].digest), record["run"])
-        # Models that were trained for a minute may all say the same.
+        # Models that were trained for a minute may all give the same translations.
         if other != record["run"] and len(set(hypotheses_of(record))) >= DISTINCT:
-            yield f"{record['run']}, scores {record['split']}: has the translations of {other}, word for word: it is no seed of its own"
+            yield (
+                f"{record['run']}, scores {record['split']}: has the translations of {other}, word "
+                "for word: it is not a separate seed"
+            )
 
 
 def verify_claims(folder: Path) -> Verified:
-    """Judge every stored verdict again by the records that can be read; no corpus is needed."""
+    """Judge every stored verdict again from the readable records; no corpus is needed."""
     found = Verified()
     records = list(read_records(folder)[0].values())
     try:
@@ -205,16 +223,17 @@ def verify_claims(folder: Path) -> Verified:
     for scale, split in places:
         at = scale if split == TEST else f"{scale} on {split}"
         try:
-            stored = load(folder, scale, split)
+            stored = load_verdicts(folder, scale, split)
             found.faults += _wrong_verdicts(at, stored, Evidence(scale, records, split))
             found.numbers += len(stored)
         except MachineError as error:
             found.unchecked[str(error)].append(f"verdicts at {at}")
         except ReproError as error:
             found.faults.append(f"verdicts at {at}: {error}")
-        except CUT_SHORT as error:
+        except MALFORMED_RECORD as error:
             found.faults.append(
-                f"verdicts at {at}: they or their records are damaged ({type(error).__name__}: {error})"
+                f"verdicts at {at}: they or their records are damaged ({type(error).__name__}: "
+                f"{error})"
             )
     return found
 
@@ -229,7 +248,7 @@ def _wrong_verdicts(
     }
     found = judge([claim for of_paper in claims.values() for claim in of_paper], evidence)
     for names in ([claim.name for claim in of_paper] for of_paper in claims.values()):
-        # a paper is judged as a whole, or not at all
+        # A paper is judged as a whole, or not at all.
         for name in names if any(other in verdicts for other in names) else ():
             if name not in verdicts:
                 problems.append(

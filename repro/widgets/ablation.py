@@ -1,4 +1,4 @@
-"""Ablation, pruning and comparison: the same sentence through a changed model, or through several."""
+"""Run a sentence through changed models: ablation, pruning, comparison."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,23 @@ from repro.widgets.heads import HeadGrid, factors_at_test_time, first_head, ones
 from repro.widgets.parts import (
     FITS,
     WRAPS,
-    Touchable,
+    InteractiveWidget,
     Words,
-    apart,
+    private_copy,
     sentence_field,
-    told_of,
+    unknown_characters_note,
     words_row,
 )
 from repro.widgets.stills import static_words
 
 
-class Ablation(Touchable):
+class Ablation(InteractiveWidget):
     """Switch heads of a trained model off, or rescale them, and read the new translation.
 
     Args:
         translator: a trained model.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
 
     `heads.factors` and `heads.chosen` may be set, and so may `factor.value`, the factor of the
     chosen head.
@@ -40,7 +40,7 @@ class Ablation(Touchable):
     def __init__(
         self, translator: Translator, sentence: str, search: SearchConfig | None = None
     ) -> None:
-        self.translator, self.search = apart(translator), search
+        self.translator, self.search = private_copy(translator), search
         self.sentence, self.words = sentence_field(sentence), Words()
         self.heads = HeadGrid(factors=ones(translator.model), chosen=first_head(translator.model))
         self.factor = ipywidgets.FloatSlider(
@@ -79,7 +79,7 @@ class Ablation(Touchable):
         self._check_factors()
         site, layer, head = self.heads.chosen
         factor = self.heads.factors[site][layer][head]
-        # the slider would cut it, and lay what it cut over the head
+        # The slider would clip other factors, and put the clipped one on the head.
         if self.factor.min <= factor <= self.factor.max:
             self.factor.value = factor
 
@@ -106,21 +106,21 @@ class Ablation(Touchable):
         seconds = (
             f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
         )
-        self.words.message = "; ".join(filter(None, [seconds, told_of(self.whole)]))
+        self.words.message = "; ".join(filter(None, [seconds, unknown_characters_note(self.whole)]))
 
     def static(self) -> str:
         """Return the heads and both translations."""
         return static_heads(self.heads.factors) + static_words(self.words.rows)
 
 
-class Pruning(Touchable):
-    """Move along a list of pruned models: which heads are left, and what they make of a sentence.
+class Pruning(InteractiveWidget):
+    """Move along a list of pruned models: their remaining heads, and their translations.
 
     Args:
-        models: (label, translator), the least pruned first; its translation is what the others are
-            compared with.
+        models: (label, translator), the least pruned first; others are compared with its
+            translation.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
 
     `level.value` is the label of the model shown.
     """
@@ -134,7 +134,7 @@ class Pruning(Touchable):
         if not models:
             raise InputError("models", "there is none", "give (label, translator) pairs")
         self.models, self.search = (
-            {label: apart(translator) for label, translator in dict(models).items()},
+            {label: private_copy(translator) for label, translator in dict(models).items()},
             search,
         )
         if len(self.models) < len(models):
@@ -168,20 +168,22 @@ class Pruning(Touchable):
             for label in (first, shown)
         )
         heads = f"{sum(factor != 0 for factor in left)} of {len(whole)} heads are left"
-        self.words.message = "; ".join(filter(None, [heads, told_of(*readings.values())]))
+        self.words.message = "; ".join(
+            filter(None, [heads, unknown_characters_note(*readings.values())])
+        )
 
     def static(self) -> str:
-        """Return the heads that are left and the translations."""
+        """Return the remaining heads and the translations."""
         return static_heads(self.heads.factors) + static_words(self.words.rows)
 
 
-class Comparison(Touchable):
-    """Send one sentence through several models; words that the first one does not have are marked.
+class Comparison(InteractiveWidget):
+    """Send one sentence through several models; words missing in the first translation are marked.
 
     Args:
         models: label -> translator.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
     """
 
     def __init__(
@@ -190,7 +192,7 @@ class Comparison(Touchable):
         if not models:
             raise InputError("models", "there is none", "give label -> translator")
         self.models, self.search = (
-            {label: apart(translator) for label, translator in dict(models).items()},
+            {label: private_copy(translator) for label, translator in dict(models).items()},
             search,
         )
         self.sentence, self.words = sentence_field(sentence), Words()
@@ -207,7 +209,7 @@ class Comparison(Touchable):
         self.words.rows = [
             words_row(label, reading, readings[first]) for label, reading in readings.items()
         ]
-        self.words.message = told_of(*readings.values())
+        self.words.message = unknown_characters_note(*readings.values())
 
     def static(self) -> str:
         """Return the translations."""

@@ -1,4 +1,4 @@
-"""The claims table: what the papers say, what came out here, and on what evidence."""
+"""Show claims in a table: the papers' statements, our verdicts, and their evidence."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,14 +8,17 @@ import traitlets
 from repro.claims.conditions import STATUSES
 from repro.errors import InputError
 from repro.plots import escape
-from repro.widgets.parts import Touchable, module, style
+from repro.widgets.parts import InteractiveWidget, module, style
 
 COLUMNS = ("verdict", "id", "paper", "statement", "evidence")
 LONG = ("statement", "evidence")  # may break into lines
 
 
 class Table(anywidget.AnyWidget):
-    """Rows that a click on a heading sorts. `verdicts` are those shown, none = all, and `order` is the one that sorting follows."""
+    """Show rows that a click on a heading sorts.
+
+    `verdicts` are those shown, none = all; `order` is the one for sorting.
+    """
 
     _esm, _css = module("claims"), style("claims")
     columns = traitlets.List(list(COLUMNS)).tag(sync=True)
@@ -24,7 +27,7 @@ class Table(anywidget.AnyWidget):
     verdicts = traitlets.List().tag(sync=True)
 
 
-class ClaimsTable(Touchable):
+class ClaimsTable(InteractiveWidget):
     """Show claims with their verdicts; not reproduced comes first.
 
     Args:
@@ -63,8 +66,11 @@ class ClaimsTable(Touchable):
 
 
 def _style(column: str) -> str:
-    """JupyterLab aligns tables to the right, as numbers want."""
-    return f'style="text-align: left; vertical-align: top; white-space: {"normal" if column in LONG else "nowrap"}"'
+    """Return the style of a cell; JupyterLab aligns tables to the right, as for numbers."""
+    return (
+        'style="text-align: left; vertical-align: top; white-space: '
+        f'{"normal" if column in LONG else "nowrap"}"'
+    )
 
 
 def _lines(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The explorer: encoder, decoder and cross attention side by side, from a grid of heads to a single number."""
+"""Explore encoder, decoder and cross attention, from a grid of heads to a single number."""
 
 import math
 import zlib
@@ -16,20 +16,20 @@ from repro.errors import InputError
 from repro.plots import escape
 from repro.widgets.heads import check_chosen, first_head
 from repro.widgets.parts import (
-    ONE_AT_A_TIME,
+    INPUT_LOCK,
     READY,
     STATES,
     TITLES,
-    Touchable,
-    apart,
+    InteractiveWidget,
     module,
+    private_copy,
     sentence_field,
     style,
-    told_of,
+    unknown_characters_note,
 )
 from repro.widgets.stills import labelled_picture, overview
 
-MAX_TOKENS = 500  # of a sentence or its translation: the number of weights grows with the square
+MAX_TOKENS = 500  # of a sentence or its translation: weights grow with the square
 SIDES = {
     "encoder_self": ("source", "source"),
     "decoder_self": ("target", "target"),
@@ -38,18 +38,18 @@ SIDES = {
 
 
 class Maps(anywidget.AnyWidget):
-    """The heads of all sites.
+    """Draw the heads of all sites.
 
-    What a saved notebook keeps is `shades`: every weight as a byte, 255 = 1, compressed, in the
-    order of sites, layers, heads, queries and keys. A view asks for the weights themselves and gets
-    them as 32-bit floats in the same order, so that a live notebook shows exact numbers and a saved
-    one stays small.
+    A saved notebook keeps `shades`: every weight as a byte, 255 = 1, compressed, in the order of
+    sites, layers, heads, queries and keys. A view asks for the weights themselves and gets them as
+    32-bit floats in the same order. So a live notebook shows exact numbers, and a saved one stays
+    small.
 
-    Traits: `source` and `target` tokens; `sites`: per site its title, the number of heads of each
-        layer, which tokens are queries and
-    keys, and per head its mean largest weight, entropy and distance on this sentence; `chosen`:
-    [site, layer, head]; `token`: {"side": "source" or "target", "index": number}, or {}; `message`
-    and `state` as in `Words`; `version` grows with every sentence.
+    Traits: `source` and `target` tokens; `chosen`: [site, layer, head]; `token`: {"side": "source"
+    or "target", "index": number}, or {}; `message` and `state` as in `Words`; `version` grows with
+    every sentence. `sites` has for each site its title, the number of heads of each layer, and the
+    tokens of queries and keys. It also has the mean largest weight, entropy and distance of each
+    head on this sentence.
     """
 
     _esm, _css = module("matrix", "maps"), style("matrix", "maps")
@@ -75,19 +75,19 @@ class Maps(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _answer(self, _, content: str, __) -> None:
-        # or the weights of one sentence could go out with the number of another
-        with ONE_AT_A_TIME:
+        # Otherwise the weights of one sentence could be sent with the number of another.
+        with INPUT_LOCK:
             if content == "weights":
                 self.send({"version": self.version}, [self.weights.tobytes()])
 
 
-class Explorer(Touchable):
+class Explorer(InteractiveWidget):
     """Look at every attention weight with which a model reads and translates a sentence.
 
     Args:
         translator: a trained model.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
 
     A sentence and its translation may have `MAX_TOKENS` tokens each.
 
@@ -98,7 +98,7 @@ class Explorer(Touchable):
     def __init__(
         self, translator: Translator, sentence: str, search: SearchConfig | None = None
     ) -> None:
-        self.translator, self.search = apart(translator), search
+        self.translator, self.search = private_copy(translator), search
         self.sentence, self.maps = sentence_field(sentence), Maps(first_head(translator.model))
         super().__init__([self.sentence, self.maps], notice=self.maps)
         self.sentence.observe(self.guarded(self._update), "value")
@@ -137,7 +137,8 @@ class Explorer(Touchable):
                 }
             )
         self.maps.weights = np.concatenate(flat)
-        del weights, layers, flat  # of a long sentence they are large, and so is what comes next
+        # They are large for a long sentence, as is what follows.
+        del weights, layers, flat
         shades = np.clip(self.maps.weights, 0, 1)
         shades *= 255
         shades = np.rint(shades, out=shades).astype(np.uint8)
@@ -148,11 +149,14 @@ class Explorer(Touchable):
                 sites,
             )
             self.maps.shades = zlib.compress(shades.tobytes(), 9)
-            self.maps.token, self.maps.message = {}, told_of(reading)
+            self.maps.token, self.maps.message = {}, unknown_characters_note(reading)
             self.maps.version += 1
 
     def static(self) -> str:
-        """Return a picture of all heads of each site, layers downwards and heads to the right, and the chosen head with its tokens."""
+        """Return a picture of all heads of each site, and of the chosen head with its tokens.
+
+        Layers go downwards, heads to the right.
+        """
         start, sites, detail = 0, "", ""
         for number, site in enumerate(self.maps.sites):
             queries, keys = (getattr(self.maps, site[side]) for side in ("queries", "keys"))

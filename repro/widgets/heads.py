@@ -1,4 +1,4 @@
-"""A square for each head of a model: to choose it, to switch it off, to show what is left of it."""
+"""Draw a square for each head of a model: to choose it, to switch it off, to show its state."""
 
 from collections.abc import Sequence
 
@@ -12,15 +12,15 @@ from repro.errors import InputError
 from repro.widgets.parts import TITLES, module, style
 
 Factors = list[list[list[float]]]
-"""A factor a head by site, in the order of `SITES`, and layer; a layer without attention has none."""
+"""A factor per head, by site in the order of `SITES` and by layer; a layer may have none."""
 
 
 class HeadGrid(anywidget.AnyWidget):
-    """A square for each head.
+    """Draw a square for each head.
 
-    Traits: `factors` by site, layer and head; `chosen` and `marked` as [site, layer, head]; `mode`:
-        a click can `toggle` a head between
-    off and on, or only `choose` it; `show` takes no clicks.
+    Traits: `factors` by site, layer and head; `chosen` and `marked` as [site, layer, head]. By
+    `mode`, a click can `toggle` a head between off and on, or only `choose` it; `show` takes no
+    clicks.
     """
 
     _esm, _css = module("heads"), style("heads")
@@ -40,8 +40,8 @@ def check_chosen(where: str, chosen: list[int], counts: Sequence[Sequence[int]])
     """Return [site, layer, head] of a head that is drawn.
 
     Args:
-        where: how an error names what was set.
-        chosen: what it was set to.
+        where: the name of the trait in an error.
+        chosen: its new value.
         counts: heads by site and layer; none before anything is drawn.
 
     Raises:
@@ -64,7 +64,7 @@ def check_chosen(where: str, chosen: list[int], counts: Sequence[Sequence[int]])
 
 @torch.no_grad()
 def factors_at_test_time(model: Transformer) -> Factors:
-    """Return what each head of a model is multiplied by at test time: its gate, and the factor laid over it."""
+    """Return the factor of each head at test time: its gate times the factor put on it."""
 
     def factors(attention) -> list[float]:
         if attention is None:
@@ -78,12 +78,12 @@ def factors_at_test_time(model: Transformer) -> Factors:
 
 
 def ones(model: Transformer) -> Factors:
-    """Return a factor of 1 for each head there is."""
+    """Return a factor of 1 for each existing head."""
     return [[[1.0] * len(heads) for heads in layers] for layers in factors_at_test_time(model)]
 
 
 def first_head(model: Transformer) -> list[int]:
-    """Return [site, layer, head] of the first head there is."""
+    """Return [site, layer, head] of the first existing head."""
     for site, layers in enumerate(factors_at_test_time(model)):
         for layer, heads in enumerate(layers):
             if heads:
@@ -92,7 +92,7 @@ def first_head(model: Transformer) -> list[int]:
 
 
 def static_heads(factors: Sequence[Sequence[Sequence[float]]]) -> str:
-    """Return the squares of a `HeadGrid` as text: a full one for a head as it is, an empty one for a head that is off."""
+    """Return the squares of a `HeadGrid` as text: full for an unchanged head, empty for one off."""
 
     def square(factor: float) -> str:
         return {0.0: "□", 1.0: "■"}.get(float(factor), f"{factor:g}")
@@ -102,7 +102,6 @@ def static_heads(factors: Sequence[Sequence[Sequence[float]]]) -> str:
 
     cells = []
     for title, layers in zip(TITLES.values(), factors, strict=True):
-        cells.append(
-            f"<td>{title}<br>{'<br>'.join(layer_text(number, heads) for number, heads in enumerate(layers))}</td>"
-        )
+        lines = "<br>".join(layer_text(number, heads) for number, heads in enumerate(layers))
+        cells.append(f"<td>{title}<br>{lines}</td>")
     return f"<table><tr>{''.join(cells)}</tr></table>"

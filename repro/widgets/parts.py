@@ -1,4 +1,7 @@
-"""What the widgets are put together from: views drawn by the modules beside this file, controls, and callbacks."""
+"""Build widgets from views, controls and callbacks.
+
+Views are drawn by the modules beside this file.
+"""
 
 import copy
 import re
@@ -15,7 +18,7 @@ from IPython.display import display
 
 from repro.analysis.reading import Reading, changed_words
 from repro.core.decoding import Translator
-from repro.data.characters import in_words
+from repro.data.characters import describe_characters
 from repro.errors import ReproError, check_kind
 from repro.plots.maps import DIM
 from repro.widgets.stills import NOT_LIVE, PALETTE
@@ -26,18 +29,21 @@ TITLES = {
     "cross": "Cross attention",
 }
 FITS = {"width": "auto", "flex": "0 0 auto"}  # the layout of a button as wide as its text
-# of a row whose parts go into the next line where there is no room
+# The layout of a row whose parts wrap into the next line.
 WRAPS = {"flex_flow": "row wrap"}
 FRONT = Path(__file__).parent / "front"
 
-ONE_AT_A_TIME = threading.RLock()
-"""Held by whatever answers a hand: a kernel may handle the messages of two controls in two threads. It may be taken again in its thread."""
+INPUT_LOCK = threading.RLock()
+"""Re-entrant lock held while user input is handled.
+
+A kernel may handle the messages of two controls in two threads.
+"""
 
 
 def module(*names: str) -> str:
-    """Return the text of a view's module, with what it shares with others in front: a browser gets it as one piece.
+    """Return the JavaScript of a view, with the shared code in front: a browser gets one piece.
 
-    A saved notebook holds it once a view, so lines of comment and indentation are left out.
+    A saved notebook has a copy per view, so comment lines and indentation are left out.
     """
     text = "\n".join(
         (FRONT / f"{name}.js").read_text(encoding="utf-8") for name in ("common", *names)
@@ -51,21 +57,24 @@ def module(*names: str) -> str:
 
 
 def style(*names: str) -> str:
-    """Return the rules of a view with those that all share in front."""
+    """Return the CSS rules of a view, with the shared ones in front."""
     return "".join(
         (FRONT / f"{name}.css").read_text(encoding="utf-8") for name in ("common", *names)
     )
 
 
 READY, BUSY, STALE = STATES = ("ready", "busy", "stale")
-"""What a view shows is of the controls as they are; is about to change; is of an earlier state, for the new one is a mistake."""
+"""The states of a view: up to date, about to change, or of an earlier state of the controls.
+
+A view is stale if the new state of the controls is a mistake.
+"""
 
 
 class Words(anywidget.AnyWidget):
-    """Translations word by word, with probabilities.
+    """Show translations word by word, with probabilities.
 
     Traits: `rows` are made by `words_row`; `message` is a line below them; `state` is one of
-        `STATES`.
+    `STATES`.
     """
 
     _esm, _css = module("words"), style("words")
@@ -74,30 +83,30 @@ class Words(anywidget.AnyWidget):
     state = traitlets.Enum(STATES, READY).tag(sync=True)
 
 
-class Touchable(ipywidgets.VBox):
-    """A widget that a page without a kernel shows as its text and picture.
+class InteractiveWidget(ipywidgets.VBox):
+    """A widget that a page without a kernel shows as text and pictures.
 
     Args:
-        rows: what it is put together from.
-        notice: the view whose `message` tells the user's mistakes, and whose `state` says whether
+        rows: its parts.
+        notice: the view whose `message` reports the user's mistakes, and whose `state` says whether
             it is up to date; None where no mistake can be made.
     """
 
     def __init__(self, rows: Sequence[ipywidgets.Widget], notice: Any = None) -> None:
         super().__init__(list(rows))
-        # by which views find their widget and its stand-in
+        # Views find their widget and its stand-in by these classes.
         self.add_class("rp-widget").add_class(f"rp-of-{self.model_id}")
         self.notice = notice
 
     def guarded(self, action: Callable[[], None]) -> Callable[[Any], None]:
-        """Return a callback that tells a user's mistake in one line; a traceback from a callback is seen by nobody.
+        """Return a callback that reports a user's mistake in one line; a traceback would be lost.
 
-        Of callbacks in several threads one waits for another: two at once would show what the
-            earlier one has read.
+        Callbacks in several threads wait for each other: two at once would show what the earlier
+        one has read.
         """
 
         def run(_: Any) -> None:
-            with ONE_AT_A_TIME:
+            with INPUT_LOCK:
                 self.notice.state, state = BUSY, STALE
                 try:
                     action()
@@ -110,28 +119,28 @@ class Touchable(ipywidgets.VBox):
         return run
 
     def static(self) -> str:
-        """Return the state as HTML without scripts; all text in it has gone through `escape`."""
+        """Return the state as HTML without scripts; all of its text is escaped."""
         raise NotImplementedError
 
     def _ipython_display_(self) -> None:
         """Show the widget, and below it its stand-in: `common.js` hides one of them.
 
-        They are two outputs, since exported pages prefer the widget of one output to its HTML, and
-        then show nothing.
+        They are two outputs: exported pages prefer the widget of one output to its HTML, and would
+        show nothing.
         """
         still = f'<div class="rp-still rp-still-{self.model_id}">{NOT_LIVE}{self.static()}</div>'
         display({**self._repr_mimebundle_(), "text/plain": ""}, raw=True)
         display({"text/html": still, "text/plain": ""}, raw=True)
 
 
-def apart(translator: Translator) -> Translator:
-    """Return a translator over the same parameters whose modules are its own.
+def private_copy(translator: Translator) -> Translator:
+    """Return a translator with the same parameters but modules of its own.
 
-    What a widget lays over its heads is not there for others: a cell may run in another thread
-        while the widget translates.
+    Changes of a widget to its heads are not visible elsewhere: a cell may run in another thread
+    while the widget translates.
 
     Raises:
-        InputError: it is no translator.
+        InputError: it is not a translator.
     """
     check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
     shared = {
@@ -141,10 +150,10 @@ def apart(translator: Translator) -> Translator:
     return translator.with_model(copy.deepcopy(translator.model, shared))
 
 
-def told_of(*readings: Reading) -> str:
-    """Return a line about the characters of a sentence that a model has never seen; nothing where it knows all."""
+def unknown_characters_note(*readings: Reading) -> str:
+    """Return a note on the characters of a sentence that a model has never seen; empty if none."""
     unknown: Counter[str] = max((reading.unknown for reading in readings), key=len)
-    return f"never seen by the model: {in_words(unknown)}" if unknown else ""
+    return f"never seen by the model: {describe_characters(unknown)}" if unknown else ""
 
 
 def sentence_field(sentence: str) -> ipywidgets.Text:
@@ -158,7 +167,7 @@ def sentence_field(sentence: str) -> ipywidgets.Text:
 
 
 def words_row(label: str, reading: Reading, other: Reading) -> dict[str, Any]:
-    """Return a row of `Words`; words that the other reading does not have, in the same order, are marked as changed."""
+    """Return a row of `Words`; words missing in the other reading, in its order, are marked."""
     texts, others = ([word.text for word in words] for words in (reading.words, other.words))
     marks = zip(reading.words, changed_words(others, texts), strict=True)
     return {

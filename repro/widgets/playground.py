@@ -1,4 +1,4 @@
-"""The playground: let one head after another look elsewhere, and read what the model makes of it."""
+"""Change where heads look, one after another, and read how the model then translates."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -26,27 +26,30 @@ from repro.widgets.parts import (
     FITS,
     TITLES,
     WRAPS,
-    Touchable,
+    InteractiveWidget,
     Words,
-    apart,
     module,
+    private_copy,
     sentence_field,
     style,
-    told_of,
+    unknown_characters_note,
     words_row,
 )
 from repro.widgets.stills import labelled_picture, static_words
 
 OWN, GAUSSIAN, UNIFORM = "its own", "gaussian", "uniform"
-# after `looks at`
+# These follow `looks at` in a title.
 SAID = {OWN: "its own choice", GAUSSIAN: "what a bell curve covers", UNIFORM: "all tokens alike"}
 CENTER, STD = (-6.0, 6.0, 0.25), (0.25, 5.0, 0.05)  # lowest, highest, step, in tokens
 CONTROLS = ("pattern", "center", "std", "sums_to_one")
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Where a head looks: a pattern, the numbers of its Gaussian, and pairs that are blocked as well, by (query, key)."""
+class HeadSetting:
+    """Where a head looks: a pattern, the numbers of its Gaussian, and blocked pairs.
+
+    Blocked pairs are (query, key).
+    """
 
     pattern: str = OWN
     center: float = -1.0
@@ -55,7 +58,7 @@ class Setting:
     blocked: tuple[tuple[int, int], ...] = ()
 
     def weights(self, head_dim: int) -> AttentionWeights | None:
-        """Return what makes the weights, by the same code as in a model that was trained so; None for the head's own."""
+        """Return the variant that makes the weights; None for the head's own."""
         if self.pattern == OWN:
             return None
         if self.pattern == GAUSSIAN:
@@ -94,13 +97,13 @@ def _sorted(pairs: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
 
 
 class Pattern(anywidget.AnyWidget):
-    """The matrix of one head, with a Gaussian to drag and pairs to paint.
+    """Show the matrix of one head, with a Gaussian to drag and pairs to paint.
 
-    Traits: `head` is whose matrix it is, [site, layer, head]; `weights` are 32-bit floats,
-        `(queries, keys)`; `blocked` pairs as
-    [query, key]; `painted` what the browser painted last, {"head": ..., "pairs": ...}, or {};
-    `center` and `std` of the Gaussian, which is drawn, divided by its sum if `sums_to_one`, and can
-    be dragged if `movable`, within `limits` (lowest, highest, step); a drag paints if `painting`.
+    Traits: `head`: the head as [site, layer, head]; `weights`: 32-bit floats, `(queries, keys)`;
+    `blocked`: pairs as [query, key]; `painted`: the pairs that the browser painted last, {"head":
+    ..., "pairs": ...}, or {}; `center` and `std` of the drawn Gaussian. It is divided by its sum if
+    `sums_to_one`. It can be dragged if `movable`, within `limits` (lowest, highest, step); a drag
+    paints if `painting`.
     """
 
     _esm, _css = module("matrix", "pattern"), style("matrix", "pattern")
@@ -119,24 +122,24 @@ class Pattern(anywidget.AnyWidget):
     limits = traitlets.Dict({"center": CENTER, "std": STD}).tag(sync=True)
 
 
-class Playground(Touchable):
-    """Give heads of a trained model other weights, and read how it translates then.
+class Playground(InteractiveWidget):
+    """Give heads of a trained model other weights, and read how it then translates.
 
     Args:
         translator: a trained model.
         sentence: the first one; type another into the field.
-        search: how to translate.
+        search: the search options.
 
     The controls `pattern`, `center`, `std`, `sums_to_one` and `matrix.blocked` belong to the head
-    in `heads.chosen`; `settings` has those of every head that was touched. In cross attention a
-    Gaussian counts target tokens as if they were source tokens, and there are no fixed patterns.
+    in `heads.chosen`; `settings` has those of every changed head. In cross attention a Gaussian
+    counts target tokens as if they were source tokens, and there are no fixed patterns.
     """
 
     def __init__(
         self, translator: Translator, sentence: str, search: SearchConfig | None = None
     ) -> None:
-        self.translator, self.search = apart(translator), search
-        self.settings: dict[tuple[int, int, int], Setting] = {}
+        self.translator, self.search = private_copy(translator), search
+        self.settings: dict[tuple[int, int, int], HeadSetting] = {}
         self.sentence, self.words, self.matrix = sentence_field(sentence), Words(), Pattern()
         self.heads = HeadGrid(
             factors=ones(translator.model), chosen=first_head(translator.model), mode="choose"
@@ -184,19 +187,20 @@ class Playground(Touchable):
         self.reset.on_click(self.guarded(lambda: self._forget(list(self.settings))))
 
     def _change(self) -> None:
-        """Read the controls into the setting of their head; while they are being set there is nothing to read."""
+        """Read the controls into the setting of their head, unless they are being set."""
         if self._is_showing:
             return
         chosen = tuple(self.heads.chosen)
         head = tuple(self.matrix.painted.get("head", chosen))
         if head == chosen:
             values = {name: getattr(self, name).value for name in CONTROLS}
-            is_new = self._keep(head, Setting(**values, blocked=_sorted(self.matrix.blocked)))
-        else:  # painted while the kernel was busy, and another head has been chosen since
+            is_new = self._keep(head, HeadSetting(**values, blocked=_sorted(self.matrix.blocked)))
+        # It was painted while the kernel was busy, and another head has been chosen since.
+        else:
             is_new = self._keep(
                 head,
                 replace(
-                    self.settings.get(head, Setting()),
+                    self.settings.get(head, HeadSetting()),
                     blocked=_sorted(self.matrix.painted["pairs"]),
                 ),
             )
@@ -204,8 +208,8 @@ class Playground(Touchable):
         if is_new:
             self._read_changed()
 
-    def _keep(self, head: tuple[int, int, int], setting: Setting) -> bool:
-        """Keep what a head looks at, nothing where that is its own, and return whether it is something new."""
+    def _keep(self, head: tuple[int, int, int], setting: HeadSetting) -> bool:
+        """Keep the setting of a head, none for its own weights; return whether it is new."""
         before = self.settings.pop(head, None)
         kept = setting if setting.pattern != OWN or setting.blocked else None
         if kept is not None:
@@ -213,9 +217,9 @@ class Playground(Touchable):
         return kept != before
 
     def _show_setting(self) -> None:
-        """Set the controls to what the chosen head has."""
+        """Set the controls to the setting of the chosen head."""
         setting = self.settings.get(
-            tuple(self.heads.chosen), Setting(center=self.center.value, std=self.std.value)
+            tuple(self.heads.chosen), HeadSetting(center=self.center.value, std=self.std.value)
         )
         self._is_showing = True
         self.pattern.options = [
@@ -226,7 +230,7 @@ class Playground(Touchable):
         ]
         for name in CONTROLS:
             getattr(self, name).value = getattr(setting, name)
-        # before what comes next: whatever is painted on that is another painting
+        # This comes before the blocked pairs: later painting on them counts as new.
         self.matrix.painted = {}
         self.matrix.blocked = [list(pair) for pair in setting.blocked]
         self._is_showing = False
@@ -277,8 +281,13 @@ class Playground(Touchable):
                 words_row("model as it is", self.whole, self.changed),
                 words_row("heads replaced", self.changed, self.whole),
             ]
-            seconds = f"translated in {time.perf_counter() - began:.2f} s; below each word its probability"
-            self.words.message = "; ".join(filter(None, [seconds, told_of(self.whole)]))
+            seconds = (
+                f"translated in {time.perf_counter() - began:.2f} s; below each word its "
+                "probability"
+            )
+            self.words.message = "; ".join(
+                filter(None, [seconds, unknown_characters_note(self.whole)])
+            )
 
     def static(self) -> str:
         """Return the matrix and both translations."""

@@ -1,4 +1,4 @@
-"""The static stand-ins of widgets: HTML without scripts, for pages that no kernel serves."""
+"""Build static stand-ins of widgets: HTML without scripts, for pages without a kernel."""
 
 import base64
 import html
@@ -20,8 +20,8 @@ PALETTE = np.array(_COLORS).round().astype(np.uint8)
 """The colours of weights from 0 to 1, `(256, 3)`; those of `plots.attention_maps`."""
 
 NOT_LIVE = "<p><em>A still picture, not live: run the cell in JupyterLab to use it.</em></p>"
-LABELLED = 32  # tokens a side of a matrix with labels
-CELLS = 48  # a side of a map in an overview
+LABELLED = 32  # tokens per side of a matrix with labels
+CELLS = 48  # per side of a map in an overview
 
 
 def static_words(rows: Sequence[dict[str, Any]]) -> str:
@@ -42,7 +42,7 @@ def static_words(rows: Sequence[dict[str, Any]]) -> str:
 def overview(layers: Sequence[Iterable[np.ndarray]], title: str, width: int = 320) -> str:
     """Return all heads of a site as one HTML picture, layers downwards and heads to the right.
 
-    A map larger than `CELLS` a side is drawn as the largest weights of its blocks. One whose
+    A map with more than `CELLS` per side is drawn as the largest weights of its blocks. A map whose
     largest weight is below `DIM` has the colours of the roots of its weights, as in the live view.
 
     Args:
@@ -65,9 +65,14 @@ def overview(layers: Sequence[Iterable[np.ndarray]], title: str, width: int = 32
 def labelled_picture(
     weights: np.ndarray, title: str, queries: Sequence[str], keys: Sequence[str]
 ) -> str:
-    """Return the weights of one head `(len(queries), len(keys))` with their tokens, as an HTML picture.
+    """Return the weights of one head with their tokens, as an HTML picture.
 
-    Of a long sentence it has the first `LABELLED` tokens, and says so.
+    It shows the first `LABELLED` tokens of a long sentence, and says so.
+
+    Args:
+        weights: `(len(queries), len(keys))`.
+        title: of the picture.
+        queries, keys: the tokens.
     """
     rows, columns = queries[:LABELLED], keys[:LABELLED]
     figure = attention_maps([weights[:LABELLED, :LABELLED]], [title], rows, columns)
@@ -80,7 +85,7 @@ def labelled_picture(
 
 
 def _pooled(weights: np.ndarray) -> np.ndarray:
-    """Return the largest weight of each block, so many blocks that no side has more than `CELLS`."""
+    """Return the largest weight of each block; no side has more than `CELLS` blocks."""
     for axis, size in enumerate(weights.shape):
         if size > CELLS:
             starts = np.arange(CELLS) * size // CELLS
@@ -99,7 +104,7 @@ def _picture(weights: np.ndarray, width: int, what: str) -> str:
     """
     shades = np.where(np.isnan(weights), 15, np.clip(np.nan_to_num(weights), 0, 1) * 14)
     shades = shades.round().astype(np.uint8)
-    scale = max(1, width // shades.shape[1])  # whole pixels a weight: a browser would blur them
+    scale = max(1, width // shades.shape[1])  # a browser would blur fractions of pixels
     image = Image.fromarray(shades.repeat(scale, axis=0).repeat(scale, axis=1), "P")
     palette = PALETTE[np.linspace(0, 255, 15).round().astype(int)]
     image.putpalette(palette.tobytes() + bytes(3))
@@ -109,7 +114,7 @@ def _picture(weights: np.ndarray, width: int, what: str) -> str:
 
 
 def _image(png: bytes, what: str, sharpness: int = 1) -> str:
-    """Return a picture as HTML, so many of its pixels to one of the page."""
+    """Return a picture as HTML; `sharpness` is its pixels per pixel of the page."""
     width = Image.open(io.BytesIO(png)).width // sharpness
     data = base64.b64encode(png).decode()
     return f'<img alt="{html.escape(what)}" width="{width}" src="data:image/png;base64,{data}">'

@@ -1,30 +1,28 @@
-"""Makes errors of the types of LingEval97 in any German reference, by rules that are sure of them.
+"""Make errors of the types of LingEval97 in any German reference, by rules that avoid doubt.
 
 Sennrich: How Grammatical is Character-level Neural Machine Translation? Assessing MT Quality with
-    Contrastive Translation Pairs, EACL 2017.
-https://arxiv.org/abs/1612.04629
+Contrastive Translation Pairs, EACL 2017. https://arxiv.org/abs/1612.04629
 
-LingEval97 was made with a parser and a morphological analyser. Here are neither: the rules know
-    closed classes of words and the forms of
-some common verbs, and pass over every sentence that leaves a doubt. So the items are fewer and
-plainer than the original ones, and scores on them are not to be put beside those on LingEval97.
-`REACH` says how many of the published pairs the rules reach: where those of polarity fire, they
-make the published error nearly always; those of agreement often choose another word than the
-published one.
+LingEval97 was made with a parser and a morphological analyser. These rules use neither. They know
+closed classes of words and the forms of some common verbs, and skip every sentence that leaves a
+doubt. So the items are fewer and simpler than the original ones, and scores on them are not
+comparable with scores on LingEval97. `REACH` shows how many of the published pairs the rules reach.
+The rules of polarity nearly always make the published error; those of agreement often change
+another word.
 
 Differs from LingEval97:
 1. `np_agreement`: only where the article itself or an ending shows the gender; of the contractions,
-    `zum` and `zur` are exchanged.
-2. `subj_verb_agreement`: main clauses, with the subject before the verb, in the third person.
-3. `subj_adequacy`: "sie" as first word, or after a form of sein.
+   only `zum` and `zur` are exchanged.
+2. `subj_verb_agreement`: only main clauses in the third person, with the subject before the verb.
+3. `subj_adequacy`: only "sie" as first word, or after a form of sein.
 4. `verb_particle`: the wrong particle is one of four that few verbs have (statt, teil, preis,
-    inne), not one unseen in a corpus.
-5. `polarity_particle_kein_del`: "ein" may come before a noun that is not counted ("ein Gold"),
-    where fluency alone tells.
-6. `polarity_affix_*`: adjectives from a list; a noun like "Unglück" is left alone.
+   inne), not one unseen in a corpus.
+5. `polarity_particle_kein_del`: "ein" may come before a mass noun ("ein Gold"), where fluency alone
+   reveals the error.
+6. `polarity_affix_*`: only adjectives from a list; nouns like "Unglück" are not changed.
 
 Not included: `compound`, which needs a lexicon of the parts of compounds; `minigerman` has such
-    pairs.
+pairs.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -40,14 +38,14 @@ RULES: dict[str, Callable[[Sentence], Iterator[Error]]] = {
     "np_agreement": agreement.np_agreement,
     "subj_verb_agreement": agreement.subj_verb_agreement,
     "subj_adequacy": agreement.subj_adequacy,
-    "polarity_particle_nicht_del": polarity.nicht_del,
-    "polarity_particle_kein_del": polarity.kein_del,
-    "polarity_affix_del": polarity.affix_del,
-    "polarity_particle_nicht_ins": polarity.nicht_ins,
-    "polarity_particle_kein_ins": polarity.kein_ins,
-    "polarity_affix_ins": polarity.affix_ins,
-    "auxiliary": verbs.auxiliary,
-    "verb_particle": verbs.verb_particle,
+    "polarity_particle_nicht_del": polarity.delete_nicht,
+    "polarity_particle_kein_del": polarity.delete_kein,
+    "polarity_affix_del": polarity.delete_un,
+    "polarity_particle_nicht_ins": polarity.insert_nicht,
+    "polarity_particle_kein_ins": polarity.insert_kein,
+    "polarity_affix_ins": polarity.insert_un,
+    "auxiliary": verbs.swap_auxiliary,
+    "verb_particle": verbs.swap_particle,
 }
 TRANSLITERATION = "transliteration"
 
@@ -58,24 +56,28 @@ REACH = {
     "np_agreement": ("mt", 58.3, 38.4),
     "subj_verb_agreement": ("mt", 13.4, 72.9),
 }
-"""Type -> part of DistilLingEval (Vamvas and Sennrich 2021, https://github.com/ZurichNLP/distil-lingeval), on how many percent of its
-references the rule fires, and in how many percent of these one of its errors is the published one; measured by the tests."""
+"""Type -> (part of DistilLingEval, percent of its references on which the rule fires, percent of
+these in which one of its errors is the published one).
+
+DistilLingEval: Vamvas and Sennrich 2021, https://github.com/ZurichNLP/distil-lingeval. The tests
+measure these numbers.
+"""
 
 
-def errors_in(
+def german_errors_in(
     reference: str, source: str, known_words: Collection[str] = frozenset()
 ) -> Iterator[ContrastiveItem]:
-    """Yield for each type the first error that a German reference allows; the same text gives the same errors.
+    """Yield the first error of each type that a German reference allows, without randomness.
 
     Args:
         reference: a German sentence, cased and punctuated.
-        source: its English source; only the spelling of names is compared with it.
-        known_words: words of the training data, whose spelling is not tested.
+        source: its English source; only the rule for the spelling of names needs it.
+        known_words: words of the training data; their spelling is not tested.
     """
     sentence = Sentence(reference)
     rules = RULES | {
         TRANSLITERATION: partial(
-            verbs.transliteration, source=Sentence(source), known_words=known_words
+            verbs.misspell_name, source=Sentence(source), known_words=known_words
         )
     }
     for kind, rule in rules.items():
@@ -90,15 +92,15 @@ def generate_suite(
     references: Sequence[str],
     known_words: Collection[str] = frozenset(),
 ) -> ContrastiveSuite:
-    """Make all errors that a test set allows, English to German.
+    """Make a suite of all errors that a test set allows, English to German.
 
     Args:
-        name: of the suite, such as that of the test set.
+        name: name of the suite, such as that of the test set.
         sources, references: English and German sentences, line by line.
-        known_words: see `errors_in`.
+        known_words: see `german_errors_in`.
 
     Raises:
-        InputError: not one reference a source.
+        InputError: unequal numbers of sources and references.
     """
     if len(sources) != len(references):
         raise InputError(
@@ -108,6 +110,8 @@ def generate_suite(
         )
     pairs = zip(sources, references, strict=True)
     items = [
-        item for source, reference in pairs for item in errors_in(reference, source, known_words)
+        item
+        for source, reference in pairs
+        for item in german_errors_in(reference, source, known_words)
     ]
     return ContrastiveSuite(name, "en", "de", tuple(items))

@@ -1,7 +1,7 @@
-"""Errors of agreement: the gender of an article, the number of a verb.
+"""Make errors of agreement in German: the gender of an article, the number of a verb.
 
-Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the
-first one first.
+Every rule yields (contrastive text, distance) for each place in a sentence that leaves no doubt,
+from left to right.
 """
 
 from collections.abc import Iterator
@@ -32,11 +32,10 @@ OTHER_GENDER = {"dem": "der", "zum": "zur", "zur": "zum", "das": "die", "die": "
 def np_agreement(sentence: Sentence) -> Iterator[Error]:
     """Give a definite article another gender.
 
-    The gender of the noun is read off the article itself, where its form and a preposition leave
-        one only: `dem` and `zum` are masculine
-    or neuter, `zur` and `der` after a preposition feminine, `das` is neuter, and `die` is feminine
-    before a singular ending like -ung. A relative pronoun is no article: a comma before it, or
-    before its preposition, ends the search.
+    The article shows the gender of the noun if its form and a preposition leave only one. `dem` and
+    `zum` are masculine or neuter; `zur`, and `der` after a preposition, are feminine. `das` is
+    neuter, and `die` is feminine before a singular ending like -ung. Relative pronouns are skipped:
+    they follow a comma, or a comma and a preposition.
     """
     for index, word in enumerate(sentence.lower):
         noun = sentence.noun_after(index) if word in OTHER_GENDER else None
@@ -66,9 +65,9 @@ def _is_sure_of_gender(article: str, noun: str, has_preposition: bool) -> bool:
 def subj_verb_agreement(sentence: Sentence) -> Iterator[Error]:
     """Give the finite verb of a main clause, after its subject, the other number.
 
-    A subject with "und" or a noun of quantity goes with both numbers; a noun of time or measure may
-    be no subject, nor is one before a verb with a pronoun in the nominative behind it ("das Buch
-    hat er").
+    Subjects with "und" or a noun of quantity are skipped, because they take both numbers. Nouns of
+    time or measure are skipped, because they may not be the subject. So are nouns before a verb
+    that is followed by a pronoun in the nominative ("das Buch hat er").
     """
     opening = sentence.opening
     if (
@@ -101,9 +100,10 @@ def subj_verb_agreement(sentence: Sentence) -> Iterator[Error]:
 
 
 def subj_adequacy(sentence: Sentence) -> Iterator[Error]:
-    """Give the verb of a subject "sie" the other number: she becomes they, and they, or you, become she.
+    """Give the verb of a subject "sie" the other number, so that she becomes they, or they she.
 
-    "Sie" opens the sentence, or stands after a copula, which has no object that it could be.
+    "Sie" opens the sentence, or follows a copula, where it cannot be an object. It may also mean
+    you.
     """
     opening = sentence.opening
     if opening is None:

@@ -1,7 +1,7 @@
-"""Errors of polarity: nicht, kein and un- deleted or inserted.
+"""Make errors of polarity in German: delete or insert nicht, kein and un-.
 
-Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the
-first one first; polarity has no distance.
+Every rule yields (contrastive text, distance) for each place in a sentence that leaves no doubt,
+from left to right; for polarity the distance is None.
 """
 
 from collections.abc import Iterator
@@ -72,8 +72,8 @@ BEFORE_EIN = {
 }
 
 
-def nicht_del(sentence: Sentence) -> Iterator[Error]:
-    """Delete the only negation of a statement, where it is not part of a longer expression ("nicht nur", "gar nicht", "nicht mehr")."""
+def delete_nicht(sentence: Sentence) -> Iterator[Error]:
+    """Delete the only negation of a statement, unless it is part of an expression ("nicht nur")."""
     negations = [i for i, word in enumerate(sentence.lower) if word in NEGATIVE]
     if (
         len(negations) != 1
@@ -91,8 +91,11 @@ def nicht_del(sentence: Sentence) -> Iterator[Error]:
         yield sentence.deleted(index), None
 
 
-def nicht_ins(sentence: Sentence) -> Iterator[Error]:
-    """Negate a statement without negation: "nicht" after the verb of a main clause, before a preposition or the last word."""
+def insert_nicht(sentence: Sentence) -> Iterator[Error]:
+    """Insert "nicht" after the verb of a main clause, before a preposition or the last word.
+
+    The statement must have no negation yet.
+    """
     opening = sentence.opening
     if opening is None or _is_negative(sentence):
         return
@@ -108,8 +111,8 @@ def nicht_ins(sentence: Sentence) -> Iterator[Error]:
         yield sentence.inserted(index, "nicht"), None
 
 
-def kein_del(sentence: Sentence) -> Iterator[Error]:
-    """Make "kein" into "ein", where the noun is singular by the form of "kein" or does not look like a plural."""
+def delete_kein(sentence: Sentence) -> Iterator[Error]:
+    """Replace "kein" by "ein" before a noun that is not a plural, by its form or that of "kein"."""
     for index, word in enumerate(sentence.lower):
         if not word.startswith("kein") or word.removeprefix("kein") not in ENDINGS:
             continue
@@ -119,14 +122,14 @@ def kein_del(sentence: Sentence) -> Iterator[Error]:
             and noun
             and sentence.tokens[noun].endswith(("e", "n", "r", "s", "l"))
         )
-        # "ein keiner Hund" is a slip for "kleiner"
+        # In "ein keiner Hund", "keiner" is a misspelling of "kleiner".
         is_article = noun is not None and sentence.word(index - 1) not in DETERMINERS
         if is_article and not may_be_plural and sentence.tokens[-1] != "?":
             yield sentence.replaced(index, word.removeprefix("k")), None
 
 
-def kein_ins(sentence: Sentence) -> Iterator[Error]:
-    """Make the article "ein" into "kein": of a statement without negation, not after a preposition."""
+def insert_kein(sentence: Sentence) -> Iterator[Error]:
+    """Replace "ein" by "kein" in a statement without negation, not after a preposition."""
     if _is_negative(sentence) or not sentence.is_plain:
         return
     for index, word in enumerate(sentence.lower):
@@ -144,8 +147,8 @@ def kein_ins(sentence: Sentence) -> Iterator[Error]:
             yield sentence.replaced(index, f"k{word}"), None
 
 
-def affix_del(sentence: Sentence) -> Iterator[Error]:
-    """Take "un" from an adjective that keeps its sense without it; not after "ob", where both say the same."""
+def delete_un(sentence: Sentence) -> Iterator[Error]:
+    """Delete "un" of an adjective with an opposite; not after "ob", where both mean the same."""
     if "ob" in sentence.lower:
         return
     for index, word in enumerate(sentence.lower):
@@ -157,8 +160,11 @@ def affix_del(sentence: Sentence) -> Iterator[Error]:
             yield sentence.replaced(index, word.removeprefix("un")), None
 
 
-def affix_ins(sentence: Sentence) -> Iterator[Error]:
-    """Put "un" before an adjective that has such an opposite; not in a set phrase, after "zu", a negation or "ob"."""
+def insert_un(sentence: Sentence) -> Iterator[Error]:
+    """Insert "un" before an adjective with such an opposite, unless the context leaves a doubt.
+
+    Skipped are set phrases, adjectives after "zu", and sentences with a negation or "ob".
+    """
     if _is_negative(sentence) or "ob" in sentence.lower:
         return
     for index, word in enumerate(sentence.lower):
@@ -169,7 +175,7 @@ def affix_ins(sentence: Sentence) -> Iterator[Error]:
 
 
 def is_gradable(word: str) -> bool:
-    """Tell whether a word is a form of an adjective that has an opposite in un-."""
+    """Return whether a word is a form of an adjective that has an opposite in un-."""
     return (
         any(
             word.endswith(ending) and word.removesuffix(ending) in UN_STEMS

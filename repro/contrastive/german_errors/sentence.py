@@ -1,4 +1,4 @@
-"""A German sentence as words with their places in the text, and what can be told about its clause without a parser."""
+"""Split a German sentence into words, and analyse its main clause without a parser."""
 
 import re
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ FUNCTION_WORDS = DETERMINERS | PREPOSITIONS | PRONOUNS | CONJUNCTIONS | SUBORDIN
 
 @dataclass(frozen=True)
 class Opening:
-    """What stands before the finite verb of a main clause.
+    """The part of a main clause before its finite verb.
 
     Args:
         verb: index of the finite verb.
@@ -42,7 +42,7 @@ class Opening:
 
 
 class Sentence:
-    """A sentence; indices count its words and punctuation marks."""
+    """A German sentence; indices count its words and punctuation marks."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -55,7 +55,7 @@ class Sentence:
         return self.lower[index] if 0 <= index < len(self.lower) else ""
 
     def is_noun(self, index: int) -> bool:
-        """Tell whether a token has the form of a noun: a capital letter, small ones after it, and no closed-class word."""
+        """Return whether a token is capitalised, with small letters, and not a function word."""
         token = self.tokens[index] if 0 <= index < len(self.tokens) else ""
         return (
             token[:1].isupper()
@@ -64,7 +64,7 @@ class Sentence:
         )
 
     def noun_after(self, index: int) -> int | None:
-        """Return the noun that the word at `index` can belong to: adjectives alone may stand between."""
+        """Return the noun to which the word at `index` can belong, with only adjectives between."""
         place = index + 1
         while (
             place < len(self.tokens)
@@ -75,7 +75,7 @@ class Sentence:
         return place if self.is_noun(place) and not self.is_noun(place + 1) else None
 
     def replaced(self, index: int, word: str) -> str:
-        """Return the text with another word in the place of a token, in its case."""
+        """Return the text with a token replaced by another word, with the same capitalisation."""
         match = self._matches[index]
         cased = word[:1].upper() + word[1:] if match[0][0].isupper() else word
         return self.text[: match.start()] + cased + self.text[match.end() :]
@@ -86,11 +86,11 @@ class Sentence:
         return f"{self.text[:start]}{word} {self.text[start:]}"
 
     def deleted(self, index: int) -> str:
-        """Return the text without a token that has another before it."""
+        """Return the text without a token, which must not be the first."""
         return self.text[: self._matches[index - 1].end()] + self.text[self._matches[index].end() :]
 
     def distance(self, first: int, second: int) -> int:
-        """Count the words from one token to another, adjacent = 1, punctuation left out."""
+        """Count the words from one token to another, adjacent = 1, without punctuation."""
         low, high = sorted((first, second))
         return sum(token[0].isalnum() for token in self.tokens[low + 1 : high + 1])
 
@@ -106,7 +106,7 @@ class Sentence:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether this is one statement: no question, quotation, aside or second sentence in it."""
+        """Whether this is a single statement, without question, quotation or aside."""
         inner = [token for token in self.tokens[:-1] if not token[0].isalnum()]
         return (
             len(self.tokens) > 2
@@ -117,24 +117,29 @@ class Sentence:
 
     @cached_property
     def opening(self) -> Opening | None:
-        """What stands before the finite verb, if it has a form that leaves no doubt where the verb is."""
+        """The part before the finite verb, if its form leaves no doubt about the verb's place."""
         first = self.word(0)
         if not self.is_plain or first in SUBORDINATORS:
             return None
         if first in PRONOUNS and first not in DETERMINERS:
-            return self._open(1, 0)
+            return self._opening_at(1, 0)
         head = 0 if first in BARE_PLURALS else self.noun_after(0) if first in DETERMINERS else None
         if head is not None:
             is_nominative = head == 0 or first in SINGULAR_DETERMINERS | PLURAL_DETERMINERS
-            opening = self._open(self._after_modifiers(head + 1), head if is_nominative else None)
+            opening = self._opening_at(
+                self._after_modifiers(head + 1), head if is_nominative else None
+            )
         elif first in PREPOSITIONS:
-            opening = self._open(self._after_modifiers(0), None)
+            opening = self._opening_at(self._after_modifiers(0), None)
         else:
-            opening = self._open(1, None)
+            opening = self._opening_at(1, None)
         return opening
 
-    def _open(self, verb: int, subject: int | None) -> Opening | None:
-        """Return the opening if a finite verb stands there, and not the participle of a caption ("ein Mann, beobachtet von ...")."""
+    def _opening_at(self, verb: int, subject: int | None) -> Opening | None:
+        """Return the opening if the word at `verb` is a finite verb.
+
+        The participle of a caption is not ("ein Mann, beobachtet von ...").
+        """
         form = self.word(verb)
         is_participle = (
             form.startswith(_PREFIXED)
@@ -146,7 +151,7 @@ class Sentence:
         return Opening(verb, subject, self.word(0) if subject else "")
 
     def _after_modifiers(self, place: int) -> int:
-        """Return the place after prepositional phrases, genitives, and one relative clause between commas."""
+        """Return the place after prepositional phrases, genitives and one relative clause."""
         while True:
             word = self.word(place)
             if word in PREPOSITIONS or word in ("des", "der", "eines", "einer"):

@@ -1,7 +1,7 @@
-"""Errors of the verb's parts, the auxiliary of the perfect and the separable particle, and of the spelling of names.
+"""Make errors in German verbs (auxiliary, separable particle) and in the spelling of names.
 
-Every rule yields (contrastive text, distance) of the places in a sentence where it is sure, the
-first one first.
+Every rule yields (contrastive text, distance) for each place in a sentence that leaves no doubt,
+from left to right.
 """
 
 import re
@@ -24,15 +24,16 @@ from repro.contrastive.german_errors.words import (
 SEIN_HABEN = {sein: haben for haben, sein in HABEN_SEIN.items()}
 MIN_NAME = 4  # letters
 _PARTICIPLE = re.compile(
-    r"(?:[a-zäöü]{2,6})?ge[a-zäöüß]{2,}(?:t|en)|[a-zäöüß]{2,}iert|(?:be|ver|er|ent|zer|emp|miss)[a-zäöüß]{3,}(?:t|en)"
+    r"(?:[a-zäöü]{2,6})?ge[a-zäöüß]{2,}(?:t|en)|[a-zäöüß]{2,}iert|"
+    r"(?:be|ver|er|ent|zer|emp|miss)[a-zäöüß]{3,}(?:t|en)"
 )
 
 
-def auxiliary(sentence: Sentence) -> Iterator[Error]:
-    """Swap haben and sein in a perfect: finite verb and participle at the end of the same stretch of words, or side by side there.
+def swap_auxiliary(sentence: Sentence) -> Iterator[Error]:
+    """Exchange haben and sein in a perfect.
 
-    Sein has to go with a participle of the verbs that always take it; haben with any participle but
-    those that take both.
+    The participle ends a stretch of words without punctuation, or precedes the finite verb there.
+    Sein is exchanged only with verbs that always take it; haben with all but those that take both.
     """
     if '"' in sentence.text:
         return
@@ -46,7 +47,7 @@ def auxiliary(sentence: Sentence) -> Iterator[Error]:
         verb = finite[0]
         participle = segment[-2] if verb == segment[-1] and len(segment) > 1 else segment[-1]
         changed = _other_auxiliary(sentence.word(verb), sentence.tokens[participle])
-        # "er habe" is reported speech
+        # "er habe" is reported speech, not a perfect.
         is_first_person = sentence.word(verb) != "habe" or "ich" in words
         if (
             changed
@@ -58,15 +59,18 @@ def auxiliary(sentence: Sentence) -> Iterator[Error]:
 
 
 def _other_auxiliary(verb: str, participle: str) -> str:
-    """Return the form of the other auxiliary, "" where it could be right too."""
+    """Return the form of the other auxiliary, "" if it could be right too."""
     if participle.endswith(SEIN_PARTICIPLES):
         return SEIN_HABEN.get(verb, "")
     is_sure = _PARTICIPLE.fullmatch(participle) and not participle.endswith(BOTH_PARTICIPLES)
     return HABEN_SEIN.get(verb, "") if is_sure else ""
 
 
-def verb_particle(sentence: Sentence) -> Iterator[Error]:
-    """Replace the particle at the end of a main clause by one that its verb never has; the number of words varies which."""
+def swap_particle(sentence: Sentence) -> Iterator[Error]:
+    """Replace the particle at the end of a main clause by one that its verb never has.
+
+    The number of words chooses among several such particles.
+    """
     opening = sentence.opening
     if (
         opening is None
@@ -90,16 +94,17 @@ def verb_particle(sentence: Sentence) -> Iterator[Error]:
         yield sentence.replaced(last, foreign), sentence.distance(verb, last)
 
 
-def transliteration(
+def misspell_name(
     sentence: Sentence, source: Sentence, known_words: Collection[str]
 ) -> Iterator[Error]:
     """Swap two neighbouring letters in the second half of a name.
 
-    A name has a capital letter inside the English sentence and is the same in the German one.
+    A name is capitalised inside the English sentence, and spelled alike in the German one.
 
     Args:
-        sentence, source: the reference and its source, English.
-        known_words: words of the training data; a name among them is no test of spelling.
+        sentence, source: the German reference and its English source.
+        known_words: words of the training data; names among them are skipped, because they do not
+            test spelling.
     """
     inner = {
         token for i, token in enumerate(source.tokens) if i and source.tokens[i - 1][0].isalnum()

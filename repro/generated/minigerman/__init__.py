@@ -1,4 +1,4 @@
-"""The generated English-German corpus ``minigerman``: unlimited, exact, with trees, alignments and contrastive pairs.
+"""Generate the English-German corpus ``minigerman`` with trees, alignments and contrastive pairs.
 
 >>> from repro.generated.minigerman import contrastive_pairs, generate, splits
 >>> corpus = splits({"train": 100, "dev": 10, "test": 10}, seed=0)

@@ -1,8 +1,8 @@
-"""Contrastive pairs with exact errors, after LingEval97 (Sennrich 2017) and ContraWSD (Rios et al. 2017).
+"""Make contrastive pairs with exact errors, after LingEval97 and ContraWSD.
 
-An error is one changed decision in the meaning of a sentence (another gender for one article,
-another number for one verb, ...): the changed meaning is put into words again, and so everything
-else stays as it was.
+(Sennrich 2017; Rios et al. 2017.) An error is one changed decision in the meaning of a sentence,
+such as another gender for one article or another number for one verb. The changed meaning is
+realized again, so that everything else stays the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -51,23 +51,22 @@ OPPOSITES = {
 }
 PARTICLES = ("auf", "zu", "an", "ein", "aus", "ab", "mit", "weg", "zurück", "vor")
 ALSO_RIGHT = {"schalten": {"an", "ab"}, "bereiten": {"zu"}, "gehen": {"weg"}, "ziehen": {"ab"}}
-"""Particles that give other verbs than those of the lexicon, of nearly the same sense, by stem: anschalten is einschalten."""
+"""Stem -> particles that give a verb with nearly the same sense: anschalten is einschalten."""
 BOTH_AUXILIARIES = {"schwimmen", "laufen", "springen", "folgen"}
-"""Verbs of the lexicon that take both, if sometimes with a shade of meaning: "ist geschwommen", "hat geschwommen"."""
+"""Verbs of the lexicon that take both auxiliaries: "ist geschwommen", "hat geschwommen"."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContrastivePair:
-    """A source, its right translation, and one with a single error.
+    """A source, its right translation, and a translation with a single error.
 
-    The error may leave a fluent sentence that says something else, such as one whose object has
-        become its subject: only with its source
-    is every wrong translation wrong.
+    The error may leave a fluent sentence with another meaning, such as one with subject and object
+    exchanged. Every contrastive translation is wrong for its source.
 
-    ``distance`` counts words (adjacent = 1, punctuation left out) between the wrong word and the
-    word that proves it wrong: its noun, subject (in a relative clause the pronoun), participle or
-    finite verb in the translation; for ``word_sense``, between ambiguous noun and cue in the
-    source. It is None where no such word exists.
+    ``distance`` counts words (adjacent = 1, without punctuation) between the wrong word and the
+    word that proves it wrong. That is its noun, subject (in a relative clause the pronoun),
+    participle or finite verb in the translation. For ``word_sense``, it is the distance between
+    ambiguous noun and cue in the source. It is None if there is no such word.
     """
 
     source: str
@@ -79,7 +78,7 @@ class ContrastivePair:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One decision in a meaning, to be replaced: ``node.field = value``."""
+    """A replacement of one decision in a meaning: ``node.field = value``."""
 
     phenomenon: str
     node: object
@@ -94,17 +93,17 @@ def contrastive_pairs(
     exclude: Iterable[Example] = (),
     phenomena: Iterable[str] | None = None,
 ) -> list[ContrastivePair]:
-    """Draw contrastive pairs, as many for each phenomenon, in the order of ``PHENOMENA[target]``.
+    """Draw the same number of contrastive pairs for each phenomenon of ``PHENOMENA[target]``.
 
     Args:
         num_per_phenomenon: pairs per phenomenon, each from another sentence.
         seed: seed of the sentences.
         target: ``de`` (English sources) or ``en`` (German sources).
         exclude: examples whose sentences must not occur, such as the training data.
-        phenomena: those wanted; all of the target if None.
+        phenomena: only these; all of the target if None.
 
     Raises:
-        InputError: if target or a phenomenon is unknown.
+        InputError: an unknown target or phenomenon.
     """
     if target not in PHENOMENA:
         raise InputError(
@@ -125,13 +124,15 @@ def contrastive_pairs(
         lacking = {
             phenomenon for phenomenon, pairs in found.items() if len(pairs) < num_per_phenomenon
         }
-        for pair in errors_in(example, target, lacking):
+        for pair in errors_in_example(example, target, lacking):
             found[pair.phenomenon].append(pair)
     return [pair for pairs in found.values() for pair in pairs]
 
 
-def errors_in(example: Example, target: str, wanted: Iterable[str]) -> Iterator[ContrastivePair]:
-    """Yield for each wanted phenomenon the first error that the example allows."""
+def errors_in_example(
+    example: Example, target: str, wanted: Iterable[str]
+) -> Iterator[ContrastivePair]:
+    """Yield the first error of each wanted phenomenon that an example allows."""
     realize = german.realize if target == "de" else english.realize
     source_words = (english.realize if target == "de" else german.realize)(example.meaning)
     source, reference = (
@@ -139,7 +140,7 @@ def errors_in(example: Example, target: str, wanted: Iterable[str]) -> Iterator[
     )
     tokens = example.german_tokens if target == "de" else example.english_tokens
     remaining = set(wanted)
-    for change in changes(source_words, example, target):
+    for change in meaning_changes(source_words, example, target):
         if change.phenomenon not in remaining:
             continue
         forms = [word.form for word in realize_changed(realize, example, change)]
@@ -165,14 +166,22 @@ def errors_in(example: Example, target: str, wanted: Iterable[str]) -> Iterator[
 def is_doubtful(
     phenomenon: str, tokens: tuple[Token, ...], wrong: int, num_words: int, is_question: bool
 ) -> bool:
-    """Tell whether what was changed at a token may be right, or is more than one word; the changed sentence has ``num_words``."""
+    """Return whether a change at a token may be right, or affects more than one word.
+
+    Args:
+        phenomenon: of the change.
+        tokens: the right translation.
+        wrong: index of the changed token.
+        num_words: length of the changed sentence.
+        is_question: whether the sentence is a question.
+    """
     if phenomenon == "np_agreement":
         return num_words != len(tokens)  # "im" before a feminine noun would be two words, "in der"
     if phenomenon == "verb_particle":
-        # written together with its verb, it makes another word
+        # Written together with its verb, the particle makes another word.
         return tokens[wrong].relation != "prt"
     if phenomenon == "polarity_particle_kein_ins" and tokens[tokens[wrong].head].relation == "pobj":
-        return True  # "mit keinem Hund": hardly anybody says so, and fluency alone would tell
+        return True  # "mit keinem Hund" is so rare that fluency alone would reveal the error
     return is_question and phenomenon.startswith("polarity_particle")
 
 
@@ -186,10 +195,10 @@ def cue_distance(words: list[Word], example: Example) -> int:
 
 
 def evidence_distance(phenomenon: str, wrong: int, tokens: tuple[Token, ...]) -> int | None:
-    """Count the words from the wrong word to the one that proves it wrong, found in the tree."""
+    """Count the words from the wrong word to the word in the tree that proves it wrong."""
     if phenomenon in ("np_agreement", "auxiliary", "verb_particle"):
         evidence = tokens[wrong].head
-        if tokens[wrong].relation == "prep":  # "zum", "zur": the noun hangs on it
+        if tokens[wrong].relation == "prep":  # "zum", "zur": the noun depends on it
             evidence = next(
                 i
                 for i, token in enumerate(tokens)
@@ -206,7 +215,7 @@ def evidence_distance(phenomenon: str, wrong: int, tokens: tuple[Token, ...]) ->
 
 
 def count_words(forms: list[str], start: int, end: int) -> int:
-    """Count the steps from one word to another, punctuation left out."""
+    """Count the steps from one word to another, without punctuation."""
     low, high = sorted((start, end))
     return sum(form not in ",.?" for form in forms[low + 1 : high + 1])
 
@@ -214,7 +223,7 @@ def count_words(forms: list[str], start: int, end: int) -> int:
 def realize_changed(
     realize: Callable[..., list[Word]], example: Example, change: Change
 ) -> list[Word]:
-    """Put the meaning into words with one decision changed, and restore it."""
+    """Realize the meaning of an example with one decision changed, and restore the meaning."""
     original = getattr(change.node, change.field)
     setattr(change.node, change.field, change.value)
     try:
@@ -223,8 +232,8 @@ def realize_changed(
         setattr(change.node, change.field, original)
 
 
-def changes(words: list[Word], example: Example, target: str) -> Iterator[Change]:
-    """Yield every change that makes an error of the target language, in the order of the source words."""
+def meaning_changes(words: list[Word], example: Example, target: str) -> Iterator[Change]:
+    """Yield all changes that make an error in the target language, in the order of source words."""
     seen = set()
     for node in (node for word in words for node, _ in word.keys):
         if id(node) not in seen:
@@ -265,7 +274,7 @@ def clause_changes(node: Clause, words: list[Word], target: str) -> Iterator[Cha
 
 
 def find_antecedent(node: Clause, words: list[Word]) -> NounPhrase | None:
-    """Find the noun phrase that the relative clause belongs to, None for other clauses."""
+    """Return the noun phrase to which a relative clause belongs, None for other clauses."""
     phrases = (
         phrase for word in words for phrase, _ in word.keys if isinstance(phrase, NounPhrase)
     )
@@ -273,7 +282,10 @@ def find_antecedent(node: Clause, words: list[Word]) -> NounPhrase | None:
 
 
 def can_take_not(node: Clause) -> bool:
-    """Tell whether "nicht" can be put in without touching another word: nothing negative, nothing indefinite is there."""
+    """Return whether "nicht" can be inserted without changing another word.
+
+    It can if no part of the clause is negative or indefinite.
+    """
     phrases = [
         phrase
         for phrase in (node.subject, node.object, node.recipient)
@@ -285,7 +297,10 @@ def can_take_not(node: Clause) -> bool:
 
 
 def foreign_particle(node: Clause, num_words: int) -> str:
-    """Choose a particle that makes no verb of nearly the same sense with this stem; the sentence's length varies it."""
+    """Choose a particle that makes no verb of nearly the same sense with this stem.
+
+    The length of the sentence chooses among several.
+    """
     stem = node.verb.german[0]
     own = {verb.german_particle for verb in VERBS if verb.german[0] == stem} | ALSO_RIGHT.get(
         stem, set()
@@ -297,13 +312,13 @@ def foreign_particle(node: Clause, num_words: int) -> str:
 def noun_changes(node: NounPhrase, example: Example, target: str) -> Iterator[Change]:
     """Yield the errors of a noun phrase."""
     noun = node.noun
-    assert isinstance(noun, Noun)  # a pronoun is not asked for
+    assert isinstance(noun, Noun)  # `meaning_changes` skips pronouns
     if node.adjective:
         yield from affix_change(node, "adjective", node.adjective)
     if noun.noun_class == "name":
-        yield Change("transliteration", node, "noun", misspell(noun))
+        yield Change("transliteration", node, "noun", misspell_name(noun))
     if len(noun.german_parts) > 1:
-        yield Change("compound", node, "noun", swap_parts(noun))
+        yield Change("compound", node, "noun", swap_compound_parts(noun))
     if node is example.meaning.ambiguous:
         yield from (
             Change("word_sense", node, "noun", other) for other in other_senses(noun, target)
@@ -311,8 +326,7 @@ def noun_changes(node: NounPhrase, example: Example, target: str) -> Iterator[Ch
     if target == "en":
         return
     if node.determiner == "the" and not node.plural:
-        # "die" before a noun whose plural looks like its singular would be a right phrase of
-        # another number.
+        # If the plural of a noun looks like its singular, "die" before it would be a right plural.
         genders = [
             gender
             for gender in "mfn"
@@ -326,12 +340,12 @@ def noun_changes(node: NounPhrase, example: Example, target: str) -> Iterator[Ch
 
 
 def looks_plural(noun: Noun) -> bool:
-    """Tell whether the singular could be read as a plural."""
+    """Return whether the singular of a noun could be read as a plural."""
     return noun.german_plural in (noun.german, noun.oblique)
 
 
 def affix_change(node: object, field: str, adjective: Adjective) -> Iterator[Change]:
-    """Yield the change of an adjective into its opposite, if it has one with a negative prefix."""
+    """Yield the change of an adjective into its opposite, if they differ by a negative prefix."""
     opposite = OPPOSITES.get(adjective.english)
     if opposite:
         yield Change(
@@ -342,8 +356,8 @@ def affix_change(node: object, field: str, adjective: Adjective) -> Iterator[Cha
         )
 
 
-def misspell(noun: Noun) -> Noun:
-    """Swap two neighbouring letters in the second half of the name."""
+def misspell_name(noun: Noun) -> Noun:
+    """Swap two neighbouring letters in the second half of a name."""
     form = noun.german
     start = next((i for i in range(len(form) // 2, len(form) - 1) if form[i] != form[i + 1]), None)
     if start is None:
@@ -352,7 +366,7 @@ def misspell(noun: Noun) -> Noun:
     return replace(noun, english=swapped, german=swapped, oblique=swapped)
 
 
-def swap_parts(noun: Noun) -> Noun:
+def swap_compound_parts(noun: Noun) -> Noun:
     """Swap the first two parts of a compound: Haustürschlüssel becomes Türhausschlüssel."""
     first, second, *_ = noun.german_parts
 

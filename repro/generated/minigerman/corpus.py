@@ -1,4 +1,4 @@
-"""Draws the corpus: distinct sentence pairs with trees and alignments, and splits that share no sentence on either side."""
+"""Draw distinct sentence pairs of ``minigerman`` with trees and alignments, and disjoint splits."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from repro.generated.minigerman.meaning import (
     Sentence,
     Token,
     Word,
-    align,
+    align_words,
     detokenize,
     to_tokens,
 )
@@ -24,11 +24,11 @@ MIN_WORDS, MAX_WORDS = 3, 25
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence pair with its gold analysis, which is made when it is first asked for: a corpus needs the text alone.
+    """A sentence pair with its gold analysis, which is computed on first use.
 
     Args:
         english, german: the sentences as text, cased, punctuation attached.
-        meaning: what the pair was made from; ``contrastive`` makes errors with it.
+        meaning: the meaning of both sentences; ``contrastive`` makes errors with it.
     """
 
     english: str
@@ -49,19 +49,19 @@ class Example:
     def alignment(self) -> tuple[tuple[int, int], ...]:
         """Pairs (index into ``english_tokens``, index into ``german_tokens``), ascending.
 
-        Particles and auxiliaries are aligned to the verb that says the same, a preposition of an
-        English verb ("look for") to nothing.
+        Particles and auxiliaries are aligned to the corresponding verb, a preposition of an English
+        verb ("look for") to nothing.
         """
-        return align(english.realize(self.meaning), german.realize(self.meaning))
+        return align_words(english.realize(self.meaning), german.realize(self.meaning))
 
     @cached_property
     def phenomena(self) -> frozenset[str]:
-        """Names of what occurs in it, see ``find_phenomena``."""
+        """Names of the phenomena in the pair; see ``find_phenomena``."""
         return find_phenomena(self.meaning, german.realize(self.meaning))
 
 
 def example_of(sentence: Sentence) -> Example:
-    """Put a meaning into both languages."""
+    """Realize a meaning in both languages."""
     in_english, in_german = (
         detokenize([word.form for word in realize(sentence)])
         for realize in (english.realize, german.realize)
@@ -70,7 +70,7 @@ def example_of(sentence: Sentence) -> Example:
 
 
 def find_phenomena(sentence: Sentence, words: list[Word]) -> frozenset[str]:
-    """Name what occurs in the German sentence."""
+    """Return the names of the phenomena in a German sentence."""
     relations = {word.relation for word in words}
     with_auxiliary = [word.keys[0][0] for word in words if word.relation == "aux"]
     auxiliaries = {node.tense for node in with_auxiliary if isinstance(node, Clause)}
@@ -98,10 +98,10 @@ def find_phenomena(sentence: Sentence, words: list[Word]) -> frozenset[str]:
 
 
 def draw_examples(seed: int | str, exclude: Iterable[Example] = ()) -> Iterator[Example]:
-    """Yield pairs without end: no English and no German sentence comes twice or occurs in ``exclude``.
+    """Yield an unlimited number of pairs, without repeated sentences or sentences of ``exclude``.
 
     Raises:
-        InputError: if no new sentence turns up any more.
+        InputError: no new sentence is found.
     """
     rng = Random(seed)
     exclude = list(exclude)
@@ -127,10 +127,12 @@ def draw_examples(seed: int | str, exclude: Iterable[Example] = ()) -> Iterator[
 
 
 def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -> list[Example]:
-    """Draw pairs, all different on both sides and from ``exclude``; a larger number continues a smaller one.
+    """Draw pairs that differ from each other and from ``exclude`` on both sides.
+
+    A larger number of pairs begins with those of a smaller one.
 
     Raises:
-        InputError: if ``num_pairs`` is negative or more than the grammar gives.
+        InputError: a negative number, or more pairs than the grammar can give.
     """
     if num_pairs < 0:
         raise InputError(
@@ -141,11 +143,11 @@ def generate(num_pairs: int, seed: int | str, exclude: Iterable[Example] = ()) -
 
 
 def splits(sizes: dict[str, int] | None = None, seed: int = 0) -> dict[str, list[Example]]:
-    """Draw splits that share no sentence on either side.
+    """Draw splits of ``minigerman`` that share no sentence on either side.
 
-    Test is drawn first, then dev, then the others in the order given, each from its own seed: test
-        does not depend on any other size,
-    dev only on that of test, and training data of different sizes are prefixes of each other.
+    Test is drawn first, then dev, then the others in the order given, each from its own seed. So
+    test depends on no other size, dev only on that of test. Training data of different sizes are
+    prefixes of each other.
 
     Args:
         sizes: pairs by split, ``DEFAULT_SIZES`` if None.

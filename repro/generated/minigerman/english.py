@@ -1,9 +1,8 @@
-"""Puts a meaning into English words with their dependency tree.
+"""Realize a meaning as English words with their dependency tree.
 
 Order of a clause: fronted phrase, subject, auxiliary, "not", frequency, verb, particle, recipient,
-    object, manner, place, time, and then
-the clauses that depend on it. The lexical verb heads the clause, auxiliaries hang on it; "be" with
-an adjective is a head itself.
+object, manner, place, time, and then the clauses that depend on it. The lexical verb is the head of
+the clause, and auxiliaries depend on it; "be" with an adjective is itself the head.
 """
 
 from repro.generated.minigerman.lexicon import BE, DETERMINERS
@@ -13,7 +12,7 @@ from repro.generated.minigerman.meaning import (
     PrepositionalPhrase,
     Sentence,
     Word,
-    finish,
+    finish_sentence,
     punctuation,
 )
 from repro.generated.minigerman.words import Adverb, Pronoun
@@ -33,13 +32,13 @@ BE_FORMS = {
 
 
 def realize(sentence: Sentence) -> list[Word]:
-    """Give the words of the sentence, capitalised and punctuated."""
+    """Return the English words of a sentence, capitalised and punctuated."""
     words, root = clause(sentence.clause, None, "root")
-    return finish(words, root, "?" if sentence.clause.is_question else ".")
+    return finish_sentence(words, root, "?" if sentence.clause.is_question else ".")
 
 
 def noun_phrase(phrase: NounPhrase, relation: str, head: Word | None) -> list[Word]:
-    """Give the words of a noun phrase whose noun hangs on ``head``."""
+    """Return the English words of a noun phrase; its noun depends on ``head``."""
     noun = phrase.noun
     if isinstance(noun, Pronoun):
         return [
@@ -73,7 +72,7 @@ def noun_phrase(phrase: NounPhrase, relation: str, head: Word | None) -> list[Wo
 
 
 def determiner(phrase: NounPhrase, noun: Word, next_form: str) -> Word:
-    """Give the determiner; "a" becomes "an" before a vowel that is heard."""
+    """Return the determiner; "a" becomes "an" before a vowel sound."""
     if phrase.determiner in ("Mr", "Mrs"):
         return Word(phrase.determiner, noun, "compound", ((phrase, "determiner"),))
     singular, plural, _, _ = DETERMINERS[phrase.determiner]
@@ -84,7 +83,7 @@ def determiner(phrase: NounPhrase, noun: Word, next_form: str) -> Word:
 
 
 def prepositional_phrase(phrase: PrepositionalPhrase, head: Word) -> list[Word]:
-    """Give the preposition, which hangs on ``head``, and its noun phrase."""
+    """Return an English preposition, which depends on ``head``, and its noun phrase."""
     preposition = Word(
         phrase.preposition.english, head, "prep", ((phrase.noun_phrase, "preposition"),)
     )
@@ -92,7 +91,7 @@ def prepositional_phrase(phrase: PrepositionalPhrase, head: Word) -> list[Word]:
 
 
 def adverbial(phrase: Adverb | PrepositionalPhrase | None, head: Word, owner: Clause) -> list[Word]:
-    """Give an adverb or a prepositional phrase; ``owner`` is the clause it belongs to."""
+    """Return the English words of an adverbial of the clause ``owner``."""
     if phrase is None:
         return []
     if isinstance(phrase, PrepositionalPhrase):
@@ -101,7 +100,7 @@ def adverbial(phrase: Adverb | PrepositionalPhrase | None, head: Word, owner: Cl
 
 
 def verb_forms(node: Clause, plural: bool) -> tuple[str, str]:
-    """Give the auxiliary, or "", and the form of the verb."""
+    """Return the English auxiliary, or "", and the form of the verb."""
     base, singular, past, participle = node.verb.english
     if node.tense == "modal":
         return node.modal, base
@@ -117,7 +116,7 @@ def verb_forms(node: Clause, plural: bool) -> tuple[str, str]:
 def clause(
     node: Clause, head: Word | None, relation: str, antecedent: NounPhrase | None = None
 ) -> tuple[list[Word], Word]:
-    """Give the words of a clause and its head, the verb, which hangs on ``head``."""
+    """Return the English words of a clause, and its verb, which depends on ``head``."""
     auxiliary, form = verb_forms(node, node.finite_is_plural(antecedent))
     verb = Word(form, head, relation, ((node, "verb"),))
     is_be = node.verb is BE and not auxiliary
@@ -148,7 +147,7 @@ def clause(
 
 
 def relative_pronoun(node: Clause, antecedent: NounPhrase | None, verb: Word) -> list[Word]:
-    """Open a relative clause with "who", "whom" or "that"."""
+    """Return the word that opens a relative clause: "who", "whom" or "that"."""
     if antecedent is None:
         return []
     person = "who" if node.gap == "subject" else "whom"
@@ -157,14 +156,14 @@ def relative_pronoun(node: Clause, antecedent: NounPhrase | None, verb: Word) ->
 
 
 def front(node: Clause, verb: Word) -> list[Word]:
-    """Give what stands before the subject."""
+    """Return the English words before the subject."""
     if node.front == "subordinate":
         return [*subordinate_clause(node, verb), punctuation(",", verb, node, "comma")]
     return adverbial(getattr(node, node.front), verb, node) if node.front else []
 
 
 def complements(node: Clause, verb: Word) -> list[Word]:
-    """Give particle, recipient, object and predicate adjective; a pronoun stands before the particle."""
+    """Return particle, recipient, object and predicate; a pronoun precedes the particle."""
     particle = (
         [Word(node.verb.english_particle, verb, "prt", ((node, "verb"),))]
         if node.verb.english_particle
@@ -191,7 +190,7 @@ def complements(node: Clause, verb: Word) -> list[Word]:
 
 
 def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
-    """Give the adverbial clause with its conjunction."""
+    """Return the English adverbial clause with its conjunction."""
     assert node.subordinate is not None
     words, subordinate_verb = clause(node.subordinate, verb, "advcl")
     return [
@@ -201,7 +200,7 @@ def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
 
 
 def dependent_clauses(node: Clause, verb: Word) -> list[Word]:
-    """Give the that-clause, the adverbial clause unless it is fronted, and the coordinated clause."""
+    """Return the English that-clause, adverbial clause (unless fronted) and coordinated clause."""
     words = []
     if node.complement:
         inner, inner_verb = clause(node.complement, verb, "ccomp")

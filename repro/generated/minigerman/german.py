@@ -1,11 +1,10 @@
-"""Puts a meaning into German words with their dependency tree.
+"""Realize a meaning as German words with their dependency tree.
 
 Main clause: one phrase, finite verb, middle field, rest of the verb (particle, infinitive or
-    participle). Subordinate clause: middle field,
-rest of the verb, finite verb. The middle field: subject, recipient, time, frequency, "hier",
-    object, "nicht", manner, predicate, place.
-A pronoun comes first, an object with a preposition after "nicht".
-As in English, the lexical verb heads the clause and auxiliaries hang on it.
+participle). Subordinate clause: middle field, rest of the verb, finite verb. The middle field:
+subject, recipient, time, frequency, "hier", object, "nicht", manner, predicate, place. A pronoun
+comes first, an object with a preposition after "nicht". As in English, the lexical verb is the head
+of the clause, and auxiliaries depend on it.
 """
 
 from repro.generated.minigerman.lexicon import BE, COORDINATORS, DETERMINERS, MODALS, SUBORDINATORS
@@ -15,14 +14,15 @@ from repro.generated.minigerman.meaning import (
     PrepositionalPhrase,
     Sentence,
     Word,
-    finish,
+    finish_sentence,
     punctuation,
 )
 from repro.generated.minigerman.words import Adverb, Pronoun
 
 AUXILIARIES = {"haben": ("hat", "haben"), "sein": ("ist", "sind")}
 CONTRACTIONS = {
-    ("in", "dem"): "im", ("an", "dem"): "am", ("zu", "dem"): "zum", ("zu", "der"): "zur", ("in", "das"): "ins", ("an", "das"): "ans",
+    ("in", "dem"): "im", ("an", "dem"): "am", ("zu", "dem"): "zum", ("zu", "der"): "zur",
+    ("in", "das"): "ins", ("an", "das"): "ans",
 }  # fmt: skip
 
 # Endings by case and gender, in the order m, f, n, plural.
@@ -58,13 +58,13 @@ ADJECTIVE_ENDINGS = {"definite": WEAK_ADJECTIVE, "strong": WEAK_ADJECTIVE, "mixe
 
 
 def realize(sentence: Sentence) -> list[Word]:
-    """Give the words of the sentence, capitalised and punctuated."""
+    """Return the German words of a sentence, capitalised and punctuated."""
     words, root = clause(sentence.clause, None, "root", verb_final=False)
-    return finish(words, root, "?" if sentence.clause.is_question else ".")
+    return finish_sentence(words, root, "?" if sentence.clause.is_question else ".")
 
 
 def gender_index(phrase: NounPhrase) -> int:
-    """Give the column of the ending tables."""
+    """Return the column of a noun phrase in the tables of endings."""
     return GENDERS.index("p" if phrase.plural else phrase.gender)
 
 
@@ -75,7 +75,7 @@ def determiner_form(determiner: str, case: str, column: int) -> str:
 
 
 def adjective_form(phrase: NounPhrase, case: str) -> str:
-    """Inflect the attributive adjective: strong without a determiner, after numerals and after "viele"."""
+    """Inflect an attributive adjective: strong without a determiner, after numerals and "viele"."""
     family = DETERMINERS[phrase.determiner][3] if phrase.determiner else "fixed"
     is_strong = family == "fixed" or phrase.determiner == "many"
     assert phrase.adjective is not None
@@ -86,7 +86,7 @@ def adjective_form(phrase: NounPhrase, case: str) -> str:
 
 
 def noun_phrase(phrase: NounPhrase, case: str, relation: str, head: Word) -> list[Word]:
-    """Give the words of a noun phrase whose noun hangs on ``head``."""
+    """Return the German words of a noun phrase; its noun depends on ``head``."""
     if isinstance(phrase.noun, Pronoun):
         return [Word(phrase.noun.german[case], head, relation, ((phrase, "noun"),))]
     noun = Word(phrase.noun.german_form(case, phrase.plural), head, relation, ((phrase, "noun"),))
@@ -123,7 +123,10 @@ def noun_phrase(phrase: NounPhrase, case: str, relation: str, head: Word) -> lis
 
 
 def prepositional_phrase(phrase: PrepositionalPhrase, head: Word) -> list[Word]:
-    """Give the preposition, which hangs on ``head``, and its noun phrase; "in dem" becomes "im", and so on."""
+    """Return a German preposition, which depends on ``head``, and its noun phrase.
+
+    Preposition and article may contract: "in dem" becomes "im".
+    """
     german, case = phrase.preposition.german, phrase.preposition.case
     preposition = Word(german, head, "prep", ((phrase.noun_phrase, "preposition"),))
     words = noun_phrase(phrase.noun_phrase, case, "pobj", preposition)
@@ -135,7 +138,7 @@ def prepositional_phrase(phrase: PrepositionalPhrase, head: Word) -> list[Word]:
 
 
 def adverbial(phrase: Adverb | PrepositionalPhrase | None, head: Word, owner: Clause) -> list[Word]:
-    """Give an adverb or a prepositional phrase; ``owner`` is the clause it belongs to."""
+    """Return the German words of an adverbial of the clause ``owner``."""
     if phrase is None:
         return []
     if isinstance(phrase, PrepositionalPhrase):
@@ -146,7 +149,7 @@ def adverbial(phrase: Adverb | PrepositionalPhrase | None, head: Word, owner: Cl
 def verb_words(
     node: Clause, head: Word | None, relation: str, plural: bool, verb_final: bool
 ) -> tuple[Word, list[Word], Word]:
-    """Give the finite verb, the rest of the verb in its order, and the lexical verb, which heads the clause."""
+    """Return the finite verb, the rest of the verb in order, and the lexical verb, the head."""
     infinitive, _, _, participle = node.verb.german
     particle = node.verb.german_particle
     if node.tense in ("modal", "perfect"):
@@ -175,7 +178,7 @@ def verb_words(
 
 
 def finite_be(tense: str, plural: bool) -> str:
-    """Inflect sein."""
+    """Inflect sein for tense and number."""
     return BE.german_finite(tense, plural) if tense == "past" else AUXILIARIES["sein"][plural]
 
 
@@ -186,7 +189,7 @@ def clause(
     verb_final: bool,
     antecedent: NounPhrase | None = None,
 ) -> tuple[list[Word], Word]:
-    """Give the words of a clause and its head, the lexical verb, which hangs on ``head``."""
+    """Return the German words of a clause, and its lexical verb, which depends on ``head``."""
     finite, rest, verb = verb_words(
         node, head, relation, node.finite_is_plural(antecedent), verb_final
     )
@@ -210,7 +213,7 @@ def clause(
 
 
 def relative_pronoun(node: Clause, antecedent: NounPhrase | None, verb: Word) -> list[Word]:
-    """Open a relative clause: gender and number come from the antecedent, the case from the gap."""
+    """Return the relative pronoun: gender and number of the antecedent, case of the gap."""
     if antecedent is None:
         return []
     case = "nom" if node.gap == "subject" else "acc"
@@ -219,14 +222,14 @@ def relative_pronoun(node: Clause, antecedent: NounPhrase | None, verb: Word) ->
 
 
 def front(node: Clause, verb: Word) -> list[Word]:
-    """Give what stands before the finite verb in place of the subject."""
+    """Return the German words before the finite verb in place of the subject."""
     if node.front == "subordinate":
         return [*subordinate_clause(node, verb), punctuation(",", verb, node, "comma")]
     return adverbial(getattr(node, node.front), verb, node) if node.front else []
 
 
 def middle_field(node: Clause, verb: Word) -> list[Word]:
-    """Give what stands between the two parts of the verb, without the subject."""
+    """Return the words between the two parts of the verb, without the subject."""
     recipient = noun_phrase(node.recipient, "dat", "iobj", verb) if node.recipient else []
     objects = object_words(node, verb)
     has_preposition = node.verb.preposition is not None and bool(node.verb.preposition.german)
@@ -253,7 +256,7 @@ def middle_field(node: Clause, verb: Word) -> list[Word]:
 
 
 def object_words(node: Clause, verb: Word) -> list[Word]:
-    """Give the object: bare in the verb's case, or after the verb's German preposition."""
+    """Return the object, in the verb's case or with the verb's German preposition."""
     if not node.object:
         return []
     preposition = node.verb.preposition
@@ -265,7 +268,7 @@ def object_words(node: Clause, verb: Word) -> list[Word]:
 
 
 def predicate_words(node: Clause, verb: Word) -> list[Word]:
-    """Give the predicate adjective, which has no ending, with its adverb of degree."""
+    """Return the uninflected predicate adjective with its adverb of degree."""
     if not node.predicate:
         return []
     adjective = Word(node.predicate.german, verb, "acomp", ((node, "predicate"),))
@@ -280,7 +283,7 @@ def predicate_words(node: Clause, verb: Word) -> list[Word]:
 
 
 def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
-    """Give the adverbial clause with its conjunction; the comma after it is the caller's."""
+    """Return the German adverbial clause with its conjunction, without the comma after it."""
     assert node.subordinate is not None
     words, subordinate_verb = clause(node.subordinate, verb, "advcl", verb_final=True)
     mark = Word(
@@ -290,7 +293,7 @@ def subordinate_clause(node: Clause, verb: Word) -> list[Word]:
 
 
 def dependent_clauses(node: Clause, verb: Word) -> list[Word]:
-    """Give the that-clause, the adverbial clause unless it is fronted, and the coordinated clause."""
+    """Return the German that-clause, adverbial clause (unless fronted) and coordinated clause."""
     words = []
     if node.complement:
         inner, inner_verb = clause(node.complement, verb, "ccomp", verb_final=True)

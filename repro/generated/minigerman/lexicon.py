@@ -1,11 +1,13 @@
-"""The lexicon, built from ``tables``; most frequent words first: the word of rank r is drawn with a probability close to 1/r.
+"""Build the lexicon from ``tables``, most frequent words first.
 
-A noun reads ``english[/plural] German/German plural gender [flags]``, with the flags ``mass`` (no
-plural, no "a"), ``bare`` (no article in English), ``weak:oblique form`` and ``at:preposition`` (how
-the noun becomes a place). A verb reads ``english forms | German forms | subjects > objects |
-extras``; irregular forms are written out after colons, a German particle stands before ``+``, an
-English one after ``_``. Every word has one translation here, so that the mapping can be learned
-exactly; the ambiguous nouns live in ``senses``.
+The word of rank r is drawn with a probability close to 1/r.
+
+A noun is written ``english[/plural] German/German plural gender [flags]``. The flags are ``mass``
+(no plural, no "a"), ``bare`` (no article in English), ``weak:oblique form`` and ``at:preposition``
+(makes the noun a place). A verb is written ``english forms | German forms | subjects > objects |
+extras``. Irregular forms follow after colons; a German particle precedes ``+``, an English one
+follows ``_``. Every word has one translation here, so that the mapping can be learned exactly. The
+ambiguous nouns are in ``senses``.
 """
 
 from repro.generated.minigerman import tables
@@ -22,8 +24,7 @@ from repro.generated.minigerman.words import (
     weak_conjugation,
 )
 
-# Named by the English word where that is enough, and by both words where English has one for
-# several German ones.
+# The name is the English word, or both words if English has one for several German ones.
 PREPOSITIONS = {
     name: Preposition(name.partition("_")[0], german, case)
     for name, german, case in (line.split(":") for line in tables.PREPOSITION_TABLE.split())
@@ -124,12 +125,12 @@ SURNAME_ENDS = "mann berg ski dorf feld ner ling baum horst kamp rich son".split
 
 
 def split_entries(table: str) -> list[str]:
-    """Split a table into its entries, which stand on lines of their own or between semicolons."""
+    """Split a table into its entries, which are separated by newlines or semicolons."""
     return [entry.strip() for entry in table.replace("\n", ";").split(";") if entry.strip()]
 
 
 def parse_noun(line: str, noun_class: str) -> Noun:
-    """Read one line of the noun table."""
+    """Parse one entry of the noun table."""
     english, german, gender, *flags = line.split()
     options = dict(flag.partition(":")[::2] for flag in flags)
     singular, _, plural = english.partition("/")
@@ -150,7 +151,7 @@ def parse_noun(line: str, noun_class: str) -> Noun:
 
 
 def parse_verb(line: str) -> Verb:
-    """Read one line of the verb table."""
+    """Parse one line of the verb table."""
     english, german, frame, extras = (field.strip() for field in line.split("|"))
     forms, _, english_particle = english.partition("_")
     base, *past = forms.split(":")
@@ -174,7 +175,10 @@ def parse_verb(line: str) -> Verb:
 
 
 def parse_adjectives(table: str) -> list[Adjective]:
-    """Read ``english German [stem]`` lines; ``happy~unhappy glücklich`` gives two, the second with un- in German."""
+    """Parse entries ``english German [stem]`` of the adjective table.
+
+    ``happy~unhappy glücklich`` gives two adjectives, the second with un- in German.
+    """
     adjectives = []
     for line in split_entries(table):
         english, german, *stem = line.split()
@@ -190,13 +194,18 @@ def parse_adjectives(table: str) -> list[Adjective]:
     return adjectives
 
 
-def name(form: str, gender: str) -> Noun:
-    """Make the proper name, equal on both sides."""
+def proper_name(form: str, gender: str) -> Noun:
+    """Make a proper name, which is equal in both languages."""
     return Noun(form, form, form, form, gender, "name", form, bare=True)
 
 
-def compound(modifiers: tuple[tuple[str, str], ...], head: Noun) -> Noun:
-    """Join modifiers, given as (English word, German linking form), with the head noun: ("house", "Haus") and Tür give Haustür."""
+def join_compound(modifiers: tuple[tuple[str, str], ...], head: Noun) -> Noun:
+    """Make a compound: ("house", "haus") and the noun Tür give Haustür.
+
+    Args:
+        modifiers: (English word, German linking form) of each.
+        head: the last noun.
+    """
     german_parts = tuple(linking for _, linking in modifiers)
 
     def join(form: str) -> str:
@@ -216,16 +225,16 @@ def compound(modifiers: tuple[tuple[str, str], ...], head: Noun) -> Noun:
 
 
 def build_compounds() -> tuple[list[Noun], list[Noun]]:
-    """Build the compounds of two and of three parts: every place with every head, and every door or window with every tail."""
+    """Build all compounds of two parts (place, head) and of three (place, head, tail)."""
     places = [
         (english, german)
         for english, german in (entry.split(":") for entry in tables.COMPOUND_PLACES.split())
     ]
     heads = [parse_noun(line, "opening") for line in split_entries(tables.COMPOUND_HEADS)]
     tails = [parse_noun(line, "thing") for line in split_entries(tables.COMPOUND_TAILS)]
-    two_parts = [compound((place,), head) for head in heads for place in places]
+    two_parts = [join_compound((place,), head) for head in heads for place in places]
     three_parts = [
-        compound((place, (head.english, head.german)), tail)
+        join_compound((place, (head.english, head.german)), tail)
         for tail in tails
         for head in heads
         for place in places

@@ -1,8 +1,8 @@
-"""What a sentence says, before it has words of either language: noun phrases and clauses, and the trees they turn into.
+"""Represent the meaning of a sentence as noun phrases and clauses, and its words as a tree.
 
-``grammar`` draws such a meaning, ``english`` and ``german`` each put it into words. Nodes are
-compared by identity, so that a word of one language can be aligned with the word of the other that
-came from the same part of the same node.
+``grammar`` draws a meaning, ``english`` and ``german`` realize it as words. Nodes are compared by
+identity. So words of the two languages can be aligned if they come from the same part of the same
+node.
 """
 
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ from repro.generated.minigerman.words import Adjective, Adverb, Noun, Prepositio
 
 @dataclass(eq=False, slots=True)
 class NounPhrase:
-    """A noun phrase: ``determiner`` names an entry of the lexicon, "Mr" or "Mrs" before a name, or "" for none.
+    """A noun phrase.
 
-    ``article_gender`` overrides the gender of the German determiner alone; it serves to make
-    errors.
+    ``determiner`` is an entry of the lexicon, "Mr" or "Mrs" before a name, or "" for none.
+    ``article_gender`` overrides the gender of the German determiner alone, to make errors.
     """
 
     noun: Noun | Pronoun
@@ -30,18 +30,18 @@ class NounPhrase:
 
     @property
     def is_pronoun(self) -> bool:
-        """Tell whether the phrase is a personal pronoun."""
+        """Whether the phrase is a personal pronoun."""
         return isinstance(self.noun, Pronoun)
 
     @property
     def gender(self) -> str:
-        """Give the gender of the noun, which a pronoun is not asked for."""
+        """Gender of the noun; not defined for pronouns."""
         assert isinstance(self.noun, Noun)
         return self.noun.gender
 
     @property
     def takes_plural_verb(self) -> bool:
-        """Tell the number that the verb agrees with."""
+        """Whether a verb with this subject is plural."""
         return self.plural or self.conjunct is not None
 
 
@@ -55,13 +55,13 @@ class PrepositionalPhrase:
 
 @dataclass(eq=False, slots=True)
 class Clause:
-    """A clause; what it lacks is None or "".
+    """A clause; missing parts are None or "".
 
     ``tense`` is ``present``, ``past``, ``perfect`` or ``modal`` (then ``modal`` names the verb).
-    ``gap`` is ``subject`` or ``object`` in a relative clause whose pronoun takes that place.
-    ``front`` names the field that opens the clause: ``time``, ``place``, ``frequency`` or
-    ``subordinate``. ``verb_plural`` and ``auxiliary`` override the verb's number and its German
-    auxiliary; they serve to make errors.
+    ``gap`` is the place of the pronoun in a relative clause, ``subject`` or ``object``. ``front``
+    names the field that opens the clause: ``time``, ``place``, ``frequency`` or ``subordinate``.
+    ``verb_plural`` and ``auxiliary`` override the verb's number and its German auxiliary, to make
+    errors.
     """
 
     subject: NounPhrase | None
@@ -89,7 +89,7 @@ class Clause:
     auxiliary: str = ""
 
     def finite_is_plural(self, antecedent: NounPhrase | None) -> bool:
-        """Give the number of the finite verb; see ``who_acts``."""
+        """Return whether the finite verb is plural; see ``who_acts``."""
         return (
             self.who_acts(antecedent).takes_plural_verb
             if self.verb_plural is None
@@ -97,7 +97,7 @@ class Clause:
         )
 
     def who_acts(self, antecedent: NounPhrase | None) -> NounPhrase:
-        """Give the subject; ``antecedent`` is the noun phrase that a relative clause belongs to."""
+        """Return the subject; ``antecedent`` is the noun phrase before a relative clause."""
         subject = antecedent if self.gap == "subject" else self.subject
         assert subject is not None
         return subject
@@ -105,7 +105,10 @@ class Clause:
 
 @dataclass(eq=False, slots=True)
 class Sentence:
-    """A main clause; ``ambiguous`` is its ambiguous noun, ``cue`` the node and part that settle the noun's sense."""
+    """The meaning of a sentence: a main clause.
+
+    ``ambiguous`` is its ambiguous noun, ``cue`` the node and part that settle the noun's sense.
+    """
 
     clause: Clause
     ambiguous: NounPhrase | None = None
@@ -113,7 +116,7 @@ class Sentence:
 
 
 class Token(NamedTuple):
-    """A word or punctuation mark: ``head`` is the 0-based index of its head in the same sentence, -1 for the root."""
+    """A word or punctuation mark; ``head`` is the 0-based index of its head, -1 for the root."""
 
     form: str
     head: int
@@ -122,7 +125,7 @@ class Token(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Word:
-    """A word on its way to a token: its head is still a word. ``keys`` name the parts of the meaning it expresses."""
+    """A token under construction; ``keys`` name the parts of the meaning that it expresses."""
 
     form: str
     head: "Word | None"
@@ -131,12 +134,15 @@ class Word:
 
 
 def punctuation(mark: str, head: Word, node: object = None, part: str = "") -> Word:
-    """Make a punctuation mark that hangs on ``head`` and may express a part of the meaning."""
+    """Make a punctuation mark that depends on ``head`` and may express a part of the meaning."""
     return Word(mark, head, "punct", ((node, part),) if part else ())
 
 
-def finish(words: list[Word], root: Word, final: str) -> list[Word]:
-    """End a sentence: drop commas that meet another mark or open the sentence, capitalise the first word, add the final mark."""
+def finish_sentence(words: list[Word], root: Word, final: str) -> list[Word]:
+    """Finish a sentence: capitalise the first word, add the final mark, drop superfluous commas.
+
+    A comma is superfluous before another mark or at the beginning.
+    """
     kept: list[Word] = []
     for word in [*words, punctuation(final, root, root.keys[0][0], "final")]:
         if kept and kept[-1].form == "," and word.relation == "punct":
@@ -148,7 +154,7 @@ def finish(words: list[Word], root: Word, final: str) -> list[Word]:
 
 
 def to_tokens(words: list[Word]) -> tuple[Token, ...]:
-    """Turn words into tokens, heads into indices."""
+    """Convert words to tokens, with indices as heads."""
     index = {id(word): position for position, word in enumerate(words)}
     return tuple(
         Token(word.form, -1 if word.head is None else index[id(word.head)], word.relation)
@@ -156,8 +162,12 @@ def to_tokens(words: list[Word]) -> tuple[Token, ...]:
     )
 
 
-def align(english: list[Word], german: list[Word]) -> tuple[tuple[int, int], ...]:
-    """List the (English index, German index) pairs of words that express the same part of the meaning, in English order."""
+def align_words(english: list[Word], german: list[Word]) -> tuple[tuple[int, int], ...]:
+    """Align words that express the same part of the meaning.
+
+    Returns:
+        Pairs (English index, German index), in English order.
+    """
     positions: dict[tuple[int, str], list[int]] = {}
     for position, word in enumerate(german):
         for node, part in word.keys:
@@ -170,5 +180,5 @@ def align(english: list[Word], german: list[Word]) -> tuple[tuple[int, int], ...
 
 
 def detokenize(forms: list[str]) -> str:
-    """Join tokens into a sentence: punctuation stands close to the word before it."""
+    """Join tokens into a sentence, with punctuation attached to the word before it."""
     return " ".join(forms).replace(" ,", ",").replace(" .", ".").replace(" ?", "?")

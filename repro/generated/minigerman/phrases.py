@@ -1,7 +1,7 @@
-"""The probabilistic grammar of noun phrases, with their prepositional phrases and relative clauses.
+"""Draw noun phrases by a probabilistic grammar, with prepositional phrases and relative clauses.
 
-An object relative clause is drawn only if its German cases or numbers tell who acts on whom, so
-that both languages say the same.
+An object relative clause is drawn only if its German cases or numbers show who acts on whom. So
+both languages have the same meaning.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from repro.generated.minigerman.lexicon import (
     SURNAME_ENDS,
     SURNAME_STARTS,
     VERBS,
-    name,
+    proper_name,
 )
 from repro.generated.minigerman.meaning import Clause, NounPhrase, PrepositionalPhrase
 from repro.generated.minigerman.words import Noun, Pronoun, Verb
@@ -61,41 +61,42 @@ MODIFIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
     "vehicle": [("behind", ("vehicle",)), ("beside", ("vehicle",))],
 }
 DETERMINER_WEIGHTS = {
-    "the": 48, "a": 19, "my": 6, "his": 4, "her": 4, "our": 2, "this": 5, "no": 4, "every": 3, "two": 2, "three": 1, "many": 3, "": 3,
+    "the": 48, "a": 19, "my": 6, "his": 4, "her": 4, "our": 2, "this": 5, "no": 4, "every": 3,
+    "two": 2, "three": 1, "many": 3, "": 3,
 }  # fmt: skip
 
 
-def draw(rng: Random, items: Sequence[Item]) -> Item:
-    """Draw by Zipf's law: with n items, the probability of rank r is log((r + 1) / r) / log(n + 1)."""
+def draw_by_rank(rng: Random, items: Sequence[Item]) -> Item:
+    """Draw an item by Zipf's law: rank r of n has probability log((r + 1) / r) / log(n + 1)."""
     return items[int((len(items) + 1) ** rng.random()) - 1]
 
 
-def chance(rng: Random, probability: float) -> bool:
-    """Toss a loaded coin."""
+def toss_coin(rng: Random, probability: float) -> bool:
+    """Return True with a given probability."""
     return rng.random() < probability
 
 
-def weighted(rng: Random, weights: Mapping[str, float]) -> str:
-    """Draw one of the names by its weight."""
+def draw_by_weight(rng: Random, weights: Mapping[str, float]) -> str:
+    """Draw a name with a probability proportional to its weight."""
     return rng.choices(list(weights), list(weights.values()))[0]
 
 
 def sample_tense(rng: Random, node: Clause) -> None:
-    """Draw a tense; a verb whose past equals its base would hide it, and takes the perfect instead."""
-    node.tense = weighted(rng, {"present": 44, "past": 26, "perfect": 15, "modal": 15})
+    """Draw the tense of a clause; the perfect replaces a past that looks like the present."""
+    node.tense = draw_by_weight(rng, {"present": 44, "past": 26, "perfect": 15, "modal": 15})
     if node.tense == "past" and node.verb.english[0] == node.verb.english[2]:
         node.tense = "perfect"
     if node.tense == "modal":
-        node.modal = draw(rng, list(MODALS))
+        node.modal = draw_by_rank(rng, list(MODALS))
 
 
 def sample_subject(rng: Random, classes: tuple[str, ...], is_short: bool) -> NounPhrase:
     """Draw a subject: a pronoun, a name, or a noun phrase of one of the classes."""
-    noun_class = draw(rng, classes)
+    noun_class = draw_by_rank(rng, classes)
     if noun_class == "person":
-        kind = weighted(rng, {"noun": 70, "pronoun": 16, "name": 14})
+        kind = draw_by_weight(rng, {"noun": 70, "pronoun": 16, "name": 14})
         if kind == "pronoun":
-            pronoun = PRONOUNS[weighted(rng, {"she": 3, "he": 3, "they": 3, "we": 1})]
+            pronoun = PRONOUNS[draw_by_weight(rng, {"she": 3, "he": 3, "they": 3, "we": 1})]
             return NounPhrase(pronoun, plural=pronoun.plural)
         if kind == "name":
             return sample_name(rng)
@@ -103,7 +104,7 @@ def sample_subject(rng: Random, classes: tuple[str, ...], is_short: bool) -> Nou
     if (
         not phrase.modifier
         and not phrase.relative
-        and chance(rng, 0.06)
+        and toss_coin(rng, 0.06)
         and phrase.determiner not in ("no", "every")
     ):
         phrase.conjunct = sample_noun_phrase(rng, noun_class)
@@ -113,53 +114,59 @@ def sample_subject(rng: Random, classes: tuple[str, ...], is_short: bool) -> Nou
 
 
 def sample_name(rng: Random) -> NounPhrase:
-    """Draw a first name, or Mr or Mrs with a surname put together from two parts."""
+    """Draw a first name, or Mr or Mrs with a surname of two parts."""
     gender = rng.choice("fm")
-    if chance(rng, 0.5):
-        return NounPhrase(name(draw(rng, FIRST_NAMES[gender]), gender))
+    if toss_coin(rng, 0.5):
+        return NounPhrase(proper_name(draw_by_rank(rng, FIRST_NAMES[gender]), gender))
     return NounPhrase(
-        name(rng.choice(SURNAME_STARTS) + rng.choice(SURNAME_ENDS), gender),
+        proper_name(rng.choice(SURNAME_STARTS) + rng.choice(SURNAME_ENDS), gender),
         {"f": "Mrs", "m": "Mr"}[gender],
     )
 
 
 def sample_noun_phrase(rng: Random, noun_class: str, rich: bool = False) -> NounPhrase:
-    """Draw a noun phrase of a class; only a rich one may have a prepositional phrase or a relative clause."""
-    noun = draw(rng, NOUNS[noun_class])
-    if noun_class in ("opening", "thing") and chance(rng, 0.6 if noun_class == "opening" else 0.15):
-        noun = draw(rng, COMPOUNDS) if noun_class == "opening" else rng.choice(LONG_COMPOUNDS)
+    """Draw a noun phrase of a class; a rich one may have a modifier or a relative clause."""
+    noun = draw_by_rank(rng, NOUNS[noun_class])
+    if noun_class in ("opening", "thing") and toss_coin(
+        rng, 0.6 if noun_class == "opening" else 0.15
+    ):
+        noun = (
+            draw_by_rank(rng, COMPOUNDS) if noun_class == "opening" else rng.choice(LONG_COMPOUNDS)
+        )
     phrase = NounPhrase(noun)
     if noun.is_mass:
         phrase.determiner = rng.choice(["the", "the", "no", "this", "my", "", ""])
     else:
-        phrase.determiner = weighted(rng, DETERMINER_WEIGHTS)
+        phrase.determiner = draw_by_weight(rng, DETERMINER_WEIGHTS)
         if not noun.can_be_owned and phrase.determiner in ("my", "his", "her", "our"):
             phrase.determiner = "the"
         is_plural = phrase.determiner in ("", "two", "three", "many")
         phrase.plural = is_plural or (
-            phrase.determiner not in ("a", "no", "every") and chance(rng, 0.35)
+            phrase.determiner not in ("a", "no", "every") and toss_coin(rng, 0.35)
         )
         if noun.english in PARENTS and phrase.determiner in ("my", "his", "her", "our"):
             phrase.plural = False
-    if noun_class in ADJECTIVES and chance(rng, 0.3):
-        phrase.adjective = draw(rng, ADJECTIVES[noun_class])
+    if noun_class in ADJECTIVES and toss_coin(rng, 0.3):
+        phrase.adjective = draw_by_rank(rng, ADJECTIVES[noun_class])
     if rich and noun_class in MODIFIERS:
-        extra = weighted(rng, {"none": 68, "modifier": 20, "relative": 12})
+        extra = draw_by_weight(rng, {"none": 68, "modifier": 20, "relative": 12})
         if extra == "modifier":
-            preposition, classes = draw(rng, MODIFIERS[noun_class])
+            preposition, classes = draw_by_rank(rng, MODIFIERS[noun_class])
             other = (
                 sample_location(rng, "origin")
                 if preposition == "from"
-                else sample_plain(rng, draw(rng, classes), noun)
+                else sample_plain_noun_phrase(rng, draw_by_rank(rng, classes), noun)
             )
             phrase.modifier = PrepositionalPhrase(PREPOSITIONS[preposition], other)
         elif extra == "relative" and phrase.determiner != "no":
-            phrase.relative = sample_relative(rng, phrase)
+            phrase.relative = sample_relative_clause(rng, phrase)
     return phrase
 
 
-def sample_plain(rng: Random, noun_class: str, other: Noun | Pronoun | None = None) -> NounPhrase:
-    """Draw a noun phrase without "no" and without further parts, about another noun than ``other``."""
+def sample_plain_noun_phrase(
+    rng: Random, noun_class: str, other: Noun | Pronoun | None = None
+) -> NounPhrase:
+    """Draw a noun phrase without "no" and further parts, with another noun than ``other``."""
     while True:
         phrase = sample_noun_phrase(rng, noun_class)
         if phrase.noun is not other and phrase.determiner not in ("no", "every", "many"):
@@ -167,49 +174,53 @@ def sample_plain(rng: Random, noun_class: str, other: Noun | Pronoun | None = No
 
 
 def sample_location(rng: Random, noun_class: str) -> NounPhrase:
-    """Draw a place where something happens or somebody goes: a single one."""
-    phrase = sample_plain(rng, noun_class)
+    """Draw a noun phrase for a place, in the singular."""
+    phrase = sample_plain_noun_phrase(rng, noun_class)
     if phrase.plural:
         phrase.plural = False
         phrase.determiner = "the"
     return phrase
 
 
-def at(phrase: NounPhrase) -> PrepositionalPhrase:
-    """Lead to a place or time by the preposition that its noun takes."""
+def with_place_preposition(phrase: NounPhrase) -> PrepositionalPhrase:
+    """Return a place or time with the preposition of its noun."""
     assert isinstance(phrase.noun, Noun) and phrase.noun.place_preposition is not None
     return PrepositionalPhrase(phrase.noun.place_preposition, phrase)
 
 
-def sample_relative(rng: Random, antecedent: NounPhrase) -> Clause | None:
-    """Draw a relative clause about the antecedent, or None where German could not tell who acts on whom."""
+def sample_relative_clause(rng: Random, antecedent: NounPhrase) -> Clause | None:
+    """Draw a relative clause about the antecedent, or None if the German one would be ambiguous."""
     noun_class = antecedent.noun.noun_class
-    if noun_class in ANIMATE and chance(rng, 0.6):
-        verb = draw(rng, [verb for verb in VERBS_BY_KIND["plain"] if noun_class in verb.subjects])
+    if noun_class in ANIMATE and toss_coin(rng, 0.6):
+        verb = draw_by_rank(
+            rng, [verb for verb in VERBS_BY_KIND["plain"] if noun_class in verb.subjects]
+        )
         node = Clause(None, verb, gap="subject")
         if verb.objects:
-            node.object = sample_plain(rng, draw(rng, verb.objects), antecedent.noun)
+            node.object = sample_plain_noun_phrase(
+                rng, draw_by_rank(rng, verb.objects), antecedent.noun
+            )
     else:
-        verb = draw(rng, [verb for verb in RELATIVE_VERBS if noun_class in verb.objects])
-        subject = sample_plain(rng, "person", antecedent.noun)
-        if not tells_who_acts(antecedent, subject):
+        verb = draw_by_rank(rng, [verb for verb in RELATIVE_VERBS if noun_class in verb.objects])
+        subject = sample_plain_noun_phrase(rng, "person", antecedent.noun)
+        if not shows_who_acts_in_german(antecedent, subject):
             return None
         node = Clause(subject, verb, gap="object")
     sample_tense(rng, node)
     return node
 
 
-def tells_who_acts(antecedent: NounPhrase, subject: NounPhrase) -> bool:
-    """Tell whether sense, case or number shows that the antecedent is the object of the relative clause."""
+def shows_who_acts_in_german(antecedent: NounPhrase, subject: NounPhrase) -> bool:
+    """Return whether sense, case or number shows the antecedent to be the object of the clause."""
     if antecedent.noun.noun_class not in ANIMATE or antecedent.plural != subject.plural:
         return True
     return not antecedent.plural and "m" in (antecedent.gender, subject.gender)
 
 
-def sample_other(
+def sample_other_noun_phrase(
     rng: Random, noun_class: str, subject: NounPhrase, rich: bool = False
 ) -> NounPhrase:
-    """Draw a noun phrase about another noun than the subject's."""
+    """Draw a noun phrase with another noun than the subject."""
     while True:
         phrase = sample_noun_phrase(rng, noun_class, rich)
         if phrase.noun is not subject.noun:

@@ -1,9 +1,8 @@
-"""Nouns that are ambiguous in one language: what each sense is called in the other, and what in a sentence settles it.
+"""List nouns that are ambiguous in one language, with the translation and the cues of each sense.
 
-The adjectives, verbs and places of a sense are given to no other sense of the same word, so either
-    text alone determines the sense: by
-what the words mean (a steep bank), or by a convention of this corpus, for a model to learn (a bank
-in the city is one with money).
+The adjectives, verbs and places of a sense belong to no other sense of the same word. So either
+text alone determines the sense: by the meaning of the words (a steep bank), or by a convention of
+this corpus that a model can learn (a bank in the city is one with money).
 """
 
 from dataclasses import dataclass
@@ -63,7 +62,7 @@ class Sense:
 
 
 def parse_senses() -> list[Sense]:
-    """Read the table; every cue must be a word of the lexicon."""
+    """Parse the table of senses; every cue must be a word of the lexicon."""
     adjectives = {adjective.english: adjective for adjective in ADJECTIVES["cue"]}
     verbs = {
         verb.english[0]: verb for verb in VERBS if not verb.objects and not verb.english_particle
@@ -87,7 +86,12 @@ SENSES = parse_senses()
 
 
 def other_senses(noun: Noun, target: str) -> list[Noun]:
-    """List the nouns that a translator into ``target`` (``de`` or ``en``) may confuse with this one, for want of its context."""
+    """Return the nouns that a translator without context may confuse with this one.
+
+    Args:
+        noun: an ambiguous noun.
+        target: language of the translation, ``de`` or ``en``.
+    """
     if target == "de":
         return [
             sense.noun

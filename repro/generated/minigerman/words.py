@@ -1,4 +1,4 @@
-"""The word classes of the lexicon: what is stored of a word, and the regular inflection of English and German.
+"""Define the word classes of the lexicon, and the regular inflection of English and German.
 
 German genders are ``m``, ``f``, ``n``; where a table is indexed by gender, ``p`` stands for the
 plural of all three. Cases are ``nom``, ``acc``, ``dat``.
@@ -7,7 +7,7 @@ plural of all three. Cases are ``nom``, ``acc``, ``dat``.
 from dataclasses import dataclass
 from typing import ClassVar
 
-# their participles take no ge-
+# Participles of verbs with these prefixes take no ge-.
 INSEPARABLE_PREFIXES = ("be", "ver", "er", "ent", "zer", "gehör", "über")
 
 
@@ -17,9 +17,9 @@ class Noun:
 
     ``oblique`` is the singular outside the nominative, which differs for weak nouns only (der
     Junge, den Jungen). ``english_parts`` are the leading words of an English compound ("house",
-    "door" before "key"). ``bare`` nouns take no article: in both languages where they are names, in
-    English only where they are days. ``place_preposition`` leads to the noun as a place. Not
-    ``can_be_owned``: no "my forest".
+    "door" before "key"). ``bare`` nouns take no article: names in both languages, days in English
+    only. ``place_preposition`` makes the noun a place. Without ``can_be_owned``, the noun takes no
+    possessive: no "my forest".
     """
 
     english: str
@@ -37,7 +37,7 @@ class Noun:
     german_parts: tuple[str, ...] = ()
 
     def german_form(self, case: str, plural: bool) -> str:
-        """Inflect the noun; the dative plural adds -n unless it is there already or the plural ends in -s."""
+        """Inflect the German noun; the dative plural adds -n unless the plural ends in -n or -s."""
         if not plural:
             return self.german if case == "nom" else self.oblique
         return (
@@ -49,7 +49,7 @@ class Noun:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Pronoun:
-    """A personal pronoun of the third person, or "we", for people; ``german`` maps a case to its form."""
+    """A personal pronoun for people, third person or "we"; ``german`` maps a case to its form."""
 
     english_subject: str
     english_object: str
@@ -60,7 +60,7 @@ class Pronoun:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Verb:
-    """A verb with its translation, what it takes, and how it may be modified.
+    """A verb with its translation, its arguments and its possible modifiers.
 
     Args:
         english: base, third person singular, past and participle.
@@ -73,9 +73,9 @@ class Verb:
         case: case of the German object.
         preposition: a preposition before the object on one side or both, or None.
         manner: name of a group of manner adverbs, or "".
-        features: ``stative`` (no place), ``benefit`` (somebody may profit from it: "for the
-            child"), ``iobj`` (somebody receives the object), ``motion`` (it has a direction),
-            ``that`` (it takes a that-clause), ``once`` (nobody does it often).
+        features: ``stative`` (no place), ``benefit`` (takes a beneficiary: "for the child"),
+            ``iobj`` (takes a recipient), ``motion`` (has a direction), ``that`` (takes a
+            that-clause), ``once`` (is not repeated).
     """
 
     english: tuple[str, ...]
@@ -91,7 +91,7 @@ class Verb:
     features: frozenset[str] = frozenset()
 
     def german_finite(self, tense: str, plural: bool) -> str:
-        """Inflect for ``present`` or ``past``, third person, without the particle."""
+        """Inflect the German verb for ``present`` or ``past``, third person, without particle."""
         infinitive, singular, past, _ = self.german
         if tense == "present":
             return infinitive if plural else singular
@@ -99,13 +99,16 @@ class Verb:
 
     @property
     def is_separable(self) -> bool:
-        """Tell whether the German verb has a particle that stands apart in main clauses."""
+        """Whether the German verb has a particle, which is separate in main clauses."""
         return bool(self.german_particle)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Adjective:
-    """An adjective; ``stem`` takes the German endings, ``opposite`` is its partner with or without the negative prefix."""
+    """An adjective; ``stem`` takes the German endings.
+
+    ``opposite`` is the same adjective with or without the negative prefix, if any.
+    """
 
     english: str
     german: str
@@ -116,7 +119,7 @@ class Adjective:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Adverb:
-    """An adverb; ``tenses`` are those it goes with."""
+    """An adverb with the tenses that it goes with."""
 
     english: str
     german: str
@@ -125,7 +128,7 @@ class Adverb:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Preposition:
-    """A preposition with the case it governs in German; an empty side has a bare object there."""
+    """A preposition with its German case; "" in a language means an object without preposition."""
 
     english: str
     german: str
@@ -133,26 +136,30 @@ class Preposition:
 
 
 def english_plural(noun: str) -> str:
-    """Form the regular plural."""
+    """Form the regular English plural."""
     return third_person(noun)
 
 
 def third_person(verb: str) -> str:
-    """Form the regular third person singular of the present."""
+    """Form the regular English third person singular of the present."""
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return verb[:-1] + "ies"
     return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "o")) else "s")
 
 
 def regular_past(verb: str) -> str:
-    """Form the regular past, which is also the participle."""
+    """Form the regular English past, which is also the participle."""
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return verb[:-1] + "ied"
     return verb + ("d" if verb.endswith("e") else "ed")
 
 
 def weak_conjugation(infinitive: str) -> tuple[str, str, str, str]:
-    """Conjugate a regular German verb: infinitive, third person singular, past singular, participle."""
+    """Conjugate a regular German verb.
+
+    Returns:
+        Infinitive, third person singular, past singular, participle.
+    """
     stem = infinitive[:-2] if infinitive.endswith("en") else infinitive[:-1]
     ending = "et" if stem.endswith(("t", "d", "chn")) else "t"
     has_prefix = infinitive.startswith(INSEPARABLE_PREFIXES) or infinitive.endswith("ieren")

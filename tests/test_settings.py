@@ -1,4 +1,4 @@
-"""Arms of experiments: what their overrides become at a scale."""
+"""Settings of experiments: their overrides at a scale."""
 
 from repro.papers.you2020 import STACKED
 

@@ -1,29 +1,29 @@
-"""An arm of an experiment: a system under the conditions that it is trained in, the same for every seed."""
+"""Settings of an experiment: a system and the conditions of its training, shared by all seeds."""
 
 from dataclasses import dataclass, field
 from functools import cache
 
 from repro.core.config import RunConfig
-from repro.data.sizes import statistics_of
+from repro.data.sizes import corpus_statistics
 from repro.presets import SCALES, resolve
 from repro.runs.naming import conditions_of
 
-# half as long, so that every experiment of the five papers fits into 40 minutes on two cores
+# Half the usual length: every experiment of the five papers fits into 40 minutes on two cores.
 SMOKE_REVERSE = "train.max_updates=350"
 
 
 @dataclass(frozen=True)
-class Arm:
-    """What is trained once per seed.
+class Setting:
+    """Describe what is trained once per seed.
 
     Args:
-        system: one of `scales.SYSTEMS`.
-        overrides: `key=value` on top of it; `{layers}` stands for the scale's number of decoder
-            layers, `{narrow}` for a width of so many heads where they do not divide the model's:
-            rounded down.
+        system: one of `presets.SYSTEMS`.
+        overrides: `key=value` on top of it. `{layers}` becomes the scale's number of decoder
+            layers; `{narrow}` a rounded width of heads where that number does not divide the
+            model's width.
         part: share of the training pairs, the first ones.
         reverse: translate in the other direction.
-        label: the overrides in words, for tables; it makes no other arm.
+        label: the overrides in words, for tables; settings that differ only in it are equal.
     """
 
     system: str
@@ -33,7 +33,7 @@ class Arm:
     label: str = field(default="", compare=False)
 
     def config(self, scale: str, seed: int = 1) -> RunConfig:
-        """Return the run of this arm at a scale.
+        """Return the configuration of this setting at a scale.
 
         Raises:
             InputError: an unknown scale or system.
@@ -47,11 +47,11 @@ class Arm:
         return f"{self.system} ({', '.join(conditions)})" if conditions else self.system
 
 
-def is_of_the_size(config: RunConfig) -> bool:
-    """Whether a run has the width, the vocabulary and the schedule of its corpus's scale, as all arms have, whatever else is varied.
+def has_size_of_scale(config: RunConfig) -> bool:
+    """Whether a run has the width, vocabulary and schedule of its corpus's scale.
 
-    A trial that is shorter or smaller may lie beside them in the results; how much its seeds matter
-    says nothing of theirs.
+    All settings have. Results may also hold shorter or smaller trials. How much seeds matter to
+    those says nothing about the settings that claims compare.
     """
     size = ("train.", "model.embed_dim=", "model.ffn_dim=", "data.vocab_size=")
     return not any(
@@ -60,8 +60,9 @@ def is_of_the_size(config: RunConfig) -> bool:
     )
 
 
-@cache  # claims ask for the same few thousands of times
-def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
+# Claims ask for the same configurations thousands of times.
+@cache
+def _config(setting: Setting, scale: str, seed: int) -> RunConfig:
     direction, overrides = None, []
     if scale in SCALES:
         data, layers, width = (
@@ -70,14 +71,13 @@ def _config(arm: Arm, scale: str, seed: int) -> RunConfig:
             SCALES[scale].model.embed_dim,
         )
         narrow = f", head_dim={width // layers}" if width % layers else ""
-        direction = f"{data.target}-{data.source}" if arm.reverse else None
+        direction = f"{data.target}-{data.source}" if setting.reverse else None
         overrides = [
             override.replace("{layers}", str(layers)).replace("{narrow}", narrow)
-            for override in arm.overrides
+            for override in setting.overrides
         ]
-        overrides += [SMOKE_REVERSE] if arm.reverse and scale == "smoke" else []
-        if arm.part < 1:
-            overrides.append(
-                f"data.train_pairs={int(arm.part * statistics_of(data.corpus, data.source, data.target).train_pairs)}"
-            )
-    return resolve(scale, arm.system, direction, seed, tuple(overrides))
+        overrides += [SMOKE_REVERSE] if setting.reverse and scale == "smoke" else []
+        if setting.part < 1:
+            pairs = corpus_statistics(data.corpus, data.source, data.target).train_pairs
+            overrides.append(f"data.train_pairs={int(setting.part * pairs)}")
+    return resolve(scale, setting.system, direction, seed, tuple(overrides))

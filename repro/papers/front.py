@@ -1,0 +1,110 @@
+"""The front page: a picture of two heads, and what each paper's attention changed, in one sentence.
+
+Every number comes from the stored verdicts. The learned head comes from a model of the gallery.
+"""
+
+from pathlib import Path
+
+import plotly.graph_objects as go
+import torch
+
+from repro.analysis.reading import read
+from repro.analysis.weights import collect_weights, weights
+from repro.claims.conditions import Verdict
+from repro.papers import PAPERS, Paper, load_paper
+from repro.papers.verdicts import claims_of, load_verdicts, verdict_on
+from repro.plots.description import describe
+from repro.plots.maps import attention_maps
+from repro.plots.still import picture
+from repro.records.stored import VERDICTS
+from repro.runs import gallery
+from repro.runs.models import load_translator
+
+PICTURE = Path("docs/heads.png")  # beside the folder of results
+GUIDE = Path("docs/results.md")
+SCALE = "multi30k"  # the one with real text at which all claims have been judged
+MODEL, SENTENCE = "multi30k-base", "A man rides a red bicycle."
+PICTURED = "Y-01"  # the claim that the picture is about
+# claim -> what its paper does, and the sign that turns its number into a gain
+FINDINGS = {
+    "V-01": ("prune the encoder to at most a quarter of its heads", 1),
+    "R-01": ("fix all but one head of each encoder layer", 1),
+    "M-01": ("let some heads look only left, only right, or only nearby", 1),
+    "Z-02": ("pass one learned matrix from layer to layer, whatever the words are", 1),
+    "Y-02": ("fix every head, even those that link the decoder to the source", -1),
+}
+
+
+def front_page(folder: Path) -> tuple[str, bytes]:
+    """Return the generated part of the front page as Markdown, and its picture as a PNG.
+
+    Args:
+        folder: of results. A claim without a verdict there is "not run".
+    """
+    stored = load_verdicts(folder, SCALE)
+    shown, *verdicts = (verdict_on(claims_of(name)[0], stored) for name in (PICTURED, *FINDINGS))
+    title = "Every head of self-attention replaced by such a Gaussian: "
+    figure = two_heads().update_layout(title_text=title + effect(shown))
+    sentences = [
+        f"- [{_cited(verdict.claim)[0]}]({_cited(verdict.claim)[1].url}) {change}: "
+        f"{effect(verdict, sign)} "
+        f"([{verdict.claim}]({folder.name}/{VERDICTS}/README.md), *{verdict.status}*)."
+        for verdict, (change, sign) in zip(verdicts, FINDINGS.values(), strict=True)
+    ]
+    lines = [
+        f"![{describe(figure.to_dict())}]({PICTURE})",
+        "",
+        "Measured with small models on Multi30k, image captions from English to German, as means",
+        f"{_seeds([shown, *verdicts])}:",
+        "",
+        *sentences,
+        "",
+        "A claim is *reproduced* if the 95 % interval keeps to its bound, and *undecided* if the",
+        f"bound is inside the interval. [All {len(claims_of())} claims, with intervals]({GUIDE}).",
+    ]
+    return "\n".join(lines), picture(figure)
+
+
+def effect(verdict: Verdict, sign: int = 1) -> str:
+    """Return in words what the first number of a verdict says of BLEU."""
+    found = verdict.conditions[0].found if verdict.conditions else None
+    if found is None:
+        return "no number of BLEU yet"
+    change = sign * found.value
+    return f"BLEU {'rises' if change > 0 else 'falls'} by {abs(change):.2f}"
+
+
+def two_heads() -> go.Figure:
+    """Draw a Gaussian head, and beside it the head of a learned encoder that is nearest to it."""
+    translator = load_translator(gallery.load(MODEL))
+    reading = read(translator, SENTENCE)
+    layers = collect_weights(translator.model, reading.src, reading.tgt_in).encoder_self
+    learned = torch.cat(
+        [layer for layer in layers if layer is not None]
+    )  # (num_layers, num_heads, query_len, key_len)
+    # the second head of You et al. looks at the next token
+    gaussian = weights("gaussian", len(reading.source), num_heads=2)[1]  # (query_len, key_len)
+    distances = (learned - gaussian).abs().mean(dim=(-1, -2))  # (num_layers, num_heads)
+    layer, head = divmod(int(distances.argmin()), learned.shape[1])
+    return attention_maps(
+        [learned[layer, head].numpy(), gaussian.numpy()],
+        [
+            f"the nearest learned head: layer {layer + 1}, head {head + 1}",
+            "a Gaussian at the next token",
+        ],
+        reading.source,
+        reading.source,
+    )
+
+
+def _cited(claim: str) -> tuple[str, Paper]:
+    """Return the paper of a claim, before it how it is cited."""
+    (paper,) = (p for p in map(load_paper, PAPERS) if claims_of(claim)[0] in p.claims)
+    return f"{paper.title.partition(',')[0]} et al. {paper.title[-4:]}", paper
+
+
+def _seeds(verdicts: list[Verdict]) -> str:
+    """Return over how many seeds the first numbers of verdicts are means."""
+    found = [v.conditions[0].found for v in verdicts if v.conditions]
+    seeds = [n for estimate in found if estimate and estimate.seeds for n in estimate.seeds]
+    return f"over {min(seeds)} to {max(seeds)} training seeds" if seeds else "over training seeds"
