@@ -46,7 +46,7 @@ def write_atomic(path: Path, data: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -149,7 +149,8 @@ def refusals(path: Path) -> Iterator[None]:
         raise MachineError(str(path), f"cannot be written ({error.strerror})", fix) from error
 
 
-def _sync_folder(path: Path) -> None:
+def sync_folder(path: Path) -> None:
+    """Let the disk keep which names are in a folder."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,5 @@
 """Systems of several seeds are compared over sentences and seeds, as claims are, wherever anybody compares systems."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,33 +105,6 @@ def test_what_cannot_be_compared_is_refused(stored):
     for systems in ([], [[["Ja."]], []]):
         with pytest.raises(InputError, match="systems: one has no texts, or there is no system"):
             compare_systems(systems, ["Ja."], "de")
-
-
-def test_a_name_may_mean_all_seeds_of_a_system(runs):
-    made = [Run.create(resolve("smoke", "hc-sa", seed=seed)) for seed in (2, 1)]
-    window, other = (
-        Run.create(resolve("smoke", "hc-sa-window")),
-        Run.create(resolve("smoke", "hc-sa", overrides=("model.dropout=0.3",))),
-    )
-    with pytest.raises(InputError, match="hc-sa: fits 3 runs: .* Fix: write more of the name"):
-        Run.find_seeds("hc-sa")  # one of them is of other dropout
-    assert [run.path for run in Run.find_seeds("hc-sa-seed2")] == [made[0].path]
-    for path in other.path.iterdir():
-        path.unlink()
-    other.path.rmdir()
-    pruned = replace(
-        made[1].config,
-        train=replace(made[1].config.train, start_from=made[1].path.name, cut_from="gated"),
-    )
-    assert Run.create(pruned).path not in [run.path for run in made]
-    assert [run.path for run in Run.find_seeds("hc-sa")] == [made[1].path, made[0].path]
-    assert (
-        [run.path for run in Run.find_seeds("hc-sa-w")]
-        == [window.path]
-        == [run.path for run in Run.find_seeds(str(window.path))]
-    )
-    with pytest.raises(InputError, match="no such run in "):
-        Run.find_seeds("mma")
 
 
 def test_the_name_of_a_system_means_no_longer_one(runs):

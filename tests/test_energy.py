@@ -13,7 +13,6 @@ from repro.measures.scores import evaluate_run
 from repro.papers.report import _costs
 from repro.records.report import costs_table
 from repro.runs.energy import EnergyMeter, add_joules
-from repro.runs.storage import load_state
 from repro.runs.train import apply_update, train
 
 CPU = torch.device("cpu")
@@ -127,7 +126,7 @@ def test_a_training_counts_its_own_energy_over_a_stop(tmp_path, monkeypatch, pow
     draw(powercap, "intel-rapl:0", 1_000_000_000)  # by whatever runs between stop and start
     draw_two_joules_an_update(monkeypatch, powercap)
     run = train(tiny(), tmp_path, quiet=True)
-    assert load_state(run.path / "final")["joules"] == {"package-0": 48.0, "dram of package-0": 0.0}
+    assert run.state()["joules"] == {"package-0": 48.0, "dram of package-0": 0.0}
 
     record = evaluate_run(run)
     assert "| 48 |" in costs_table(
@@ -146,7 +145,7 @@ def test_a_training_that_went_on_without_counters_does_not_know_its_energy(
     monkeypatch.undo()
     monkeypatch.setattr("repro.runs.energy.POWERCAP", tmp_path / "absent")
     run = train(tiny(), tmp_path, quiet=True)
-    assert load_state(run.path / "final")["joules"] is None
+    assert run.state()["joules"] is None
     assert "| - |" in costs_table([evaluate_run(run)]) and "Joules: none measured" in costs_table(
         [evaluate_run(run)]
     )

@@ -24,7 +24,8 @@ from repro.plots.export import save
 from repro.presets import resolve
 from repro.runs import gallery
 from repro.runs.run import Run
-from repro.runs.storage import check_folder, load_tensors, save_tensors, write_folder
+from repro.runs.storage import check_folder, write_folder
+from repro.runs.tensors import load_tensors, save_tensors
 
 
 @pytest.mark.parametrize(
@@ -141,8 +142,9 @@ def test_every_cut_and_every_changed_bit_is_found(tmp_path):
             (path / file).write_bytes(bad)
             if file != "MANIFEST.json" or not _same_hashes(good, bytes(bad)):
                 with pytest.raises(DamagedFileError, match="Fix: "):
-                    load_tensors(path, "model")
+                    check_folder(path)
         (path / file).write_bytes(good)
+    check_folder(path)
     assert torch.equal(load_tensors(path, "model")["weight"], torch.arange(30.0))
 
 
@@ -160,7 +162,7 @@ def test_a_link_instead_of_a_file_is_refused(tmp_path):
     (path / "model.safetensors").rename(tmp_path / "elsewhere")
     (path / "model.safetensors").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DamagedFileError, match="model.safetensors: is not a plain file"):
-        load_tensors(path, "model")
+        check_folder(path)
 
 
 def test_json_keeps_every_value_and_puts_numbers_on_one_line(tmp_path):
@@ -231,7 +233,7 @@ def test_a_disk_that_is_full_within_a_checkpoint_is_named(tmp_path, monkeypatch)
             "Error while serializing: I/O error: No space left on device (os error 28)"
         )
 
-    monkeypatch.setattr("safetensors.torch.save_file", full)
+    monkeypatch.setattr("repro.runs.tensors.save_file", full)
     with pytest.raises(
         MachineError,
         match=r"0000004: cannot be written \(.*No space left on device.*\). Fix: free some space",

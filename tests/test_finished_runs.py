@@ -39,7 +39,7 @@ def test_what_records_and_curves_repeat_is_checked_where_it_is_read(tmp_path, wh
         good = path.read_bytes()
         assert old in good
         path.write_bytes(good.replace(old, new))
-        for read in (run.metrics, run.provenance):
+        for read in (Run(run.path).metrics, Run(run.path).provenance):
             with pytest.raises(
                 DamagedFileError,
                 match=rf"{path}: differs from its hash in final/MANIFEST.json. Fix: restore it, or",
@@ -49,7 +49,7 @@ def test_what_records_and_curves_repeat_is_checked_where_it_is_read(tmp_path, wh
     run.metrics_path.unlink()
     os.mkfifo(run.metrics_path)  # which nobody fills
     with pytest.raises(DamagedFileError, match="metrics.jsonl: is missing"):
-        new_model(run)
+        new_model(Run(run.path))
 
 
 def test_a_run_of_before_is_believed(tmp_path, whole):

@@ -1,4 +1,4 @@
-"""The gallery: every model is the run its record says, nothing in it can change unseen, and its page says what lies there."""
+"""The gallery: its models are the runs of their records, and none of its files changes unseen."""
 
 import json
 import shutil
@@ -8,19 +8,20 @@ import pytest
 import torch
 from captions_with_numbers import translate_captions
 
+import repro.runs.storage
 from repro.data.corpora import load_corpus
 from repro.errors import DamagedFileError, InputError
 from repro.files import write_json
 from repro.measures.scores import describe_run
 from repro.records.stored import load_record
 from repro.records.translations import hypotheses_of
-from repro.runs import gallery
+from repro.runs import bundling, gallery
 from repro.runs.models import load_model, load_translator
 from repro.runs.naming import run_name
 from repro.runs.run import Run
-from repro.runs.storage import load_state, load_tensors
+from repro.runs.tensors import load_final
 
-RESULTS = gallery.FOLDER.parent / "results"
+RESULTS = Path(__file__).resolve().parents[1] / "results"
 NAMES = gallery.names()
 
 
@@ -43,7 +44,7 @@ def test_a_model_translates_as_its_record_says(name, sentences):
     same = sum(
         hyp == stored for hyp, stored in zip(found, hypotheses_of(record_of(run)), strict=False)
     )
-    assert same == 12 if "half_precision" not in load_state(run.path / "final") else same >= 11
+    assert same == 12 if "half_precision" not in run.state() else same >= 11
 
 
 def test_the_real_model_translates_a_sentence():
@@ -79,8 +80,8 @@ def test_the_models_are_small_and_have_their_training_record():
     } <= set(NAMES)
     for name in NAMES:
         run = Run(gallery.FOLDER / name)
-        assert sum(file.stat().st_size for file in gallery.files(run.path)) < 4_500_000, name
-        assert run.metrics()[-1]["update"] == load_state(run.path / "final")["update"], name
+        assert sum(file.stat().st_size for file in bundling.files(run.path)) < 4_500_000, name
+        assert run.metrics()[-1]["update"] == run.state()["update"], name
         assert not (run.path / "checkpoints").exists(), name
 
 
@@ -90,34 +91,31 @@ def test_a_record_names_the_run_and_not_its_folder():
 
 
 def test_the_page_is_generated_from_what_lies_there():
-    assert (gallery.FOLDER / "README.md").read_text() == gallery.readme()
+    assert (gallery.FOLDER / "README.md").read_text() == bundling.readme()
 
 
 @pytest.fixture
 def copy(tmp_path) -> Path:
     """Return a gallery of one model, made by `add`."""
-    gallery.add(gallery.load("base"), "small", tmp_path / "gallery")
+    bundling.add(gallery.load("base"), "small", tmp_path / "gallery")
     return tmp_path / "gallery"
 
 
 def test_a_model_that_was_evaluated_is_described_as_before(copy):
-    before = gallery.readme(copy)
+    before = bundling.readme(copy)
     write_json(
         copy / "small" / "evaluations" / "test-12345678.json",
         {"scores": ["Er sieht sie."] * 10_000},
     )
-    assert gallery.readme(copy) == before
+    assert bundling.readme(copy) == before
 
 
 def test_adding_a_run_keeps_its_parameters(copy):
-    before, after = (
-        load_tensors(run.path / "final", "model")
-        for run in (gallery.load("base"), gallery.load("small", copy))
-    )
+    before, after = (load_final(run) for run in (gallery.load("base"), gallery.load("small", copy)))
     assert before.keys() == after.keys() and all(
         torch.equal(before[key], after[key]) for key in before
     )
-    gallery.add(gallery.load("hc-sa"), "other", copy)
+    bundling.add(gallery.load("hc-sa"), "other", copy)
     assert gallery.names(copy) == ["other", "small"]
 
 
@@ -139,7 +137,7 @@ def test_a_changed_file_is_refused(copy, file):
     path.write_bytes(bytes(data))
     with pytest.raises(
         DamagedFileError,
-        match=rf"{Path(file).name}: differs from its hash in the .* Fix: get the gallery folder again",
+        match=rf"{Path(file).name}: .* Fix: {gallery.AGAIN}",
     ):
         gallery.load("small", copy)
 
@@ -150,38 +148,38 @@ def test_a_changed_file_is_refused_also_by_who_names_the_folder(copy, monkeypatc
     config.write_text(config.read_text().replace('"num_heads": 4', '"num_heads": 2'))
     with pytest.raises(
         DamagedFileError,
-        match="config.json: differs from its hash in the gallery's MANIFEST.json. Fix: get the gallery",
+        match="config.json: differs from its hash in final/MANIFEST.json. Fix: restore it",
     ):
         load_translator(Run.find(str(copy / "small")))
-    gallery.add(gallery.load("base"), "small", copy)
+    bundling.add(gallery.load("base"), "small", copy)
     (copy / "small" / "final" / "model.safetensors").write_bytes(b"no parameters")
     with pytest.raises(
         DamagedFileError,
-        match="model.safetensors: differs from its hash in the MANIFEST.json. Fix: get the gallery folder",
+        match="model.safetensors: differs from its hash in the MANIFEST.json. Fix: ",
     ):
         load_translator(Run.find(str(copy / "small")))
     monkeypatch.setattr(
-        "repro.runs.gallery._same_translations",
+        "repro.runs.bundling._same_translations",
         lambda _, rounded: rounded.check_files() or {"same": 1, "sentences": 1},
     )
     # which reads the new files before it lists their hashes
-    gallery.add(gallery.load("hc-sa"), "small", copy, half=True)
+    bundling.add(gallery.load("hc-sa"), "small", copy, half=True)
     assert load_translator(Run.find(str(copy / "small"))).model.config.encoder_self == "gaussian"
 
 
 def test_a_missing_file_is_refused(copy):
     (copy / "small" / "subwords.model").unlink()
-    with pytest.raises(
-        DamagedFileError, match="subwords.model: is missing. Fix: get the gallery folder again"
-    ):
+    with pytest.raises(DamagedFileError, match=f"subwords.model: is missing. Fix: {gallery.AGAIN}"):
         gallery.load("small", copy)
 
 
 def test_parameters_and_manifest_cannot_be_exchanged_together(copy):
-    """The gallery's own manifest pins the manifest of the parameters."""
+    """The manifest of the parameters pins the files beside them."""
     shutil.rmtree(copy / "small" / "final")
     shutil.copytree(gallery.FOLDER / "mma" / "final", copy / "small" / "final")
-    with pytest.raises(DamagedFileError, match="final/MANIFEST.json: differs"):
+    with pytest.raises(
+        DamagedFileError, match="config.json: differs from its hash in final/MANIFEST.json"
+    ):
         gallery.load("small", copy)
 
 
@@ -190,25 +188,34 @@ def test_mistakes_meet_one_line(copy, tmp_path):
         InputError, match="gallery: there is no model 'smal'. Fix: did you mean 'small'?"
     ):
         gallery.load("smal", copy)
-    with pytest.raises(InputError, match="there are no trained models here"):
+    with pytest.raises(InputError, match="gallery: there is no model 'base'"):
         gallery.load("base", tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"name: wants str, found \['small'\]"):
         gallery.load(["small"], copy)
     with pytest.raises(InputError, match="folder: wants str or PathLike, found None"):
         gallery.load("small", None)
-    for damaged in ("{", '{"small": {}}'):
-        (copy / "MANIFEST.json").write_text(damaged)
-        with pytest.raises(DamagedFileError, match="MANIFEST.json: holds no hashes of models"):
-            gallery.load("small", copy)
 
 
-def test_a_model_is_named_by_its_folder_from_elsewhere(tmp_path, monkeypatch):
+def test_a_model_is_named_from_anywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(
-        InputError,
-        match=f"gallery/base: no such run in .* Fix: from here it is {gallery.FOLDER / 'base'}",
-    ):
-        Run.find("gallery/base")
+    assert gallery.find("gallery/base").path == gallery.FOLDER / "base"
+    assert [run.path.name for run in gallery.find_all("gallery/mma")] == ["mma"]
+    with pytest.raises(InputError, match="gallery: there is no model 'bas'.*did you mean 'base'"):
+        gallery.find("gallery/bas")
+    bundling.add(gallery.load("mma"), "base", tmp_path / "gallery")  # a folder of one's own
+    assert gallery.find("gallery/base").path == Path("gallery/base")
+
+
+@pytest.mark.parametrize("load", [load_model, load_translator])
+def test_a_run_is_checked_once_and_then_trusted(monkeypatch, load):
+    hashed, original = [], repro.runs.storage.sha256
+    monkeypatch.setattr(
+        "repro.runs.storage.sha256", lambda path: (hashed.append(path), original(path))[1]
+    )
+    run = gallery.load("base")
+    load(run), run.metrics(), run.provenance(), run.state(), run.check_files()
+    listed = [path for path in bundling.files(run.path) if path.name != "MANIFEST.json"]
+    assert sorted(hashed) == listed
 
 
 def test_only_finished_runs_of_known_licence_are_added(tmp_path):
@@ -216,12 +223,12 @@ def test_only_finished_runs_of_known_licence_are_added(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "config.json").write_text(json.dumps(values))
     with pytest.raises(InputError, match="is not finished"):
-        gallery.add(Run(tmp_path / "run"), "run", tmp_path / "gallery")
+        bundling.add(Run(tmp_path / "run"), "run", tmp_path / "gallery")
     values["data"]["corpus"] = "enja"
     (tmp_path / "run" / "config.json").write_text(json.dumps(values))
     (tmp_path / "run" / "final").mkdir()
     with pytest.raises(InputError, match="enja: a model of this corpus has no licence here"):
-        gallery.add(Run(tmp_path / "run"), "run", tmp_path / "gallery")
+        bundling.add(Run(tmp_path / "run"), "run", tmp_path / "gallery")
     assert not (tmp_path / "gallery").exists()
 
 

@@ -34,7 +34,7 @@ from repro.records.stored import load_record, load_records, publish
 from repro.runs.models import load_subwords, load_translator
 from repro.runs.provenance import provenance
 from repro.runs.run import Run
-from repro.runs.storage import save_tensors
+from repro.runs.tensors import save_tensors
 
 SHAPE = (
     "model.embed_dim=16",

@@ -1,38 +1,16 @@
-"""Installed without the project's folder: one line says how to get models and results, the same everywhere."""
+"""Installed without the project's folder: the models are there, and results are told of."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 from command_line import refused, run
 
-from repro.errors import GET_PROJECT, InputError
-from repro.runs import gallery
+import repro
+from repro.errors import GET_PROJECT
+from repro.runs import bundling, gallery
 
 pytestmark = pytest.mark.usefixtures("runs")
-
-
-@pytest.fixture
-def wheel(monkeypatch, tmp_path):
-    """Let the package lie where no folder of the project is beside it."""
-    monkeypatch.setattr("repro.runs.run.GALLERY", tmp_path / "site-packages" / "gallery")
-    return tmp_path / "site-packages" / "gallery"
-
-
-@pytest.mark.parametrize(
-    "command", [["translate"], ["evaluate"], ["heads"], ["prune", "--heads", "1"], ["report"]]
-)
-def test_a_model_of_the_gallery_is_said_where_to_get(capsys, wheel, command):
-    code, line = refused(capsys, command[0], "gallery/base", *command[1:])
-    assert (
-        code == 2
-        and line.startswith("error: gallery/base: no such run in ")
-        and line.endswith(f"Fix: {GET_PROJECT}")
-    )
-
-
-def test_python_says_the_same(wheel):
-    with pytest.raises(InputError, match=f"there are no trained models here. Fix: {GET_PROJECT}"):
-        gallery.load("base", wheel)
 
 
 @pytest.mark.parametrize("command", ["report", "claims", "verify", "results"])
@@ -41,8 +19,18 @@ def test_results_are_said_where_to_get(capsys, command):
     assert refused(capsys, command) == (2, told)
 
 
-def test_figures_that_need_no_run_are_drawn_anywhere(capsys, wheel):
+def test_figures_that_need_no_run_are_drawn_anywhere(capsys):
     assert (
         run(capsys, "run", "you2020.figure1")[-1] == "reports/run.html"
         or Path("reports/run.md").exists()
     )
+
+
+def test_a_wheel_has_the_gallery():
+    """A model is loaded from where the package lies, so its files must be installed with it."""
+    root = Path(repro.__file__).parent
+    settings = tomllib.loads((root.parent / "pyproject.toml").read_text())["tool"]["setuptools"]
+    packed = {path for glob in settings["package-data"]["repro"] for path in root.glob(glob)}
+    wanted = {file for name in gallery.names() for file in bundling.files(gallery.FOLDER / name)}
+    assert len(wanted) >= 9 * 8 and wanted | {gallery.FOLDER / "README.md"} <= packed
+    assert not [path for path in packed if "evaluations" in path.parts]

@@ -30,7 +30,6 @@ from repro.pruning.gates import (
 )
 from repro.runs.models import find_start, load_model, load_start, load_translator, new_model
 from repro.runs.run import Run
-from repro.runs.storage import load_state
 from repro.runs.train import apply_update, make_optimizer, train
 from test_transformer import small
 
@@ -76,9 +75,7 @@ def test_a_frozen_decoder_does_not_move_by_a_bit(base):
     assert set(last) - set(first) == {
         f"encoder.{i}.self_attention.sublayer.gate.log_alpha" for i in range(2)
     }
-    assert load_state(run.path / "final")["parameters"] == sum(
-        value.numel() for value in last.values()
-    )
+    assert run.state()["parameters"] == sum(value.numel() for value in last.values())
 
 
 def test_without_freezing_the_decoder_moves(base):
@@ -311,7 +308,7 @@ def test_a_pruned_run_translates_as_the_gated_one_under_the_rule(pruning, rule):
     smaller = load_translator(pruned)
     assert smaller.translate(sources, search) == whole.translate(sources, search)
     assert count_parameters(smaller.model) < count_parameters(whole.model)
-    assert load_state(pruned.path / "final")["parameters"] == count_parameters(smaller.model)
+    assert pruned.state()["parameters"] == count_parameters(smaller.model)
     assert (
         pruned.config.train.cut_from == pruning.path.name and pruned.config.model.gate_rule == rule
     )
@@ -353,8 +350,7 @@ def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, prun
     assert config.model == replace(pruned.config.model, gate_init=None, gate_rule="sign")
     vocab = load_model(base).output.out_features
     assert (
-        count_parameters(Transformer(config.model, vocab, PAD_ID))
-        == load_state(pruned.path / "final")["parameters"]
+        count_parameters(Transformer(config.model, vocab, PAD_ID)) == pruned.state()["parameters"]
     )
     with pytest.raises(InputError, match="was not pruned from a trained run"):
         from_scratch_config(base)
@@ -362,13 +358,13 @@ def test_from_scratch_is_the_pruned_shape_with_both_trainings_updates(base, prun
 
 def test_a_model_that_is_pruned_again_has_its_controls(base, pruning):
     once = save_pruned(pruning, "soft")
-    whole = load_state(once.path / "final")["parameters"]
+    whole = once.state()["parameters"]
     twice = save_pruned(
         train(
             pruning_config(once, 0.3, max_updates=2, gate_rule="soft"), base.path.parent, quiet=True
         )
     )
-    assert load_state(twice.path / "final")["parameters"] <= whole
+    assert twice.state()["parameters"] <= whole
     scratch, control = from_scratch_config(twice), continued_config(once)
     assert scratch.train == replace(base.config.train, max_updates=16 + 12 + 2)
     assert train(control, base.path.parent, quiet=True).is_finished

@@ -31,7 +31,8 @@ from repro.files import write_json
 from repro.presets import resolve
 from repro.runs.checkpoints import finish
 from repro.runs.run import Run
-from repro.runs.storage import load_state, load_tensors, save_tensors
+from repro.runs.storage import load_state
+from repro.runs.tensors import load_tensors, save_tensors
 from repro.runs.train import apply_update, train
 
 
@@ -314,7 +315,7 @@ def test_a_damaged_older_checkpoint_that_the_mean_needs_is_made_again(
         lambda *args: (updates.append(None), apply_update(*args))[1],
     )
     assert_same(train(run.config, tmp_path, quiet=True), expected)
-    assert len(updates) == 24 - goes_on and load_state(run.path / "final")["averaged"] == 3
+    assert len(updates) == 24 - goes_on and run.state()["averaged"] == 3
 
 
 def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_mean(
@@ -322,9 +323,9 @@ def test_a_checkpoint_that_is_damaged_before_the_mean_is_made_ends_in_no_other_m
 ):
     options = ("train.max_updates=16", "train.average=3")
 
-    def damage_then_finish(run, model, progress):
+    def damage_then_finish(run, *rest):
         os.truncate(run.path / "checkpoints" / "0000012" / "model.safetensors", 1000)
-        finish(run, model, progress)
+        finish(run, *rest)
 
     monkeypatch.setattr("repro.runs.train.finish", damage_then_finish)
     with pytest.raises(
@@ -369,7 +370,7 @@ def test_an_emptied_final_folder_is_named_and_costs_no_checkpoint(tmp_path, monk
         train(tiny(), tmp_path, quiet=True)
     assert run.checkpoints()
     with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json"):
-        load_state(run.path / "final")
+        run.state()
 
 
 def test_what_a_killed_process_left_is_cleared_away(tmp_path):

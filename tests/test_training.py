@@ -26,8 +26,8 @@ from repro.data.corpora import load_pairs
 from repro.errors import MachineError
 from repro.runs.checkpoints import Progress
 from repro.runs.models import load_subwords
-from repro.runs.run import Run
 from repro.runs.storage import load_state
+from repro.runs.tensors import save_tensors
 from repro.runs.train import train
 from test_transformer import small
 
@@ -221,7 +221,7 @@ def test_early_stopping_and_averaging(tmp_path):
     run = train(
         tiny(*NO_PROGRESS, "train.schedule=inverse-sqrt", "train.average=3"), tmp_path, quiet=True
     )
-    state = load_state(run.path / "final")
+    state = run.state()
     evals = [line["dev_nll"] for line in run.metrics() if "dev_nll" in line]
     best = min(range(len(evals)), key=evals.__getitem__)
     assert len(evals) == best + 2 < 6 and state["averaged"] == min(3, len(evals))
@@ -236,13 +236,13 @@ def test_a_linear_schedule_goes_to_its_end_however_long_dev_has_not_improved(tmp
 
 def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, monkeypatch):
     seen = []
-    original = Run.save_checkpoint
+    original = save_tensors
 
-    def remember(self, update, tensors, state):
+    def remember(path, tensors, state):
         seen.append({name: value.clone() for name, value in tensors["model"].items()})
-        original(self, update, tensors, state)
+        original(path, tensors, state)
 
-    monkeypatch.setattr(Run, "save_checkpoint", remember)
+    monkeypatch.setattr("repro.runs.checkpoints.save_tensors", remember)
     final = parameters_of(train(tiny("train.average=3"), tmp_path, quiet=True))
     for name, value in final.items():
         torch.testing.assert_close(
@@ -344,7 +344,7 @@ def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkey
         "repro.runs.train.apply_update",
         lambda *args: counts.append(apply_update(*args)) or counts[-1],
     )
-    state = load_state(train(tiny(), tmp_path, quiet=True).path / "final")
+    state = train(tiny(), tmp_path, quiet=True).state()
     assert before["tokens"] > 0 and state["tokens"] == before["tokens"] + sum(
         count for *_, count in counts
     )

@@ -16,7 +16,6 @@ from tiny_runs import assert_same, cut_short, tiny
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.reading import exists, is_file, is_folder, names_in, read_plain, sha256
 from repro.records.stored import load_records
-from repro.runs import gallery
 from repro.runs.models import new_model
 from repro.runs.run import Run, is_trained
 from repro.runs.train import train
@@ -156,16 +155,6 @@ def test_a_folder_of_runs_that_may_not_be_read_is_not_empty(tmp_path, monkeypatc
     other.mkdir()
     with closed(other):  # which nobody asks for
         assert Run.find("base").path == run.path
-
-
-def test_a_colleagues_gallery_is_not_without_hashes(tmp_path):
-    shutil.copytree(gallery.load("base").path, tmp_path / "base")
-    shutil.copy(gallery.FOLDER / "MANIFEST.json", tmp_path)
-    with (
-        closed(tmp_path / "MANIFEST.json"),
-        pytest.raises(MachineError, match=r"MANIFEST.json: cannot be read"),
-    ):
-        Run(tmp_path / "base").check_files()
 
 
 def test_a_record_that_may_not_be_read_is_not_said_to_be_none(results):

@@ -48,7 +48,7 @@ def test_help_is_shown_where_no_command_is_given(capsys):
 
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_a_traceback_may_be_asked_for_anywhere(monkeypatch, place):
-    monkeypatch.setattr("repro.presets.resolve", lambda *_: 1 / 0)
+    monkeypatch.setattr("repro.cli.train.resolve", lambda *_: 1 / 0)
     arguments = ["train", "--system", "base"]
     arguments.insert(place, "--debug")
     with pytest.raises(ZeroDivisionError):
@@ -106,8 +106,8 @@ def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, men
         raise MemoryError
 
     for place in (
-        "repro.data.corpora.survey_corpus",
-        "repro.presets.resolve",
+        "repro.cli.train.survey_corpus",
+        "repro.cli.train.resolve",
         "repro.papers.load_paper",
     ):
         monkeypatch.setattr(place, fail)

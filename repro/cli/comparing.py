@@ -12,6 +12,7 @@ from repro.errors import InputError
 from repro.measures.scores import describe_run, evaluate_run
 from repro.presets import SCALES, STRUCTURE
 from repro.records.stored import load_records, of_this_text, plain_name
+from repro.runs import gallery
 from repro.runs.run import Run, fitting
 
 Record = dict[str, Any]
@@ -116,7 +117,7 @@ def find_systems(
 def _runs(name: str) -> list[Run]:
     """Return the runs on this machine that a name stands for."""
     try:
-        return Run.find_all(name)
+        return gallery.find_all(name)
     except InputError:  # there may be records of it
         return []
 
@@ -166,7 +167,7 @@ def _are_alike(first: RunConfig, second: RunConfig) -> bool:
 
 def _nothing(name: str, results: Path) -> InputError:
     try:
-        Run.find_all(name)
+        gallery.find_all(name)
     except InputError as error:
         return InputError(error.where, f"{error.what}, and no such record in {results}", error.mend)
     return InputError(name, "is not of that scale", "leave --scale out, or choose another")

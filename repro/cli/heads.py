@@ -5,8 +5,13 @@ from pathlib import Path
 import click
 
 from repro.cli.options import WHOLE_NUMBER, check_split, no_progress, shown
+from repro.core.attention.spec import layers_of
+from repro.core.config import SITES
+from repro.data.corpora import check_text_is_found, load_once
 from repro.errors import InputError, MachineError
 from repro.files import check_writable
+from repro.markdown import table
+from repro.runs import gallery
 
 
 @click.command(short_help="Say what every head of a run does.")
@@ -36,13 +41,12 @@ def heads(
     Layers and heads are counted from 0 here, layers in settings from 1: model.cross="none; 3:
         dot-product" is the layer 2 of this page.
     """
-    from repro.runs.run import Run
 
     if limit is not None and limit < 1:
         raise InputError(
             "--limit", f"must be at least 1, found {limit}", "leave it out for all sentences"
         )
-    found = Run.find(run)
+    found = gallery.find(run)
     # tables and claims would take a part for all of dev
     if record and (limit is not None or split != "dev"):
         what = "is of all sentences of dev, as tables and claims want it"
@@ -52,7 +56,6 @@ def heads(
     found.check_finished()
     check_split(found, split)
 
-    from repro.core.attention.spec import layers_of
     from repro.measures.heads import describe_heads
     from repro.papers.figures import head_figures
     from repro.plots import save
@@ -120,19 +123,14 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     difference to RUN with all heads has a 95 % interval over test sentences (paired bootstrap); one
     training says nothing about other seeds.
     """
-    from repro.runs.run import Run
 
-    found = Run.find(run)
-
-    from repro.data.corpora import check_text_is_found, load_once
+    found = gallery.find(run)
 
     data = found.config.data
     check_text_is_found(data.corpus, found.path)
     # a wrong name is refused before all work
     load_once(data.corpus, data.source, data.target).pairs(split, data.source, data.target)
 
-    from repro.core.config import SITES
-    from repro.markdown import table
     from repro.measures.pruning import nearest_point, sweep
     from repro.measures.scores import evaluate_run
     from repro.pruning.cutting import check_prunable, save_pruned

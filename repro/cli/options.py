@@ -6,16 +6,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from repro.data.corpora import load_pairs, own_folder, task_of
 from repro.errors import GET_PROJECT, DamagedFileError, InputError, shortened
 from repro.files import check_plain, check_writable
-
-if TYPE_CHECKING:
-    from repro.runs.run import Run
+from repro.presets import SCALES, resolve
+from repro.runs.run import Run
 
 
 class _WholeNumber(click.types.IntParamType):
@@ -85,7 +85,6 @@ def check_split(run: "Run", split: str) -> None:
     Your own text is read anew each time, since it may have changed: there the command finds out by
         itself.
     """
-    from repro.data.corpora import load_pairs, own_folder
 
     data = run.config.data
     if not own_folder(data.corpus):
@@ -112,8 +111,6 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
 
 def check_translates(scale: str) -> None:
     """Refuse a scale that there is not, or one of summaries or replies, which the papers' tables and claims, in BLEU, are not about."""
-    from repro.data.corpora import task_of
-    from repro.presets import SCALES, resolve
 
     if (task := task_of(resolve(scale).data.corpus)) != "translation":
         others = ", ".join(

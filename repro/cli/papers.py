@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from repro.claims.settings import Setting
 from repro.cli.options import (
     RESULTS,
     SCALE,
@@ -18,6 +19,8 @@ from repro.cli.options import (
     damage_named,
     given_once,
 )
+from repro.core.config import DataConfig
+from repro.data.corpora import load_pairs
 from repro.errors import (
     DamagedFileError,
     InputError,
@@ -27,15 +30,16 @@ from repro.errors import (
     did_you_mean,
 )
 from repro.files import check_writable
+from repro.presets import SYSTEMS, resolve
+from repro.records.schema import kind_of
+from repro.runs.jobs import HandOut, check_jobs, run_all
+from repro.runs.naming import run_name
 
 if TYPE_CHECKING:
     from repro.claims.evidence import Evidence, Record
-    from repro.claims.settings import Setting
-    from repro.core.config import DataConfig
     from repro.papers import Experiment, Paper
     from repro.papers.report import Section
     from repro.papers.runner import Plan
-    from repro.runs.jobs import HandOut
 
 MOST_SEEDS = 1000  # of one command: more are a typing mistake
 
@@ -192,9 +196,7 @@ def _asked_for(
     names: Sequence[str], scale: str
 ) -> "tuple[list[Setting], list[tuple[Paper, Experiment]], tuple[str, ...]]":
     """Return the systems, the experiments and the overrides among the names, each once."""
-    from repro.claims.settings import Setting
     from repro.papers import PAPERS, find_experiments
-    from repro.presets import SYSTEMS
 
     overrides = given_once([name for name in names if "=" in name])
     for name in names:
@@ -231,7 +233,6 @@ def _asked_for(
 
 
 def _check_numbers(seeds: int, jobs: int) -> None:
-    from repro.runs.jobs import check_jobs
 
     if not 1 <= seeds <= MOST_SEEDS:
         raise InputError(
@@ -244,8 +245,6 @@ def _check_numbers(seeds: int, jobs: int) -> None:
 
 def _check_splits(scale: str, overrides: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
     """Return the corpus to train on; refuse a missing test set before hours of training."""
-    from repro.data.corpora import load_pairs
-    from repro.presets import resolve
 
     data = resolve(scale, overrides=overrides).data
     for split in (*splits, *(["test"] if overrides else [])):
@@ -258,7 +257,6 @@ def _check_splits(scale: str, overrides: tuple[str, ...], splits: Sequence[str])
 
 def _lacking_text(missing: "Plan") -> ReproError | None:
     """Return the error of reading a training text, such as a missing file; None if all is there."""
-    from repro.data.corpora import load_pairs
 
     texts = {
         config.data.corpus: config.data for config in [*missing.trainings, *missing.trained_again()]
@@ -314,7 +312,6 @@ def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Pa
 
 
 def _list_trainings(missing: "Plan") -> None:
-    from repro.runs.naming import run_name
 
     for config in [*missing.trainings, *missing.trained_again()]:
         click.echo(run_name(config))
@@ -322,7 +319,6 @@ def _list_trainings(missing: "Plan") -> None:
 
 def _workers(cluster: str | None) -> "HandOut":
     """Return the function that gives runs to processes of this machine, or to a Ray cluster."""
-    from repro.runs.jobs import run_all
 
     if cluster is None:
         return run_all
@@ -389,7 +385,6 @@ def claims(name, scale, results, discard, splits) -> None:
         of_scores,
         update_verdicts,
     )
-    from repro.records.schema import kind_of
     from repro.records.stored import VERDICTS, load_records
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
@@ -457,7 +452,6 @@ def _refusal_to_store(folder: Path) -> MachineError | None:
 
 def _corpora(scale: str, settings: "Iterable[Setting]") -> set[str]:
     """Return the corpora of a scale and of settings, some of which have a corpus of their own."""
-    from repro.presets import resolve
 
     return {
         resolve(scale).data.corpus,

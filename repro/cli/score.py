@@ -21,8 +21,10 @@ from repro.cli.options import (
     shown,
 )
 from repro.errors import InputError
-from repro.files import check_writable
+from repro.files import check_writable, write_atomic
 from repro.markdown import visible
+from repro.presets import resolve
+from repro.runs import gallery
 
 if TYPE_CHECKING:
     from repro.claims.evidence import Record
@@ -47,9 +49,8 @@ def evaluate(
     penalty: Literal["length", "wu"],
 ) -> None:
     """Translate a test set with the model of RUN and print scores with their signatures."""
-    from repro.runs.run import Run
 
-    found = Run.find(run)
+    found = gallery.find(run)
     if record:
         check_writable(record)
     found.check_finished()
@@ -95,7 +96,6 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     sentences and seeds. Seeds come from runs on this machine, and from the results where these have
     further ones.
     """
-    from repro.presets import resolve
 
     if first == second:
         raise InputError(second, "is compared with itself", "name two systems or runs")
@@ -205,9 +205,8 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
         )
         return _report_on_papers(scale, results, out)
     check_unused(["scale", "results"], "is for the report on the papers: RUNS have their own")
-    from repro.runs.run import Run
 
-    found = [Run.find(run) for run in runs]
+    found = [gallery.find(run) for run in runs]
     if twice := [
         run for run, times in Counter(run.path.resolve() for run in found).items() if times > 1
     ]:
@@ -219,7 +218,6 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
         run.check_finished()
         check_split(run, split)
 
-    from repro.files import write_atomic
     from repro.measures.scores import evaluate_run
     from repro.records.report import render, scores_table
 

@@ -1,24 +1,26 @@
 """See what there is, and train."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from repro.cli.listing import heading, list_scales, list_systems, list_variants
 from repro.cli.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress
+from repro.core.attention.spec import layers_of
+from repro.core.attention.variants import VARIANTS
 from repro.data.characters import describe_characters
-from repro.errors import InputError
+from repro.data.corpora import check_languages, check_leaks, survey_corpus
+from repro.data.parallel import ParallelCorpus, check_skipped
+from repro.errors import InputError, MachineError
 from repro.files import check_plain, check_writable
+from repro.presets import SYSTEMS, resolve, split_direction
+from repro.runs.log_lines import LogLines
 from repro.statistics.scripts import is_cut_into_words, unspaced_kind
-
-if TYPE_CHECKING:
-    from repro.data.parallel import ParallelCorpus
 
 
 @click.command(short_help="List systems, attention variants and scales.")
 def variants() -> None:
     """List the systems of the papers, the attention variants they are made of, and the scales: corpus, shape and length of training."""
-    from repro.cli.listing import heading, list_scales, list_systems, list_variants
 
     sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
     click.echo(f"{heading('Systems (repro train --system NAME):')}\n{list_systems()}\n")
@@ -51,9 +53,6 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     What was done is part of the name, in training too (data.corpus=local-drop-leaks:FOLDER), and so
     stands in every result.
     """
-    from repro.data.corpora import check_languages, check_leaks, survey_corpus
-    from repro.data.parallel import check_skipped
-    from repro.presets import split_direction
 
     if skipped:  # before the corpus is read, not after
         check_plain(skipped)
@@ -149,10 +148,6 @@ def train(scale, system, direction, seed, device, allow_inexact, overrides) -> N
     On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, as
     several runs at a time want it; another number of threads makes another model of the same seed.
     """
-    from repro.core.attention.spec import layers_of
-    from repro.core.attention.variants import VARIANTS
-    from repro.data.corpora import check_languages
-    from repro.presets import SYSTEMS, resolve
 
     if system.partition("(")[0] in VARIANTS and system not in SYSTEMS:
         what = f"'{system}' is an attention variant, not a system of the papers"
@@ -165,17 +160,14 @@ def train(scale, system, direction, seed, device, allow_inexact, overrides) -> N
     layers_of(config.model)  # which refuses what is no variant
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
-    from repro.errors import MachineError
     from repro.measures.scores import dev_loss
-    from repro.runs.log_lines import LogLines
-    from repro.runs.storage import load_state
     from repro.runs.train import train as train_run
 
     log = LogLines(config) if no_progress() else None
     run = train_run(
         config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log
     )
-    state = load_state(run.path / "final")
+    state = run.state()
     best = f"{state['best_dev_nll']:.3f} at its best"
     try:
         loss = f"dev loss {dev_loss(run):.3f} nats per token, {best}"

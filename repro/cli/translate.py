@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import click
 
 from repro.cli.options import search_options
+from repro.data.characters import find_faults
+from repro.data.text import BOM, GZIP_SIGNATURE, guess_utf16
 from repro.errors import InputError
+from repro.runs import gallery
 
 if TYPE_CHECKING:
     from repro.core.decoding import Hypothesis, SearchConfig, Translator
@@ -36,17 +39,17 @@ def translate(
     or not UTF-8, gives an empty line, so that line n of the output always belongs to line n of the
     input. It is told on standard error, and the exit status is 2 at the end.
     """
-    from repro.runs.run import Run
 
-    found = Run.find(run)
+    found = gallery.find(run)
 
     from repro.core.decoding import SearchConfig
-    from repro.core.int8 import quantized
     from repro.runs.models import load_translator
 
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     translator = load_translator(found, "cpu" if int8 else None)
     if int8:
+        from repro.core.int8 import quantized
+
         translator = translator.with_model(quantized(translator.model))
     if sys.stdin is None:
         raise InputError(
@@ -126,8 +129,6 @@ class _Work:
 
     def _read(self, line: bytes | None, number: int) -> str:
         """Return the text of a line; nothing if it is not text, which is told."""
-        from repro.data.characters import find_faults
-        from repro.data.text import BOM
 
         where = f"standard input:{number}"
         if line is None:
@@ -172,7 +173,6 @@ def _check_start(line: bytes, where: str) -> None:
     Raises:
         InputError: its first bytes are of UTF-16 or gzip.
     """
-    from repro.data.text import GZIP_SIGNATURE, guess_utf16
 
     if utf16 := guess_utf16(line):  # some of it can be read as UTF-8, with a zero after each letter
         raise InputError(

@@ -24,6 +24,7 @@ from typing import Any
 from repro.data.catalogue import minigerman_splits
 from repro.data.characters import clean_line, normalise
 from repro.errors import InputError
+from repro.generated import minigerman
 
 WORD_SENSE = "word_sense"
 BLANKS = " \t\r\n"
@@ -133,7 +134,6 @@ def minigerman_suite(num_per_type: int, seed: int, target: str = "de") -> Contra
     Raises:
         InputError: an unknown target.
     """
-    from repro.generated import minigerman  # only this suite needs the grammar
 
     pairs = minigerman.contrastive_pairs(
         num_per_type, seed, target, exclude=minigerman_splits()["train"]

@@ -4,6 +4,7 @@ import copy
 import warnings
 
 import torch
+from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
 from repro.core.transformer import Transformer
 
@@ -18,7 +19,6 @@ def quantized(model: Transformer) -> Transformer:
     all of a batch, so what a sentence is translated to may depend on the sentences beside it.
     Embeddings, layer norms and what makes the weights of a variant without tokens stay as they are.
     """
-    from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
     engines = torch.backends.quantized
     usual = engines.engine

@@ -20,6 +20,7 @@ from repro.data.hub import (
 )
 from repro.data.leaks import leak_free_split
 from repro.data.text import TextLines, read_lines
+from repro.generated import minigerman
 
 OnLeak = Literal["error", "drop", "allow"]
 Task = Literal["translation", "summarisation", "dialogue"]
@@ -92,7 +93,6 @@ def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: in
 @functools.cache
 def minigerman_splits() -> dict[str, list]:
     """Generate the splits of `minigerman`, once per process because it takes seconds."""
-    from repro.generated import minigerman  # only this corpus needs the grammar
 
     return minigerman.splits()
 

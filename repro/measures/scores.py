@@ -33,7 +33,7 @@ from repro.runs.log_lines import LogLines
 from repro.runs.models import changed_code, load_subwords, load_translator
 from repro.runs.naming import system_of
 from repro.runs.run import Run
-from repro.runs.storage import load_state
+from repro.runs.train import train
 from repro.statistics.comparing import as_records, score_all
 
 Pairs = tuple[list[str], list[str]]  # sources and references
@@ -198,7 +198,7 @@ def _score_record(
     """Return the record of the translations of a split."""
     data, (sources, refs) = run.config.data, pairs
     task = task_of(data.corpus)
-    training = load_state(run.path / "final")
+    training = run.state()
     return describe_run(run) | {
         "split": split,
         "training": training
@@ -216,7 +216,5 @@ def _score_record(
 
 def train_and_evaluate(config: RunConfig, split: str = "test") -> dict[str, Any]:
     """Train a run, or find it finished, and return its score record."""
-    from repro.measures.scores import evaluate_run
-    from repro.runs.train import train
 
     return evaluate_run(train(config, quiet=True, log=LogLines(config)), split)

@@ -24,6 +24,7 @@ from repro.records.stored import publish
 from repro.runs.jobs import HandOut, Outcome, describe_outcome, run_all
 from repro.runs.log_lines import LogLines
 from repro.runs.run import is_trained
+from repro.runs.train import train
 
 Report = Callable[[str], None]
 
@@ -218,7 +219,6 @@ def execute_plan(
 
 def measure(config: RunConfig, kind: str) -> dict[str, Any]:
     """Train a run, or find it finished, and return a record of a kind about it."""
-    from repro.runs.train import train
 
     run = train(config, quiet=True, log=LogLines(config))
     return describe_run(run) | {"kind": kind} | MEASURES[kind](run)
@@ -229,7 +229,6 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
 
     It runs in a process of its own that has all threads of the machine.
     """
-    from repro.runs.train import train
 
     runs = [train(config, quiet=True, log=LogLines(config)) for config in configs]
     numbers = JOINT_MEASURES[kind](runs)

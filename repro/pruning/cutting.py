@@ -27,7 +27,7 @@ from repro.pruning.gates import GateRule, gates_at_test_time
 from repro.runs.behaviour import behaviour
 from repro.runs.models import load_model, tensors_of
 from repro.runs.run import Run
-from repro.runs.storage import load_state
+from repro.runs.tensors import save_final
 
 ATTENTION_PLACES = {
     "encoder_self": ("encoder", "self_attention"),
@@ -202,8 +202,8 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
             write_json(
                 pruned.provenance_path, run.provenance() | {"behaviour": behaviour(pruned.config)}
             )
-            state = load_state(run.path / "final") | {"parameters": count_parameters(smaller)}
-            pruned.save_final(tensors_of(smaller), state)
+            state = run.state() | {"parameters": count_parameters(smaller)}
+            save_final(pruned, tensors_of(smaller), state)
     return pruned
 
 

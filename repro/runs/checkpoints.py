@@ -13,13 +13,14 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from repro.core.config import TrainConfig
-from repro.core.transformer import Transformer, count_parameters
+from repro.core.transformer import Transformer
 from repro.errors import DamagedFileError, MachineError
 from repro.files import write_atomic
 from repro.runs.energy import Joules, add_joules
-from repro.runs.models import load_parameters, new_model, tensors_of
+from repro.runs.models import load_parameters, tensors_of
 from repro.runs.run import Run
-from repro.runs.storage import load_state, load_tensors
+from repro.runs.storage import load_state
+from repro.runs.tensors import load_tensors, save_final, save_tensors
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,8 @@ def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress
         for name, value in state.items()
     }
     tensors = {"model": tensors_of(model), "optimizer": moments, "random": random}
-    run.save_checkpoint(progress.update, tensors, _finite(progress))
+    path = run.path / "checkpoints" / f"{progress.update:07d}"
+    save_tensors(path, tensors, _finite(progress))
     run.remove_checkpoints(
         keep={progress.update, *_scheduled(run.config.train, progress.update)[-_num_kept(run) :]}
     )
@@ -210,8 +212,14 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
     return progress
 
 
-def finish(run: Run, model: Transformer, progress: Progress) -> None:
-    """Average the last checkpoints of the schedule into the final parameters, then drop the checkpoints.
+def finish(run: Run, model: Transformer, parameters: int, progress: Progress) -> None:
+    """Average the last checkpoints of the schedule into the final parameters, and drop them.
+
+    Args:
+        run: trained to its end.
+        model: its model.
+        parameters: of the model as it was built; while training, some may have been frozen.
+        progress: at the end.
 
     Raises:
         DamagedFileError: one of them is not what was written; the mean of the others would be
@@ -234,10 +242,8 @@ def finish(run: Run, model: Transformer, progress: Progress) -> None:
         n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n]
         for n in last[-1]
     }
-    # of a model as it is built: while training, some of it may have been frozen
-    parameters = count_parameters(new_model(run)[0])
     summary = _finite(progress) | {"parameters": parameters, "averaged": len(last)}
-    run.save_final(mean, summary)
+    save_final(run, mean, summary)
     run.remove_checkpoints()
 
 

@@ -20,6 +20,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
+
 from repro.errors import InputError, MachineError, ReproError, Stopped
 from repro.runs.jobs import Outcome, Work, check_jobs
 from repro.runs.refusals import known
@@ -264,7 +266,6 @@ def folders_here() -> dict[str, str]:
 
 def do_piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str, str]) -> Outcome:
     """Do one piece of work in a worker of the cluster."""
-    import torch
 
     os.environ.update(folders)
     # a machine that lacks the folder can do what needs nothing there

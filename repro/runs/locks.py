@@ -9,7 +9,7 @@ from pathlib import Path
 
 from repro.errors import BusyError
 from repro.files import refusals
-from repro.runs.provenance import now
+from repro.runs.provenance_fields import now
 
 LOCK = ".lock"
 

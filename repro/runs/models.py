@@ -18,7 +18,7 @@ from repro.reading import exists, is_file, read_plain
 from repro.runs.behaviour import changes, output_of
 from repro.runs.machine import find_device, keep_freed_memory
 from repro.runs.run import Run
-from repro.runs.storage import load_tensors
+from repro.runs.tensors import load_final
 
 MAY_CHANGE = ("gated_sites", "gate_rule", "gate_init", "dropout", "attention_dropout")
 """What of a model may differ from the run it starts from: gates come on top, and dropout has no parameters."""
@@ -73,7 +73,7 @@ def load_with_subwords(run: Run) -> tuple[Transformer, Subwords]:
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     run.check_finished()
     model, subwords = new_model(run)
-    load_parameters(model, load_tensors(run.path / "final", "model"), run.path / "final")
+    load_parameters(model, load_final(run), run.path / "final")
     return model.eval(), subwords
 
 
@@ -144,9 +144,7 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
 def load_start(model: Transformer, start: Run) -> None:
     """Copy the final parameters of a run into a model of the same shape; gates that the run did not have keep their first values."""
     gates = {name: value for name, value in tensors_of(model).items() if name.endswith(GATE)}
-    load_parameters(
-        model, gates | load_tensors(start.path / "final", "model"), start.path / "final"
-    )
+    load_parameters(model, gates | load_final(start), start.path / "final")
 
 
 def tensors_of(model: Transformer) -> dict[str, Tensor]:

@@ -4,18 +4,18 @@ import contextlib
 import os
 import platform
 import subprocess
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import torch
+import torch
+
+from repro.runs.provenance_fields import IDENTITY, now
 
 PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safetensors")
 
 
-def provenance(device: "torch.device", threads: int, data_fingerprint: str) -> dict[str, Any]:
+def provenance(device: torch.device, threads: int, data_fingerprint: str) -> dict[str, Any]:
     """Return what besides the configuration decides a result: data, versions, machine, thread count, commit."""
     return {
         "data_fingerprint": data_fingerprint,
@@ -29,17 +29,8 @@ def provenance(device: "torch.device", threads: int, data_fingerprint: str) -> d
     }
 
 
-IDENTITY = ("data_fingerprint", "device")
-"""The parts of the provenance without which a resumed run is another run; what rounds, the instructions of a processor or the name of a
-GPU, is compared as well. The number of threads is one more, but training sets it to what it was."""
-
-
 DECISIVE = ("torch", "numpy", "sentencepiece")
 """The packages that decide a run: sums, the order of the data, subwords. Python's minor version counts, too."""
-
-
-TOLD = ("processor", "commit", "started")
-"""What reports say of every run, and when its training began, which tells two trainings of one run apart."""
 
 
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -62,13 +53,11 @@ def _rounding(found: dict[str, Any]) -> str:
     return gpu if found["device"] == "cuda" else rest.rpartition(", ")[2]
 
 
-def describe_processor(device: "torch.device") -> str:
+def describe_processor(device: torch.device) -> str:
     """Return how many of which processor, and the instructions torch uses on it: with others, rounding leads to another model.
 
     Of a run on a GPU: its name, then the processor beside it.
     """
-    import torch  # who asks for a run by name must not wait for it
-
     processor = (
         f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
     )
@@ -103,8 +92,3 @@ def commit_of(file: Path) -> str:
             check=True,
         ).stdout.strip()
     return "unknown"
-
-
-def now() -> str:
-    """Return the time in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""A run is a folder named by its configuration: what was asked for, where it was made, its checkpoints, its final parameters.
+"""A run is a folder named by its configuration: config, origin, checkpoints, final parameters.
 
     runs/base-seed1-3f2a.../
             config.json  provenance.json  subwords.model  lengths.json  metrics.jsonl
@@ -6,7 +6,10 @@
         final/model.safetensors, state.json, MANIFEST.json
         evaluations/...json
 
-`tensors` writes and reads the folders of tensors among these. This module builds no model.
+The files of a finished run are checked once, when they are first asked for, and then trusted: as
+long as a `Run` lives, they must stay as they are. Open the folder again to check them again. A run
+in training is read anew each time. `tensors` writes and reads the folders of tensors; this module
+needs no torch.
 """
 
 import contextlib
@@ -16,27 +19,25 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from repro.core.config import RunConfig, from_dict
-from repro.errors import GET_PROJECT, DamagedFileError, InputError, check_kind
+from repro.errors import DamagedFileError, InputError, check_kind
 from repro.files import UNFINISHED, refusals, write_json
 from repro.reading import exists, is_file, is_folder, names_in, read_plain
 from repro.runs.locks import owned
 from repro.runs.naming import file_name, name_of_seeds, run_name
-from repro.runs.provenance import IDENTITY, TOLD
-from repro.runs.storage import MAKE_AGAIN, check_folder, check_hashes, hashes_beside, save_tensors
+from repro.runs.provenance_fields import read_provenance
+from repro.runs.storage import MANIFEST, check_folder, check_hashes, hashes_beside, load_state
 
 DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
 # the name of a run's folder, which ends with the digest of its configuration
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")
-GALLERY = Path(__file__).resolve().parents[2] / "gallery"
 FINAL = ("config.json", "provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")
 """Files of a run that do not change once it is finished; older runs have no lengths."""
-GET_GALLERY = "get the gallery folder again"
 MEND = "restore it, or delete the run's folder and train the run again"
 
 
@@ -62,6 +63,19 @@ def fitting(name: str, runs: Sequence[str]) -> list[str]:
     return [run for run in found if run.startswith(name_of_seeds(name))] or found
 
 
+def the_only(name: str, found: "list[Run]") -> "Run":
+    """Return the run that a name fits.
+
+    Raises:
+        InputError: it fits several.
+    """
+    if len(found) > 1:
+        listed = ", ".join(run.path.name for run in found[:4])
+        what = f"fits {len(found)} runs: {listed}"
+        raise InputError(os.fspath(name), what, "write more of the name")
+    return found[0]
+
+
 class Run:
     """A run folder.
 
@@ -79,9 +93,13 @@ class Run:
         )
         self.path = Path(path)
         self.config = _read_config(self.path)
+        self._checked: set[Path] = set()  # folders whose files are as they were written
         named = NAMED.fullmatch(self.path.resolve().name)
         if named and named[1] != self.config.digest():
-            what = f"was changed: the folder is named by a configuration of digest {named[1]}, this one has {self.config.digest()}"
+            what = (
+                f"was changed: the folder is named by a configuration of digest {named[1]}, "
+                f"this one has {self.config.digest()}"
+            )
             raise DamagedFileError(str(self.path / "config.json"), what, MEND)
 
     @classmethod
@@ -114,25 +132,7 @@ class Run:
         Raises:
             InputError: nothing or more than one fits, or the name is no text.
         """
-        found = cls.find_all(name)
-        if len(found) > 1:
-            listed = ", ".join(run.path.name for run in found[:4])
-            raise InputError(
-                os.fspath(name), f"fits {len(found)} runs: {listed}", "write more of the name"
-            )
-        return found[0]
-
-    @classmethod
-    def find_seeds(cls, name: str) -> "list[Run]":
-        """Return the run that `find` returns, or several that fit if nothing but their seeds differs, in the order of these.
-
-        Raises:
-            InputError: as `find`.
-        """
-        found = cls.find_all(name)
-        if len({replace(run.config, train=replace(run.config.train, seed=0)) for run in found}) > 1:
-            return [cls.find(name)]
-        return sorted(found, key=lambda run: run.config.train.seed)
+        return the_only(name, cls.find_all(name))
 
     @classmethod
     def find_all(cls, name: str) -> "list[Run]":
@@ -156,16 +156,6 @@ class Run:
             return [cls(path) for path in found]
         known = [path.name for path in folders if os.path.exists(path / "config.json")]
         listed = f"known runs: {', '.join(known[:6])}" if known else "train one with `repro train`"
-        if bundled := [
-            model
-            for model in fitting(name, names_in(GALLERY))
-            if is_file(GALLERY / model / "config.json")
-        ]:
-            listed += f", or use a bundled one: {', '.join(str(_shortest(GALLERY / model)) for model in bundled)}"
-        if Path(name).parent.name == GALLERY.name and (GALLERY / Path(name).name).is_dir():
-            listed = f"from here it is {GALLERY / Path(name).name}"
-        elif Path(name).parent.name == GALLERY.name and not GALLERY.is_dir():
-            listed = GET_PROJECT
         raise InputError(name or "RUN", f"no such run in {runs_root()}", listed)
 
     @property
@@ -241,7 +231,8 @@ class Run:
         """
         if not is_file(self.metrics_path):
             return []
-        self._check_final()
+        if self.is_finished:
+            self._check_beside_final()
         lines = [line for line in read_plain(self.metrics_path).split(b"\n") if line]
         values = []
         for number, line in enumerate(lines, start=1):
@@ -269,93 +260,58 @@ class Run:
         Raises:
             DamagedFileError: the file is missing or cut, or is no longer that of the finished run.
         """
+        if self.is_finished:
+            self._check_beside_final()
+        return read_provenance(self.provenance_path, MEND)
+
+    def state(self) -> dict[str, Any]:
+        """Return the counters of the final parameters, such as `update` and `seconds`.
+
+        Raises:
+            DamagedFileError: the final parameters are not what was written.
+        """
         self._check_final()
-        try:
-            found = json.loads(read_plain(self.provenance_path))
-            threads, kinds = (
-                found["threads"],
-                {
-                    "versions": dict,
-                    "files": dict,
-                    "inexact": list,
-                    "behaviour": dict,
-                    "commits": list,
-                },
-            )
-            texts = [
-                *(found[key] for key in (*IDENTITY, *TOLD)),
-                found["versions"]["torch"],
-                *found["versions"].values(),
-            ]
-            is_whole = (
-                type(threads) is int
-                and 0 < threads < 10_000
-                and all(isinstance(text, str) for text in texts)
-            )
-            if not is_whole or any(
-                not isinstance(found.get(key, kind()), kind) for key, kind in kinds.items()
-            ):
-                raise ValueError("not a provenance")
-        except (
-            FileNotFoundError,
-            ValueError,
-            TypeError,
-            LookupError,
-            AttributeError,
-            RecursionError,
-        ) as error:
-            raise DamagedFileError(
-                str(self.provenance_path), "does not say from what the run was made", MEND
-            ) from error
-        return found
+        return load_state(self.path / "final")
 
     def check_files(self) -> None:
-        """Check the final parameters and what was final with them, that subwords and lengths are those that the provenance names, and
-        all files of a gallery's model.
+        """Check the final parameters, and all other files of which a hash was noted.
 
-        Runs made before anything was noted of a file are believed.
+        Of a run in training these are the subwords and lengths. Older runs noted no hashes of some
+        files, which are believed.
 
         Raises:
             DamagedFileError: a file is missing or changed.
         """
-        pinned = gallery_hashes(self.path.parent).get(self.path.name, {})
-        check_hashes(self.path, pinned, "the gallery's MANIFEST.json", GET_GALLERY)
-        noted = self.provenance().get("files", {}) if exists(self.provenance_path) else {}
-        check_hashes(self.path, noted, "provenance.json", MEND)
         if self.is_finished:
-            check_folder(self.path / "final", GET_GALLERY if pinned else MAKE_AGAIN)
+            self._check_beside_final()
             self._check_final()
+        else:
+            self._check_noted_in_provenance()
+
+    def _check_beside_final(self) -> None:
+        """Check what lies beside the final parameters; see `check_files`."""
+        if self.path not in self._checked:
+            noted = hashes_beside(self.path / "final")
+            check_hashes(self.path, noted, "final/MANIFEST.json", MEND)
+            self._check_noted_in_provenance(known=noted)
+            self._checked.add(self.path)
 
     def _check_final(self) -> None:
-        """Check the files of a finished run whose hashes were noted with the final parameters, whatever its folder is named."""
-        if self.is_finished:
-            check_hashes(self.path, hashes_beside(self.path / "final"), "final/MANIFEST.json", MEND)
+        """Check the folder of the final parameters; see `check_files`."""
+        if self.path / "final" not in self._checked:
+            check_folder(self.path / "final")
+            self._checked.add(self.path / "final")
 
-    def save_final(self, parameters: dict[str, Any], state: dict[str, Any]) -> None:
-        """Write the final parameters, with the hashes of what is final with them, and read them back: from then on the run is finished.
-
-        Args:
-            parameters: tensors by name.
-            state: counters, as JSON.
-        """
-        beside = [name for name in FINAL if is_file(self.path / name)]
-        save_tensors(self.path / "final", {"model": parameters}, state, beside)
+    def _check_noted_in_provenance(self, known: Collection[str] = ()) -> None:
+        """Check the files whose hashes the provenance has, without those that are known already."""
+        if exists(self.provenance_path):
+            noted = read_provenance(self.provenance_path, MEND).get("files", {})
+            others = {name: digest for name, digest in noted.items() if name not in known}
+            check_hashes(self.path, others, "provenance.json", MEND)
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
         """Own the run while the block lasts; see `locks.owned`."""
         return owned(self.path)
-
-    def save_checkpoint(
-        self, update: int, tensors: dict[str, dict[str, Any]], state: dict[str, Any]
-    ) -> None:
-        """Write the checkpoint after that many updates, and read it back.
-
-        Args:
-            update: the number of finished updates.
-            tensors: file name without suffix -> tensors by name.
-            state: counters, as JSON.
-        """
-        save_tensors(self.path / "checkpoints" / f"{update:07d}", tensors, state)
 
     def checkpoints(self) -> list[Path]:
         """Return the undamaged checkpoints, oldest first; the newest is where training resumes."""
@@ -403,30 +359,6 @@ class Run:
                 _remove(self.path / "checkpoints" / name)
 
 
-def gallery_hashes(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the hash of each file of each model in a gallery; nothing of a folder that is none.
-
-    Raises:
-        DamagedFileError: its list of hashes is not JSON, or a model has none in it.
-    """
-    path = folder / "MANIFEST.json"
-    if not exists(path):
-        return {}
-    try:
-        found = {model: dict(hashes) for model, hashes in json.loads(read_plain(path)).items()}
-        if not all(found.values()):
-            raise ValueError("a model without hashes")
-        return found
-    except (FileNotFoundError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise DamagedFileError(str(path), "holds no hashes of models", GET_GALLERY) from error
-
-
-def _shortest(path: Path) -> Path:
-    """Return a path from the working directory if it is below it, else the whole."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
 def _read_config(path: Path) -> RunConfig:
     try:
         values = json.loads(read_plain(path / "config.json"))
@@ -463,5 +395,5 @@ def _remove(path: Path) -> None:
     """Remove a checkpoint folder so that a crash midway leaves nothing that looks like one: its manifest goes first."""
     if path.is_symlink():  # what it points to is not ours to empty
         return path.unlink()
-    (path / "MANIFEST.json").unlink(missing_ok=True)
+    (path / MANIFEST).unlink(missing_ok=True)
     shutil.rmtree(path)

@@ -1,7 +1,7 @@
-"""Folders of tensors: safetensors files and their counters, written whole or not at all, and read only as they were written.
+"""Folders written whole or not at all, with the hashes of their files in a manifest.
 
-Nothing is ever unpickled. torch is imported where tensors are read: who asks for the state of a run
-    must not wait for it.
+`check_folder` compares a folder with its manifest: once, by whoever opens it. What reads a file of
+it afterwards does not check it again.
 """
 
 import json
@@ -12,74 +12,22 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from repro.errors import DamagedFileError, MachineError
-from repro.files import UNFINISHED, _sync_folder, refusals, write_json
+from repro.errors import DamagedFileError
+from repro.files import UNFINISHED, refusals, sync_folder, write_json
 from repro.reading import is_file, names_in, read_plain, sha256
 
-
-def save_tensors(
-    path: Path,
-    tensors: dict[str, dict[str, Any]],
-    state: dict[str, Any],
-    beside: Iterable[str] = (),
-) -> None:
-    """Write safetensors files and a `state.json` as one folder, whole or not at all, and check what was written.
-
-    Files `beside` it whose hashes it holds: see `write_folder`.
-
-    Raises:
-        MachineError: the disk refuses.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import save_file
-
-    def fill(folder: Path) -> None:
-        for name, values in tensors.items():
-            try:
-                save_file(
-                    {key: value.contiguous() for key, value in values.items()},
-                    folder / f"{name}.safetensors",
-                )
-            except SafetensorError as error:  # it is no OSError when the disk refuses
-                raise MachineError(
-                    str(path),
-                    f"cannot be written ({error})",
-                    "free some space or choose another folder",
-                ) from error
-        write_json(folder / "state.json", state)
-
-    write_folder(path, fill, beside)
-    check_folder(path)
-
-
-def load_tensors(path: Path, name: str) -> dict[str, Any]:
-    """Read one safetensors file of a folder written by `save_tensors`, after checking its hash.
-
-    Raises:
-        DamagedFileError: the file is not what was written.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
-    check_folder(path)
-    try:
-        # the library opens no path that is not UTF-8
-        return load(read_plain(path / f"{name}.safetensors"))
-    except (SafetensorError, FileNotFoundError) as error:
-        raise DamagedFileError(
-            str(path / name),
-            "is not a safetensors file",
-            "train the run again; nothing else is ever loaded",
-        ) from error
+MANIFEST = "MANIFEST.json"
+BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
+# what else a run holds, such as checkpoints, stays
+MAKE_AGAIN = "delete the folder and make it again"
 
 
 def load_state(path: Path) -> dict[str, Any]:
-    """Read the counters of a folder written by `save_tensors`, after checking its hash.
+    """Read the counters of a folder that `tensors.save_tensors` wrote and `check_folder` checked.
 
     Raises:
-        DamagedFileError: the file is not what was written.
+        DamagedFileError: the file holds no counters.
     """
-    check_folder(path)
     try:
         state = json.loads(read_plain(path / "state.json"))
     except (FileNotFoundError, ValueError, RecursionError):
@@ -87,16 +35,6 @@ def load_state(path: Path) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise DamagedFileError(str(path / "state.json"), "holds no counters", MAKE_AGAIN)
     return state
-
-
-MANIFEST = "MANIFEST.json"
-
-
-BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
-
-
-# what else a run holds, such as checkpoints, stays
-MAKE_AGAIN = "delete the folder and make it again"
 
 
 def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str] = ()) -> None:
@@ -132,7 +70,7 @@ def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str]
                 with open(file, "rb") as handle:
                     os.fsync(handle.fileno())
             _swap(temporary, path)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
@@ -152,39 +90,39 @@ def _swap(new: Path, path: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def check_folder(path: Path, mend: str = MAKE_AGAIN) -> None:
+def check_folder(path: Path) -> None:
     """Check that a folder made by `write_folder` still holds exactly the bytes that were written.
 
     Raises:
-        DamagedFileError: a file is missing, cut or changed; it names `mend`.
+        DamagedFileError: a file is missing, cut or changed.
     """
     path = Path(path)
     expected = {
-        name: entry
-        for name, entry in _read_manifest(path, mend).items()
-        if not name.startswith(BESIDE)
+        name: entry for name, entry in _read_manifest(path).items() if not name.startswith(BESIDE)
     }
     # not what Finder or JupyterLab leave in a folder
     present = {name for name in names_in(path) if not name.startswith(".")}
     if unlisted := present ^ {MANIFEST, *expected}:
         raise DamagedFileError(
-            str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", mend
+            str(path / min(unlisted)), f"is missing, or is not in the {MANIFEST}", MAKE_AGAIN
         )
     for name, (num_bytes, digest) in expected.items():
         file = path / name
         if not is_file(file) or file.is_symlink():
-            raise DamagedFileError(str(file), "is not a plain file", mend)
+            raise DamagedFileError(str(file), "is not a plain file", MAKE_AGAIN)
         if sha256(file) != digest or file.stat().st_size != num_bytes:
-            raise DamagedFileError(str(file), f"differs from its hash in the {MANIFEST}", mend)
+            raise DamagedFileError(
+                str(file), f"differs from its hash in the {MANIFEST}", MAKE_AGAIN
+            )
 
 
-def hashes_beside(path: Path, mend: str = MAKE_AGAIN) -> dict[str, str]:
+def hashes_beside(path: Path) -> dict[str, str]:
     """Return the hashes that a folder made by `write_folder` has noted of files beside it, by name; older ones have none.
 
     Raises:
-        DamagedFileError: its manifest is missing or damaged; it names `mend`.
+        DamagedFileError: its manifest is missing or damaged.
     """
-    found = _read_manifest(Path(path), mend)
+    found = _read_manifest(Path(path))
     return {
         name.removeprefix(BESIDE): digest
         for name, (_, digest) in found.items()
@@ -192,7 +130,7 @@ def hashes_beside(path: Path, mend: str = MAKE_AGAIN) -> dict[str, str]:
     }
 
 
-def _read_manifest(path: Path, mend: str) -> dict[str, tuple[int, str]]:
+def _read_manifest(path: Path) -> dict[str, tuple[int, str]]:
     try:
         manifest = json.loads(read_plain(path / MANIFEST))
         return {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
@@ -204,7 +142,7 @@ def _read_manifest(path: Path, mend: str) -> dict[str, tuple[int, str]]:
         AttributeError,
         RecursionError,
     ) as error:
-        raise DamagedFileError(str(path), f"has no readable {MANIFEST}", mend) from error
+        raise DamagedFileError(str(path), f"has no readable {MANIFEST}", MAKE_AGAIN) from error
 
 
 def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, mend: str) -> None:

@@ -29,7 +29,7 @@ from repro.core.training import (
     learning_rate,
     make_optimizer,
 )
-from repro.core.transformer import Transformer
+from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import load_corpus
 from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
@@ -99,6 +99,7 @@ def train(
             pairs = prepare(run, corpus, start, device, allow_inexact)
             torch.manual_seed(config.train.seed)
             model = new_model(run)[0].to(device)
+            parameters = count_parameters(model)
             if start is not None:
                 load_start(model, start)
             if config.train.freeze_decoder:
@@ -108,7 +109,7 @@ def train(
             progress = resume(run, model, optimizer)
             check_room(run, model)
         progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], quiet, log)
-        finish(run, model, progress)
+        finish(run, model, parameters, progress)
     return run
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import sacrebleu
 from sacrebleu.metrics.base import Metric, Score, Signature
 from sacrebleu.utils import sum_of_lists
+from sacremoses import MosesTokenizer
 
 from repro.data.characters import separators_to_blanks
 from repro.errors import InputError, check_kind, did_you_mean
@@ -287,7 +288,5 @@ def scorer_of(name: str) -> Metric:
 
 @cache
 def _moses(language: str):
-    from sacremoses import MosesTokenizer
-
     tokenizer = MosesTokenizer(lang=language)
     return lambda sentence: tokenizer.tokenize(sentence, escape=False, return_str=True)
