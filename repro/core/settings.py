@@ -25,9 +25,7 @@ SubwordForm = Literal["exact", "nfkc"]  # what subwords make of the text: see `S
 # what any machine holds: a slip of the finger, answered at once.
 Count = Annotated[int, Meta(ge=1, description="use 1 or more")]
 Layers = Annotated[int, Meta(ge=1, le=1_000, description="use a few")]
-Width = Annotated[
-    int, Meta(ge=2, le=1_000_000, multiple_of=2, description="use an even width, such as 64")
-]
+Width = Annotated[int, Meta(ge=2, le=1_000_000, multiple_of=2, description="use an even width")]
 Share = Annotated[float, Meta(ge=0, lt=1, description="use a value in [0, 1)")]
 Rate = Annotated[float, Meta(gt=0, lt=1_000_000, description="use a positive number")]
 
