@@ -387,7 +387,7 @@ def test_a_point_counts_heads_by_site_and_layer(pruning, monkeypatch):
         "evaluate_run",
         lambda run, split: record if (run, split) == (pruning, "dev") else None,
     )
-    point = pruning_sweep.point_of(pruning, "dev")
+    point = pruning_sweep.pruning_point(pruning, "dev")
     model = load_model(pruning)
     assert point.kept == {
         site: [len(heads) for heads in layers] for site, layers in kept_heads(model).items()

@@ -19,7 +19,7 @@ from repro.core.decoding import SearchConfig
 from repro.runs import gallery
 from repro.runs.models import load_translator
 from repro.widgets.parts import TITLES
-from repro.widgets.playground import CENTER, GAUSSIAN, Setting
+from repro.widgets.playground import CENTER, GAUSSIAN, HeadSetting
 from repro.widgets.stills import PALETTE
 
 pytestmark = pytest.mark.browser
@@ -93,7 +93,7 @@ def cell(lab, name: str):
 
 def moving_head() -> tuple[str, int, int, float]:
     """Return a head and a center of its Gaussian, right of the first one, with which another translation is found."""
-    base, first = load_translator(gallery.load("base")), Setting(pattern=GAUSSIAN)
+    base, first = load_translator(gallery.load("base")), HeadSetting(pattern=GAUSSIAN)
     for site, layer, head in [
         *heads_of(base.model, "decoder_self"),
         *heads_of(base.model, "cross"),
@@ -196,7 +196,7 @@ def test_the_playground_follows_the_hand(lab):
     number = drawn.get_attribute("data-drawn")
     slider.press("ArrowRight")
     until(lab, lambda: drawn.get_attribute("data-drawn") != number, "another picture")
-    for _ in range(round((center - Setting().center) / CENTER[2]) - 1):
+    for _ in range(round((center - HeadSetting().center) / CENTER[2]) - 1):
         slider.press("ArrowRight")
     until(lab, lambda: text_of(play, ".rp-text") != words, "another translation")
 
