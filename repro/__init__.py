@@ -31,6 +31,7 @@ if find_spec("fcntl") is None:  # on Windows; without it no run could be locked
     )
 
 if TYPE_CHECKING:
+    from repro import pruning
     from repro.analysis.weights import weights
     from repro.contrastive.scoring import cross_entropies, score_suite
     from repro.contrastive.suites import read_suite
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from repro.papers.frames import results
     from repro.presets import SCALES, SYSTEMS, resolve
     from repro.pruning import cutting
-    from repro.pruning import gates as pruning
     from repro.records.head_tables import heads_table, layers_table
     from repro.records.published import published_for
     from repro.records.report import costs_table, label_of, means_table, scores_table
