@@ -37,7 +37,7 @@ import numpy as np
 import torch
 import traitlets
 torch.set_num_threads(1)
-from repro import gallery
+from repro import gallery, load_translator
 from repro.analysis.reading import Reading, read, weights_of
 from repro.core.config import ModelConfig
 from repro.core.decoding import SearchConfig, Translator
