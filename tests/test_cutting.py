@@ -163,7 +163,7 @@ def test_a_post_norm_model_is_cut_exactly_while_every_layer_keeps_a_head():
     torch.testing.assert_close(drop_heads(model)(src, tgt), model(src, tgt), rtol=0, atol=1e-10)
     with pytest.raises(
         InputError,
-        match="encoder_self layer 1: keeps no head, but a post-norm layer still normalizes there",
+        match="encoder_self layer 2: keeps no head, but a post-norm layer still normalizes there",
     ):
         drop_heads(gated(norm="post"))
 
@@ -171,7 +171,7 @@ def test_a_post_norm_model_is_cut_exactly_while_every_layer_keeps_a_head():
 def test_heads_that_cannot_be_dropped_are_refused():
     with pytest.raises(
         InputError,
-        match="encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: keep the gated",
+        match="encoder_self layer 1: 'mixed' is not defined for some of its heads alone. Fix: keep the gated",
     ):
         drop_heads(gated(encoder_self="mixed"))
     with pytest.raises(

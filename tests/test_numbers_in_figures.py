@@ -116,8 +116,8 @@ def test_histograms_are_of_the_layers_that_the_paper_draws():
     for figure in figures.values():
         # their 1, 3 and 6
         assert [note.text for note in figure.layout.annotations][:3] == [
-            "layer 0",
-            "layer 2",
+            "layer 1",
+            "layer 3",
             "layer 5",
         ]
 

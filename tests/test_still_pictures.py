@@ -207,7 +207,7 @@ def test_a_description_says_what_a_figure_shows():
         == "Heat map. Panels: <m>. Across: key. Up: query. Colour: weight, from 0 to 1."
     )
     assert described("attention_grid").startswith(
-        "Heat map: <m>. Panels: layer 0, head 0. Colour: weight, %, from 0 to 100."
+        "Heat map: <m>. Panels: layer 1, head 1. Colour: weight, %, from 0 to 100."
     )
     assert described("training_curves") == (
         "Lines and lines with points. Of: <m>, training, <m>, dev. Across: updates, from 1 to 2. "

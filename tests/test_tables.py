@@ -192,8 +192,8 @@ def test_every_measure_shows_the_arms_that_have_it(evidence):
     }
     entropies, divergences = (lines[4:] for lines in texts)
     assert entropies[:2] == [
-        "| encoder_self, layer 0 | 0.500 |",
-        "| encoder_self, layer 1 | 0.250 |",
+        "| encoder_self, layer 1 | 0.500 |",
+        "| encoder_self, layer 2 | 0.250 |",
     ]
     assert divergences == ["| encoder_self | 0.100 |", "| decoder_self | 0.100 |"]
     assert "| hc-sa | 2 | 1.00 |" in speed_table(found, (BASE, HARD))

@@ -123,10 +123,10 @@ def test_a_drawn_number_and_its_colour_are_the_models(lab, server):
         grid.press(key)
     until(
         lab,
-        lambda: "Cross attention, layer 1, head 2" in text_of(explorer, ".rp-title"),
+        lambda: "Cross attention, layer 2, head 3" in text_of(explorer, ".rp-title"),
         "the chosen head",
     )
-    detail = explorer.get_by_label("Cross attention, layer 1, head 2")
+    detail = explorer.get_by_label("Cross attention, layer 2, head 3")
     detail.focus()
     for key in ["ArrowDown"] * 6 + ["ArrowRight"] * 4:  # the first one puts the cursor on 0, 0
         detail.press(key)
@@ -259,7 +259,7 @@ def test_the_playground_follows_the_hand(lab):
     play.get_by_role("button", name="paint blocked pairs").click()
     until(lab, lambda: "rp-paints" in matrix.get_attribute("class"), "the brush")
 
-    first, second = (f"{TITLES['encoder_self']}, layer 0, head {number}" for number in (0, 1))
+    first, second = (f"{TITLES['encoder_self']}, layer 1, head {number}" for number in (1, 2))
     for name in (first, second):
         play.get_by_label(name).click()
         until(
@@ -405,7 +405,7 @@ def test_a_long_sentence_keeps_its_numbers_in_sight_and_its_dim_maps_are_brighte
     explorer.locator("[data-exact='1']").wait_for(timeout=120_000)
     # no weight of the first head reaches 0.3
     assert explorer.locator(".rp-bright").get_attribute("aria-pressed") == "true"
-    detail = explorer.get_by_label("Encoder self-attention, layer 0, head 0;")
+    detail = explorer.get_by_label("Encoder self-attention, layer 1, head 1;")
     detail.focus()
     for _ in range(60):
         detail.press("ArrowDown")
@@ -445,7 +445,7 @@ def test_joiners_are_shown_where_they_join(lab):
     ]
 
 
-def test_a_mistake_fades_what_is_shown_until_it_is_mended(lab):
+def test_a_mistake_fades_what_is_shown_until_it_is_fixed(lab):
     comparison = cell(lab, "comparison")
     view = comparison.locator(".rp").first
     type_sentence(comparison, " ")
@@ -488,7 +488,7 @@ def test_an_exported_page_shows_the_stand_ins_without_a_network(browser, saved, 
 def weight_below_the_mouse(lab, explorer) -> str:
     """Move the mouse to a weight, wherever the first head is by now: what is still being painted above it moves it down."""
     lab.page.mouse.move(0, 0)
-    head = explorer.get_by_label("Encoder self-attention, layer 0, head 0")
+    head = explorer.get_by_label("Encoder self-attention, layer 1, head 1")
     head.scroll_into_view_if_needed()
     box = head.bounding_box()
     lab.page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])

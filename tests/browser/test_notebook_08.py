@@ -32,8 +32,8 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
 
     ablation = cell_with(lab, "ablation = Ablation(")
     words = text_of(ablation, shown)
-    for head in range(4):
-        ablation.get_by_label(f"Cross attention, layer 2, head {head}").press("Space")
+    for head in range(1, 5):
+        ablation.get_by_label(f"Cross attention, layer 3, head {head}").press("Space")
         if until_still(lab, ablation, shown) != words:
             break
     assert text_of(ablation, shown) != words

@@ -180,7 +180,7 @@ WORDS = table(4, 6, lambda i, c: 10 * i + c)
 
 @exercise(
     cases=[(WORDS, 2), (WORDS, 3)],
-    hint="The tens say which word a number comes from, the ones which place in it. With 2 heads, head 0 has places 0, 1 and 2.",
+    hint="The tens say which word a number comes from, the ones which place in it. With 2 heads, the first has places 0, 1 and 2.",
 )
 def split_heads(x, num_heads):
     head_dim = x.shape[1] // num_heads
@@ -197,7 +197,7 @@ def only_reshaped(x, num_heads):
 
 @split_heads.mistake
 def dealt_out(x, num_heads):
-    """You dealt the numbers out like cards. Head 0 takes the first head_dim numbers of each word, head 1 the next ones."""
+    """You dealt the numbers out like cards. The first head takes the first head_dim numbers of each word, the second the next ones."""
     return x.reshape(len(x), -1, num_heads).permute(2, 0, 1)
 
 
