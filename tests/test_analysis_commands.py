@@ -222,7 +222,7 @@ def test_heads_that_no_smaller_model_could_lose_are_refused_before_anything_is_t
     code, found = refused(capsys, "prune", "mma", "--heads", "4")
     assert (
         code == 2
-        and "error: encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: prune a run"
+        and "error: encoder_self layer 1: 'mixed' is not defined for some of its heads alone. Fix: prune a run"
         in found
     )
     assert sorted(path.name for path in trained.iterdir()) == before

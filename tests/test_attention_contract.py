@@ -248,9 +248,9 @@ def test_every_option_is_tried_at_a_second_value(variant):
         values = [given[option.name] for given in tried if option.name in given]
         is_tried = any(value != option.default for value in values)
         hint = inspect.formatannotation(option.annotation)
-        mend = f"name some in EXAMPLES of its file, as in EXAMPLES = ('{option.name}=...',)"
+        fix = f"name some in EXAMPLES of its file, as in EXAMPLES = ('{option.name}=...',)"
         assert is_tried, (
-            f"{variant}: its option '{option.name}' ({hint}) has no second value to be tried at. Fix: {mend}"
+            f"{variant}: its option '{option.name}' ({hint}) has no second value to be tried at. Fix: {fix}"
         )
 
 

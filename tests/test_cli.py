@@ -304,7 +304,7 @@ MISTAKES = [
 @pytest.mark.parametrize(
     "arguments, line", MISTAKES, ids=[" ".join(arguments)[:60] for arguments, _ in MISTAKES]
 )
-def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line):
+def test_a_mistake_is_one_line_with_place_cause_and_fix(capsys, arguments, line):
     code, found = refused(capsys, *arguments)
     assert code == 2
     assert found.startswith(line)
@@ -324,7 +324,7 @@ def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line
         ["claims"],
     ],
 )
-def test_a_name_without_end_is_cut_so_that_the_mend_is_seen(capsys, arguments):
+def test_a_name_without_end_is_cut_so_that_the_fix_is_seen(capsys, arguments):
     code, found = refused(capsys, *arguments, f"{'x' * 250}/{'y' * 5000}")
     assert code in (2, 3)
     assert "xxx...yyy" in found and ". Fix: " in found
@@ -479,9 +479,9 @@ def test_every_option_says_what_it_is_for(name):
     ] == []
 
 
-def test_layers_are_said_to_be_counted_from_0(capsys):
+def test_layers_are_said_to_be_counted_from_1(capsys):
     text = " ".join(" ".join(run(capsys, "heads", "--help")).split())
-    assert "Layers and heads are counted from 0 here, layers in settings from 1" in text
+    assert "Layers and heads are counted from 1, as in settings" in text
 
 
 def test_variants_lists_systems_and_attention(capsys):

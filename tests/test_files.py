@@ -29,7 +29,7 @@ from repro.runs.tensors import load_tensors, save_tensors
 
 
 @pytest.mark.parametrize(
-    ("number", "mend"),
+    ("number", "fix"),
     [
         (errno.ENOSPC, "free some space or choose another folder"),
         (errno.EDQUOT, "free some space or choose another folder"),
@@ -37,12 +37,12 @@ from repro.runs.tensors import load_tensors, save_tensors
         (errno.EACCES, "choose another folder"),
     ],
 )
-def test_the_mend_is_of_what_the_disk_says(tmp_path, number, mend):
+def test_the_fix_is_of_what_the_disk_says(tmp_path, number, fix):
     with pytest.raises(MachineError) as caught, refusals(tmp_path / "file"):
         raise OSError(number, os.strerror(number))
     assert (
         str(caught.value)
-        == f"{tmp_path / 'file'}: cannot be written ({os.strerror(number)}). Fix: {mend}"
+        == f"{tmp_path / 'file'}: cannot be written ({os.strerror(number)}). Fix: {fix}"
     )
 
 

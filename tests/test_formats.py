@@ -387,8 +387,8 @@ def test_a_missing_train_split_says_where_to_put_it(tmp_path, monkeypatch) -> No
     corpus = load_corpus("iwslt16", root=tmp_path)
     with pytest.raises(InputError) as caught:
         corpus.pairs("train", "de", "en")
-    mend = "put train.tags.de-en.de and train.tags.de-en.en into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
-    assert str(caught.value) == f"iwslt16: has no split 'train'. Fix: {mend}"
+    fix = "put train.tags.de-en.de and train.tags.de-en.en into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
+    assert str(caught.value) == f"iwslt16: has no split 'train'. Fix: {fix}"
 
 
 def test_a_changed_published_file_is_refused(tmp_path) -> None:  # case D9

@@ -19,6 +19,7 @@ from tiny_runs import TINY, tiny
 from repro.errors import InputError, MachineError, Stopped
 from repro.measures.scores import train_and_evaluate
 from repro.papers.runner import Plan, execute_plan
+from repro.runs.checkpoint_folders import sound_checkpoints
 from repro.runs.jobs import describe_outcome, run_all
 from repro.runs.naming import run_name
 from repro.runs.run import Run
@@ -242,7 +243,7 @@ def stop_three_runs(
     _, message = process.communicate(timeout=120)
     assert process.returncode == 128 + number, message
     (folder,) = root.iterdir()
-    assert len(Run(folder).checkpoints()) == 1
+    assert len(sound_checkpoints(Run(folder).path)) == 1
     return message
 
 
@@ -318,7 +319,7 @@ def test_workers_of_a_killed_command_save_and_end(root, tmp_path_factory):
     kill_once(lambda: len(list(root.glob("*/checkpoints/*"))) > 1, command, root)
     for run in map(Run, root.iterdir()):
         with run.lock():  # which nobody has
-            assert not run.is_finished and run.checkpoints()
+            assert not run.is_finished and sound_checkpoints(run.path)
 
 
 def test_workers_of_a_killed_pruning_end(root):

@@ -224,7 +224,8 @@ def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch)
 def test_a_file_that_is_no_python_and_a_folder_that_is_not_there_are_named(write, monkeypatch):
     write(NEARNESS.replace("return [Nearness", "return [[Nearness"))
     with pytest.raises(
-        InputError, match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: mend that line"
+        InputError,
+        match=r"nearness_of_my_own\.py:\d+: is no Python \(.*\)\. Fix: correct that line",
     ):
         built()
     monkeypatch.setitem(variants.VARIANTS, "nearness", "repro.attentoin.nearness")
@@ -348,7 +349,7 @@ def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(
         + 1
     )
     assert code == 70 and re.match(
-        rf"error: nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: mend that file if it is",
+        rf"error: nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: correct that file if it is",
         line,
     )
 

@@ -1,4 +1,4 @@
-"""Before the first update: what cannot be trained is refused in one line, leaves no run behind, and bars no mended run."""
+"""Before the first update: what cannot be trained is refused in one line, leaves no run behind, and bars no fixed run."""
 
 import errno
 import json
@@ -18,6 +18,7 @@ from repro.files import write_json
 from repro.measures.scores import evaluate_run
 from repro.presets import resolve
 from repro.runs import gallery
+from repro.runs.checkpoint_folders import sound_checkpoints
 from repro.runs.models import load_subwords, load_translator, new_model
 from repro.runs.prepare import check_lengths
 from repro.runs.run import Run
@@ -68,7 +69,7 @@ def stopped(tmp_path, monkeypatch) -> Run:
 
 
 @pytest.mark.parametrize("split", ["dev", "train"])
-def test_a_run_of_a_corpus_that_was_mended_is_trained(tmp_path, corpus, split):
+def test_a_run_of_a_corpus_that_was_fixed_is_trained(tmp_path, corpus, split):
     texts = {path: path.read_text() for path in corpus.glob(f"{split}.*")}
     for path in texts:
         path.unlink()
@@ -242,7 +243,7 @@ def test_a_mistake_keeps_what_was_trained(tmp_path, stopped):
     write_json(stopped.provenance_path, stopped.provenance() | {"device": "cuda"})
     with pytest.raises(InputError, match="cannot resume exactly"):
         train(tiny(), tmp_path / "runs", quiet=True)
-    assert stopped.checkpoints()
+    assert sound_checkpoints(stopped.path)
 
 
 @pytest.mark.parametrize("is_finished", [False, True])

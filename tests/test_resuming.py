@@ -29,6 +29,7 @@ from repro.core.training import batch_loss, evaluate_nll
 from repro.errors import BusyError, DamagedFileError, InputError, MachineError, Stopped
 from repro.files import write_json
 from repro.presets import resolve
+from repro.runs.checkpoint_folders import remove_checkpoints, sound_checkpoints
 from repro.runs.checkpoints import finish
 from repro.runs.run import Run
 from repro.runs.storage import load_state
@@ -99,11 +100,11 @@ def test_checkpoints_of_a_finished_run_are_left_to_who_still_owns_it(tmp_path):
 
 def test_a_checkpoint_that_is_a_link_is_removed_without_what_it_points_to(tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch)
-    newest = run.checkpoints()[-1]
+    newest = sound_checkpoints(run.path)[-1]
     (run.path / "checkpoints" / "0000001").symlink_to(newest.name)
     (run.path / "checkpoints" / "²").mkdir()  # a digit, but no number
-    run.remove_checkpoints(keep=[int(newest.name)])
-    assert run.checkpoints() == [newest]
+    remove_checkpoints(run.path, keep=[int(newest.name)])
+    assert sound_checkpoints(run.path) == [newest]
 
 
 def test_resuming_elsewhere_is_refused_unless_allowed_and_then_noted(tmp_path, monkeypatch):
@@ -368,7 +369,7 @@ def test_an_emptied_final_folder_is_named_and_costs_no_checkpoint(tmp_path, monk
         match="final: has no readable MANIFEST.json. Fix: delete the folder and make it again",
     ):
         train(tiny(), tmp_path, quiet=True)
-    assert run.checkpoints()
+    assert sound_checkpoints(run.path)
     with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json"):
         run.state()
 
@@ -424,7 +425,7 @@ def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch, w
 
 def test_a_checkpoint_of_a_newer_version_is_named_and_stays(tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch)
-    for checkpoint in run.checkpoints():
+    for checkpoint in sound_checkpoints(run.path):
         state = load_state(checkpoint) | {"counted_tomorrow": 1}
         tensors = {
             name: load_tensors(checkpoint, name) for name in ("model", "optimizer", "random")
@@ -435,4 +436,4 @@ def test_a_checkpoint_of_a_newer_version_is_named_and_stays(tmp_path, monkeypatc
         match=r"state.json: has other counters than this version knows. Fix: upgrade repro",
     ):
         train(tiny(), tmp_path, quiet=True)
-    assert load_state(run.checkpoints()[-1]) == state
+    assert load_state(sound_checkpoints(run.path)[-1]) == state

@@ -28,6 +28,7 @@ from repro.papers.verdicts import FORMAT, further_test_sets, load_verdicts, scal
 from repro.presets import resolve
 from repro.records.stored import load_record, load_records, of_this_text, publish
 from repro.runs import gallery
+from repro.runs.checkpoint_folders import all_checkpoints
 from repro.runs.models import load_translator
 from repro.runs.run import Run, runs_root
 from repro.runs.storage import check_folder, write_folder
@@ -48,11 +49,11 @@ def test_training_goes_on_where_it_was_though_a_browser_looked_into_its_checkpoi
     tmp_path, monkeypatch, capfd, whole
 ):
     run = cut_short(tmp_path, monkeypatch)
-    for checkpoint in run.checkpoint_folders():
+    for checkpoint in all_checkpoints(run.path):
         (checkpoint / ".DS_Store").write_bytes(b"\0")
         (checkpoint / ".ipynb_checkpoints").mkdir()
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
-    assert "damaged" not in capfd.readouterr().err and not run.checkpoint_folders()
+    assert "damaged" not in capfd.readouterr().err and not all_checkpoints(run.path)
 
 
 def test_results_of_an_older_text_of_ones_own_do_not_count(tmp_path, monkeypatch):
@@ -411,7 +412,7 @@ def translator() -> Translator:
         ),
     ],
 )
-def test_an_argument_of_another_kind_is_one_line_with_the_mend(call, line):
+def test_an_argument_of_another_kind_is_one_line_with_the_fix(call, line):
     with pytest.raises(InputError, match=re.escape(line)):
         call()
 
@@ -433,6 +434,6 @@ def test_a_run_is_found_by_a_path_as_by_its_text(tmp_path, monkeypatch):
         ((5,), "sentences: wants Iterable, found 5. Fix: give a list of str"),
     ],
 )
-def test_what_cannot_be_translated_is_one_line_with_the_mend(translator, arguments, line):
+def test_what_cannot_be_translated_is_one_line_with_the_fix(translator, arguments, line):
     with pytest.raises(InputError, match=re.escape(line)):
         translator.translate(*arguments)

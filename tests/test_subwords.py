@@ -117,12 +117,12 @@ def test_long_lines_are_read_too(word, times):
 
 
 def test_an_impossible_size_is_one_line_with_the_bound():
-    for size, mend in {
+    for size, fix in {
         5000: "use at most 13",
         5: "use at least 9: every",
         6: "use at least 9: every",
     }.items():
-        what = f"data.vocab_size: cannot make {size} pieces from 2 sentences. Fix: {mend}"
+        what = f"data.vocab_size: cannot make {size} pieces from 2 sentences. Fix: {fix}"
         with pytest.raises(InputError, match=re.escape(what)):
             Subwords.fit(["a b", "c d"], size)
     assert len(Subwords.fit(["a b", "c d"], 13)) == 13 and len(Subwords.fit(["a b", "c d"], 9)) == 9

@@ -24,6 +24,7 @@ from repro.core.training import (
 )
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
+from repro.runs.checkpoint_folders import sound_checkpoints
 from repro.runs.checkpoints import Progress
 from repro.runs.models import load_subwords
 from repro.runs.storage import load_state
@@ -267,12 +268,10 @@ def test_a_loss_that_is_not_finite_stops(tmp_path):
         )
 
 
-@pytest.mark.parametrize(
-    "precision, mend", [("fp32", ""), ("bf16", " or use train.precision=fp32")]
-)
-def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch, precision, mend):
+@pytest.mark.parametrize("precision, fix", [("fp32", ""), ("bf16", " or use train.precision=fp32")])
+def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch, precision, fix):
     monkeypatch.setattr("repro.runs.train.evaluate_nll", lambda *arguments: math.nan)
-    expected = rf"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup{mend}$"
+    expected = rf"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup{fix}$"
     with pytest.raises(DivergedError, match=expected):
         train(tiny(f"train.precision={precision}"), tmp_path, quiet=True)
 
@@ -339,7 +338,7 @@ def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkey
         epoch=1, batch=2, tokens=3, seconds=0.5
     )
     assert (progress.update, progress.tokens, progress.seconds) == (5, 8, 2.5)
-    before, counts = load_state(cut_short(tmp_path, monkeypatch).checkpoints()[-1]), []
+    before, counts = load_state(sound_checkpoints(cut_short(tmp_path, monkeypatch).path)[-1]), []
     monkeypatch.setattr(
         "repro.runs.train.apply_update",
         lambda *args: counts.append(apply_update(*args)) or counts[-1],

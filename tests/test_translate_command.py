@@ -109,7 +109,7 @@ def test_a_line_that_cannot_be_translated_is_empty_and_told(translated, given, t
     )
     assert re.fullmatch(f"standard input:3: {told}", err[0])
     assert err[1:] == [
-        "error: standard input: 1 of 4 lines were not translated, and are empty in the output. Fix: mend the lines named above"
+        "error: standard input: 1 of 4 lines were not translated, and are empty in the output. Fix: correct the lines named above"
     ]
 
 

@@ -94,14 +94,14 @@ def test_a_beam_that_is_none_is_told_alone(capsys, option, line):
 
 
 @pytest.mark.parametrize(
-    ("command", "mend"),
+    ("command", "fix"),
     [
         (["data", "minigerman"], "split the corpus into smaller files, or use a machine with more"),
         (["train"], "lower train.batch_tokens or the model's width"),
         (["papers"], "close other programs, or use a machine with more"),
     ],
 )
-def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, mend):
+def test_memory_names_the_command_and_its_fix(capsys, monkeypatch, command, fix):
     def fail(*_, **__):
         raise MemoryError
 
@@ -111,5 +111,5 @@ def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, men
         "repro.papers.load_paper",
     ):
         monkeypatch.setattr(place, fail)
-    told = f"error: memory: there is not enough of it for `repro {command[0]}`. Fix: {mend}"
+    told = f"error: memory: there is not enough of it for `repro {command[0]}`. Fix: {fix}"
     assert refused(capsys, *command) == (3, told)

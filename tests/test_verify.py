@@ -316,13 +316,13 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
         "encoder_self roles: stored ",
     ),
     ("heads", add("two_rarest", 0.9), "encoder_self roles: stored "),
-    ("heads", add("relevance", 0.001), "encoder_self relevance: the shares of layer 0 sum to 1.00"),
+    ("heads", add("relevance", 0.001), "encoder_self relevance: the shares of layer 1 sum to 1.00"),
     (
         "heads",
         add("relevance_alphabeta", 0.001),
-        "encoder_self relevance_alphabeta: the shares of layer 0 sum to 1.00",
+        "encoder_self relevance_alphabeta: the shares of layer 1 sum to 1.00",
     ),
-    ("heads", add("gradient", 0.01), "encoder_self gradient: the shares of layer 0 sum to 1.0"),
+    ("heads", add("gradient", 0.01), "encoder_self gradient: the shares of layer 1 sum to 1.0"),
     ("heads", lambda r: r["measured"].update(sentences=499), "sentences: stored 499, derived 500"),
     ("heads", lambda r: r.update(split="test"), "split: stored test, derived dev"),
     (

@@ -1,4 +1,4 @@
-"""Finds the seeds of two systems wherever they are: runs on this machine, and records of runs made elsewhere."""
+"""Find the seeds of two systems, among the runs on this machine and the records of others."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +13,8 @@ from repro.measures.scores import describe_run, evaluate_run
 from repro.presets import SCALES, STRUCTURE
 from repro.records.stored import load_records, of_this_text, plain_name
 from repro.runs import gallery
-from repro.runs.run import Run, fitting
+from repro.runs.naming import fitting
+from repro.runs.run import Run
 
 Record = dict[str, Any]
 
@@ -28,16 +29,16 @@ class Seed:
 
     @property
     def here(self) -> Run | None:
-        """The run that is evaluated; None where its record stands for it."""
+        """The run to evaluate; None where its record is used instead."""
         return self.run if self.run and (self.run.is_finished or not self.record) else None
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         return self.run.path.name if self.run else (self.record or {})["run"]
 
     def described(self) -> Record:
-        """Return what a record says about its run, without any score."""
+        """Return the fields of a record that describe its run, without scores."""
         return describe_run(self.here) if self.here else self.record or {}
 
     def evaluated(self, split: str, search: SearchConfig, quiet: bool) -> Record:
@@ -54,17 +55,17 @@ Settings = dict[RunConfig, dict[int, Seed]]
 def find_systems(
     names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: SearchConfig
 ) -> list[list[Seed]]:
-    """Return the seeds of two systems, in the order of these.
+    """Return the seeds of two systems, in their order.
 
-    Records are looked for among those of the corpora that runs of these names learned from, or of
-    `data`; where nothing is trained, of the scale `smoke`. Of several settings that fit, the pair
-    is taken that is on this machine, and then the one that differs in nothing but its attention.
+    Records of the corpora of runs with these names are searched, or those of `data`; if nothing is
+    trained, those of the scale `smoke`. If several pairs of settings fit, one on this machine is
+    preferred, and then one that differs only in its attention.
 
     Args:
-        names: of systems, runs or run folders, or what their names begin with.
-        data: the only corpus and direction to look at; None = any.
+        names: of systems, runs or run folders, or the beginnings of their names.
+        data: the only corpus and direction to search; None = any.
         results: the folder of records; it need not be there.
-        split, search: what records must be of.
+        split, search: of the records.
 
     Raises:
         InputError: nothing fits a name, more than one pair does, or both names mean the same.
@@ -115,7 +116,7 @@ def find_systems(
 
 
 def _runs(name: str) -> list[Run]:
-    """Return the runs on this machine that a name stands for."""
+    """Return the runs on this machine with a name."""
     try:
         return gallery.find_all(name)
     except InputError:  # there may be records of it
@@ -135,7 +136,10 @@ def _records(
 
 
 def _settings(name: str, runs: list[Run], records: list[Record]) -> Settings:
-    """Return what a name stands for; what was trained anew does not stand beside what was cut out of it."""
+    """Return the settings of a name.
+
+    Trained models and models that were cut out of them are not mixed.
+    """
     fits = set(fitting(name, [record["run"] for record in records]))
     stored = {record["run"]: record for record in records if record["run"] in fits}
     seeds = [Seed(run.config, run, stored.pop(run.name, None)) for run in runs]
@@ -157,7 +161,7 @@ def _text(data: DataConfig) -> tuple[str, str, str]:
 
 
 def _are_alike(first: RunConfig, second: RunConfig) -> bool:
-    """Tell whether two settings differ in nothing but their attention."""
+    """Return whether two settings differ only in their attention."""
     usual = {option: getattr(ModelConfig(), option) for option in STRUCTURE}
     one, other = (
         replace(config, model=replace(config.model, **usual)) for config in (first, second)
@@ -169,5 +173,5 @@ def _nothing(name: str, results: Path) -> InputError:
     try:
         gallery.find_all(name)
     except InputError as error:
-        return InputError(error.where, f"{error.what}, and no such record in {results}", error.mend)
+        return InputError(error.where, f"{error.what}, and no such record in {results}", error.fix)
     return InputError(name, "is not of that scale", "leave --scale out, or choose another")

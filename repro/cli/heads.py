@@ -36,10 +36,13 @@ from repro.runs import gallery
 def heads(
     run: str, split: str, limit: int | None, record: Path | None, figures: Path | None
 ) -> None:
-    """Say what every head of RUN does: relevance, confidence, where it points, which grammatical relations it follows.
+    """Describe what every head of RUN does.
 
-    Layers and heads are counted from 0 here, layers in settings from 1: model.cross="none; 3:
-        dot-product" is the layer 2 of this page.
+    Printed are relevance, confidence, where it points, and the grammatical relations that it
+    follows.
+
+    Layers and heads are counted from 1, as in settings: layer 3 of this page is the layer of
+    model.cross="none; 3: dot-product".
     """
 
     if limit is not None and limit < 1:
@@ -70,7 +73,7 @@ def heads(
         )
     try:
         described = describe_heads(found, split, limit, quiet=no_progress())
-    # of the parser, mostly; tables and claims want its parses, a first look does not
+    # A missing parser, mostly. Tables and claims need its parses; a first look does not.
     except MachineError as absent:
         if record:
             raise
@@ -79,9 +82,9 @@ def heads(
     written = None
     try:
         if record:
-            # before it is printed: whoever reads may stop, as `head` does
+            # before it is printed: a reader may stop early, as `head` does
             written = publish(described, record)
-    finally:  # also where it may not be published: it took minutes
+    finally:  # even if it cannot be published: it took minutes
         click.echo(render_heads(described), nl=False)
     if written:
         click.echo(written)
@@ -117,11 +120,11 @@ def heads(
     help="test, dev, or a further test set of the corpus, for BLEU.",
 )
 def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) -> None:
-    """Prune heads of RUN until about so many are left (Voita et al. 2019), and save the smaller models as runs of their own.
+    """Prune heads of RUN until about so many are left (Voita et al. 2019).
 
-    Each penalty that is tried trains a gated model from RUN. BLEU is of that model, and its
-    difference to RUN with all heads has a 95 % interval over test sentences (paired bootstrap); one
-    training says nothing about other seeds.
+    The smaller models are saved as runs. For each penalty that is tried, a gated model is trained
+    from RUN. BLEU is of that model. Its difference to RUN with all heads has a 95 % interval over
+    test sentences (paired bootstrap); one training says nothing about other seeds.
     """
 
     found = gallery.find(run)

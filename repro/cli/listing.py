@@ -1,4 +1,4 @@
-"""What there is to choose from, told from the registry and the docstrings of the variants' files."""
+"""List systems, scales and variants, from the registry and the docstrings of variants' files."""
 
 import shutil
 import textwrap
@@ -10,14 +10,14 @@ from repro.core.config import SITES
 from repro.errors import InputError
 from repro.presets import SCALES, SYSTEMS
 
-# columns; a terminal between these is filled, and a page that is no terminal has the latter
+# Columns. A terminal between these is filled; text for a file or pipe has the latter.
 WIDTHS = (60, 100)
 # the Transformer base of Vaswani et al. 2017, for counting
 EMBED_DIM, NUM_HEADS, NUM_LAYERS = 512, 8, 6
 
 
 def list_systems() -> str:
-    """Return a line per system: its name and what of the model differs from the baseline."""
+    """Return a line per system: its name, and its differences from the baseline."""
     rows = [
         (name, ", ".join(f"{key}={value}" for key, value in changed.items()))
         for name, changed in SYSTEMS.items()
@@ -33,7 +33,10 @@ def list_scales() -> str:
     lines = []
     for name, config in SCALES.items():
         data, model, train = config.data, config.model, config.train
-        shape = f"{model.encoder_layers}+{model.decoder_layers} layers, {model.embed_dim} wide, {model.num_heads} heads"
+        shape = (
+            f"{model.encoder_layers}+{model.decoder_layers} layers, {model.embed_dim} wide, "
+            f"{model.num_heads} heads"
+        )
         long = f"{train.max_updates:,} updates of up to {train.batch_tokens:,} tokens"
         lines.append(
             _entry(name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"])
@@ -42,7 +45,7 @@ def list_scales() -> str:
 
 
 def list_variants() -> str:
-    """Return for every variant its name, what it is in a line, paper, sites, and its learned parameters in the weights."""
+    """Return an entry per variant: name, description, paper, sites, learned parameters."""
     blocks = []
     for name, module in VARIANTS.items():
         counts, refusal = {}, ""
@@ -51,11 +54,14 @@ def list_variants() -> str:
                 counts[site] = _count(name, site)
             except InputError as error:
                 refusal = str(error)
-            # a mistake in one's own file, which must not hide the other variants
+            # a mistake in a user's own file must not hide the other variants
             except Exception as error:
                 refusal = f"{module}: {type(error).__name__}: {error}"
         shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
-        learned = f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: {max(counts.values(), default=0):,}"
+        learned = (
+            f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: "
+            f"{max(counts.values(), default=0):,}"
+        )
         blocks.append(_block(name, module, learned if counts else f"cannot be built: {refusal}"))
     gates = (
         f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
@@ -64,15 +70,18 @@ def list_variants() -> str:
 
 
 def heading(text: str) -> str:
-    """Return a line above a list, broken where the terminal is narrower."""
+    """Return a line above a list, broken to fit the terminal."""
     return "\n".join(textwrap.wrap(text, _width()))
 
 
 def _block(name: str, module: str, last_line: str) -> str:
-    """Put the first paragraph of a file (what it is), the second (the paper, if there is one) and a line under each other."""
+    """Return the entry of a variant.
+
+    It is the first paragraph of its file, the second (the paper) if there is one, and a last line.
+    """
     try:
         described = import_module(module).__doc__
-    except Exception:  # whatever importing one's own file raises, the last line tells
+    except Exception:  # of a user's own file; the last line says what is wrong
         described = None
     described = described or "no description: its file does not begin with one"
     paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
@@ -80,7 +89,7 @@ def _block(name: str, module: str, last_line: str) -> str:
 
 
 def _entry(name: str, column: int, paragraphs: list[str]) -> str:
-    """Put paragraphs into a column beside a name, no wider than the terminal."""
+    """Put paragraphs into a column next to a name, no wider than the terminal."""
     width, indent = _width(), " " * (column + 2)
     first = f"  {name} ".ljust(len(indent))
     filled = [
@@ -96,7 +105,7 @@ def _width() -> int:
 
 
 def _count(name: str, site: str) -> int:
-    """Count the numbers that a stack's weights learn.
+    """Count the learned parameters in the weights of a stack.
 
     Raises:
         InputError: the variant is not defined there, or its file is not as it must be.

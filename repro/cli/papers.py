@@ -117,10 +117,10 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     """Train and measure what NAMES need and is not in the results yet, and write their tables.
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants`
-    (hc-sa), or `all`: every experiment of every paper. Runs are shared, and go on where they were
-    stopped. A record whose run is not on this machine counts as done; a further test set or measure
-    of it has the run trained again. KEY=VALUE changes an option for the systems, as in `repro
-    train`.
+    (hc-sa), or `all`: every experiment of every paper. Runs are shared, and resume where they
+    stopped. A record whose run is not on this machine counts as done; for a further test set or
+    measure of it, the run is trained again. KEY=VALUE changes an option for the systems, as in
+    `repro train`.
     """
     if not dry_run:
         check_report(out)
@@ -470,8 +470,9 @@ def _corpora(scale: str, settings: "Iterable[Setting]") -> set[str]:
 def verify(results: Path, judge: bool, strict: bool) -> None:
     """Derive stored numbers and verdicts again, and check for edits; any difference is an error.
 
-    Numbers come from the tables behind them, edits from the manifest. If behaviour.json is beside
-    the records, the code must also compute what it computed when they were written.
+    Numbers are derived from the tables of sentences; edits are found by the manifest. If
+    behaviour.json is next to the records, the code must also compute the same as when they were
+    written.
 
     With the corpora, the translations are scored again as well. What cannot be checked here is
     counted, and is not an error.

@@ -87,14 +87,13 @@ def evaluate(
 @SPLIT
 @search_options
 def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
-    """Say by how much SECOND is better than FIRST on the same sentences.
+    """Print by how much SECOND is better than FIRST on the same sentences.
 
     Printed are the difference, its 95 % interval, and p (paired bootstrap).
 
-    Each is a run, or the beginning of the names of several that differ in their seeds alone, such
-    as a system. Then the difference is that of the means over seeds, and its interval is over
-    sentences and seeds. Seeds come from runs on this machine, and from the results where these have
-    further ones.
+    Each is a run, or the common beginning of the names of runs that differ only in their seeds,
+    such as a system. Then the difference is between the means over seeds, and its interval is over
+    sentences and seeds. Seeds come from runs on this machine, and further ones from the results.
     """
 
     if first == second:
@@ -197,7 +196,7 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
     With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure
     of the five papers by the stored results of a scale. That report is Markdown, with one page of
-    HTML beside it.
+    HTML next to it.
     """
     if not runs:
         check_unused(
@@ -253,8 +252,8 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 @click.option(
     "--update",
     is_flag=True,
-    help="Write the pages of FOLDER, behaviour.json and MANIFEST.json, and what is generated of the "
-    "README and of docs/ beside FOLDER.",
+    help="Write the pages of FOLDER, behaviour.json and MANIFEST.json, and the generated parts of "
+    "README and docs/ next to FOLDER.",
 )
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, with published scores.

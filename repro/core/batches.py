@@ -1,4 +1,8 @@
-"""Batches: sentences of similar length together, a budget of tokens each, in an order that is a pure function of seed and epoch."""
+"""Cut encoded pairs into batches.
+
+A batch holds sentences of similar length within a budget of tokens. The order of the batches is a
+pure function of seed and epoch.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +13,8 @@ from torch import Tensor
 
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 
-# tokens; several times the longest that any corpus here keeps: a book on one line would fill the
-# memory
+# Tokens, several times the longest sentence of any corpus here. A book on one line would fill the
+# memory.
 MAX_SENTENCE = 2_000
 
 
@@ -56,7 +60,7 @@ class EncodedPairs:
         return len(self.src)
 
     def num_tokens(self) -> dict[str, int]:
-        """Return how many tokens both sides have, marks not counted: the sides of equal pairs are equally long."""
+        """Return the number of tokens of each side, without marks."""
         return {
             "source_tokens": sum(map(len, self.src)) - self._source_marks,
             "target_tokens": sum(map(len, self.tgt)),
@@ -93,7 +97,13 @@ def mark_source(ids: list[int], end_mark: bool) -> list[int]:
 def cut_by_tokens(
     ordered: Sequence[int], lengths: Sequence[int] | np.ndarray, batch_tokens: int
 ) -> list[list[int]]:
-    """Cut indices, ordered by rising length, into runs whose padded size stays within the budget (at least one pair each)."""
+    """Cut indices into batches of at least one pair, whose padded size is within the budget.
+
+    Args:
+        ordered: indices by rising length.
+        lengths: of all pairs, in tokens.
+        batch_tokens: the budget.
+    """
     batches: list[list[int]] = []
     for index in ordered:
         if not batches or (len(batches[-1]) + 1) * lengths[index] > batch_tokens:
@@ -103,6 +113,9 @@ def cut_by_tokens(
 
 
 def pad(rows: Sequence[list[int]]) -> Tensor:
-    """Pad rows of ids on the right to one length, at least 1: `(batch, max_len)`. Rows may be empty, and no attention has no key at all."""
+    """Pad rows of ids on the right to one length: `(batch, max_len)`.
+
+    Rows may be empty. The length is at least 1, because attention needs a key.
+    """
     width = max(1, *map(len, rows))
     return torch.tensor([row + [PAD_ID] * (width - len(row)) for row in rows], dtype=torch.long)

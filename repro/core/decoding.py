@@ -1,4 +1,7 @@
-"""Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
+"""Search for the best translation by greedy and beam search.
+
+Hypotheses grow by one target token at a time. Keys and values of earlier tokens are cached.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -23,11 +26,12 @@ NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 @dataclass(frozen=True)
 class SearchConfig(Checked):
-    """How to search. A hypothesis of `length` tokens (end mark included) is ranked by log-probability / penalty(length).
+    """How to search.
 
-    `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used by You et al.);
-    `penalty="length"` is length^alpha (the other form in the code of Zeng et al.; alpha 1 is the
-    mean log-probability).
+    A hypothesis of `length` tokens, end mark included, is ranked by log-probability /
+    penalty(length). `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used
+    by You et al.). `penalty="length"` is length^alpha, the other form in the code of Zeng et al.:
+    with alpha 1, hypotheses are ranked by their mean log-probability.
     """
 
     part = "search"
@@ -49,12 +53,15 @@ class SearchConfig(Checked):
         ]
 
     def rank(self, log_prob: Tensor, length: int) -> Tensor:
-        """Return what hypotheses of that length are compared by."""
+        """Return the rank scores of hypotheses of that length."""
         return log_prob / (((5 + length) / 6) if self.penalty == "wu" else length) ** self.alpha
 
 
 class Hypothesis(NamedTuple):
-    """A finished translation: ids without marks, its rank score, and whether the length limit cut it where it would have gone on."""
+    """A finished translation.
+
+    Its ids without marks, its rank score, and whether the length limit cut it off.
+    """
 
     ids: list[int]
     score: float
@@ -66,10 +73,11 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
     """Translate a batch of padded source ids `(batch, src_len)`.
 
     Each step extends the `beam` best prefixes of every sentence by every token. A prefix that ends
-    ranks as a finished hypothesis if the end mark is among its own `beam` best tokens. A sentence
-    is done when `beam` of its best extensions so far were ends and no living prefix outranks its
-    best hypothesis, or at its length limit, where every prefix is ended. With a beam of one this is
-    greedy search. Done sentences leave the batch.
+    ranks as a finished hypothesis if the end mark is among its own `beam` best tokens.
+
+    A sentence is done when `beam` of its best extensions so far were ends and no living prefix
+    outranks its best hypothesis. It is also done at its length limit, where every prefix is ended.
+    Done sentences leave the batch. With a beam of one this is greedy search.
     """
     beam, device = search.beam, src.device
     limits = ((src != PAD_ID).sum(dim=1) + search.extra_tokens).clamp_max(
@@ -121,7 +129,7 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
 
 
 def _close_gaps(going: Tensor) -> Tensor:
-    """Return the blocks that go on: each in its place, but that the last ones fill the places of those that are done."""
+    """Return the unfinished sentences; the last ones move into the places of finished ones."""
     count = int(going.sum())
     kept = torch.arange(count, device=going.device)
     kept[~going[:count]] = going[count:].nonzero()[:, 0] + count
@@ -129,24 +137,28 @@ def _close_gaps(going: Tensor) -> Tensor:
 
 
 def _keep_places(origin: Tensor) -> Tensor:
-    """Return an order of the new prefixes of every sentence in which each row that lives on has a prefix in its own place.
+    """Return an order of new prefixes in which each row that is continued keeps one in its place.
+
+    That prefix needs no copy.
 
     Args:
         origin: the row of its sentence that each prefix continues, `(sentences, beam)`.
     """
     same = origin[:, :, None] == origin[:, None, :]
-    # of those that continue the same row; the others go where a row has died
+    # The first prefix that continues a row keeps its place; the others take those of dropped rows.
     is_first = ~same.tril(-1).any(dim=-1)
     lives = torch.zeros_like(origin).scatter_(1, origin, 1)
-    # of dead rows, then of living ones, both from first to last
+    # of dropped rows, then of continued ones, both from first to last
     places = lives.argsort(dim=1, stable=True)
-    # the others, then the first of each living row
+    # the others, then the first of each continued row
     prefixes = torch.where(is_first, origin, -1).argsort(dim=1, stable=True)
     return torch.empty_like(origin).scatter_(1, places, prefixes)
 
 
 def _candidates(logits: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what can become of each prefix: only the few best tokens of a row can be among the best of its sentence.
+    """Return the end mark and the best next tokens of each prefix, with their log-probabilities.
+
+    Only the few best tokens of a row can be among the best of its sentence.
 
     Args:
         logits: of the next token, `(sentences * beam, vocab)`.
@@ -169,10 +181,10 @@ def _candidates(logits: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _best_tokens(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the highest log-probabilities of each row, in order, and their tokens: `topk`, but by way of the best of each block.
+    """Return the highest log-probabilities of each row, in order, and their tokens.
 
-    The best tokens lie in the blocks with the best maxima, and maxima are several times cheaper
-    than a selection among all.
+    This is `topk`, made faster: the best tokens are in the blocks with the best maxima, and maxima
+    are several times cheaper than a selection among all tokens.
     """
     vocab, width = log_probs.shape[-1], 64
     num_blocks = vocab // width
@@ -182,7 +194,7 @@ def _best_tokens(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:
     chosen = peaks.topk(count, dim=-1).indices[:, :, None] * width + torch.arange(
         width, device=log_probs.device
     )
-    # behind the last whole block
+    # after the last whole block
     rest = torch.arange(num_blocks * width, vocab, device=log_probs.device).expand(
         len(log_probs), -1
     )
@@ -198,7 +210,7 @@ class Translator:
         model: put into evaluation mode.
         subwords: the model's own.
         prepare: reads typed text as the lines of the training corpus were read.
-        between_batches: called before each batch of a search, such as to heed a request to stop.
+        between_batches: called before each batch of a search, for example to stop when asked.
     """
 
     def __init__(
@@ -212,7 +224,7 @@ class Translator:
         self.prepare, self.between_batches = prepare, between_batches
 
     def with_model(self, model: Transformer) -> "Translator":
-        """Return a translator that differs in the model alone, which has the same subwords."""
+        """Return a translator with another model that has the same subwords."""
         return Translator(model, self.subwords, self.prepare, self.between_batches)
 
     def translate(
@@ -235,7 +247,7 @@ class Translator:
         self.check_tokens(len(self.encode([sentence])[0]), where)
 
     def encode(self, sentences: list[str]) -> list[list[int]]:
-        """Return the ids of each sentence as the model reads it, with the end mark if it has one."""
+        """Return the ids of each sentence as the model reads it, with its end mark if any."""
         ids = self.subwords.encode(self.prepare(sentences))
         return [mark_source(row, self.model.config.source_end_mark) for row in ids]
 
@@ -280,7 +292,7 @@ class Translator:
         by_length = sorted(has_subwords, key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
         found = [Hypothesis([], 0.0, False)] * len(src)
-        # every sentence counts one: `batch_size` of them
+        # each sentence counts as one token: batches of `batch_size` sentences
         batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)
         with tqdm(batches, desc="translating", unit="batch", disable=quiet) as bar:
             for indices in bar:

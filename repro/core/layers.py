@@ -2,8 +2,7 @@
 
 Vaswani et al. 2017, section 3.
 
-A sublayer whose variant is `none` is missing altogether: no residual and no layer norm stand in its
-place.
+A sublayer whose variant is `none` is missing altogether, with its residual and its layer norm.
 """
 
 from typing import Generic, NamedTuple, TypeVar
@@ -23,10 +22,10 @@ Sublayer = TypeVar("Sublayer", bound=nn.Module)
 class Dropout(nn.Module):
     """Drop elements with probability `rate` in training and scale up the others.
 
-    As `nn.Dropout` does. On a CPU, drawing the mask is the dearest element-wise step of training a small model; one
-    random byte an element is several times cheaper than one random float. The rate is therefore
-    rounded to 1/256, and the scale is that of the rounded rate; in bf16 the scale is rounded too,
-    by less than half a percent.
+    As `nn.Dropout` does, but cheaper on a CPU. Drawing the mask is the slowest element-wise step of
+    training a small model there, and a random byte is several times cheaper than a random float.
+    The rate is therefore rounded to 1/256, and the scale is that of the rounded rate. In bf16 the
+    scale is rounded too, by less than half a percent.
     """
 
     def __init__(self, rate: float) -> None:
@@ -48,7 +47,7 @@ class Dropout(nn.Module):
 
 
 def cast_once(x: Tensor) -> Tensor:
-    """Return `x` in the precision of autocast, which else casts it for every product again."""
+    """Return `x` in the precision of autocast, so that it is not cast again for every product."""
     device = x.device.type
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
@@ -76,7 +75,7 @@ class Residual(nn.Module, Generic[Sublayer]):
 
 
 class FeedForward(nn.Sequential):
-    """Two linear layers with a ReLU between, at every position by itself (section 3.3)."""
+    """Two linear layers with a ReLU between, at each position separately (section 3.3)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(
@@ -143,8 +142,8 @@ class DecoderLayer(nn.Module):
         """Continue hypotheses by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`.
 
         The batch is that of the sources, or a multiple of it: several hypotheses of each sentence,
-            next to each other. `future` is
-        blocked in self-attention, `source_blocked` in cross attention.
+        next to each other. `future` is blocked in self-attention, `source_blocked` in cross
+        attention.
         """
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)

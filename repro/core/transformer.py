@@ -2,8 +2,8 @@
 
 Vaswani et al. 2017.
 
-Of all files that make a model, only this one looks a variant up by name. A sublayer whose variant
-is `none` is missing altogether: no residual and no layer norm stand in its place.
+Of the files that make a model, only this one looks a variant up by name. A sublayer whose variant
+is `none` is missing altogether, with its residual and its layer norm.
 """
 
 import math
@@ -22,11 +22,11 @@ from repro.core.settings import ModelConfig
 
 
 class DecoderState(NamedTuple):
-    """Sentences under translation.
+    """The state of sentences under translation.
 
-    The cache of every layer, the blocked source positions, the number of target tokens so far. A
-    state is used once, by `select` or by `Transformer.decode`: what they return takes over its
-    keys and values.
+    It holds the cache of every layer, the blocked source positions, and the number of target tokens
+    so far. A state is used once, by `select` or by `Transformer.decode`: the state that they return
+    takes over its keys and values.
     """
 
     caches: list[Cache]
@@ -34,7 +34,7 @@ class DecoderState(NamedTuple):
     length: int
 
     def select(self, rows: Tensor, sentences: Tensor) -> "DecoderState":
-        """Keep hypotheses and sentences; those that stay in their place cost nothing.
+        """Keep some hypotheses and sentences; those that stay in their place cost nothing.
 
         Args:
             rows: hypotheses, in their new order; some may repeat.
@@ -54,7 +54,7 @@ class DecoderState(NamedTuple):
 
 
 class Transformer(nn.Module):
-    """Source ids to scores of the next target token.
+    """Compute scores of the next target token from source and target ids.
 
     Args:
         config: shape and variants.
@@ -68,7 +68,7 @@ class Transformer(nn.Module):
         InputError: a variant that is unknown or not defined at its site.
     """
 
-    encoder: Any  # ModuleList of EncoderLayer; torch does not tell what is in such a list
+    encoder: Any  # ModuleList of EncoderLayer; torch has no type for the modules in such a list
     decoder: Any  # ModuleList of DecoderLayer
     starts_word: Tensor | None
 
@@ -118,7 +118,7 @@ class Transformer(nn.Module):
         self._initialize()
 
     def _initialize(self) -> None:
-        """Draw embeddings and linear layers; a variant draws by itself what else it learns."""
+        """Draw embeddings and linear layers; a variant draws its other parameters itself."""
         for module in self.modules():
             if isinstance(module, nn.Embedding) or (
                 module is self.output and not self.config.tie_embeddings

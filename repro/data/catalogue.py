@@ -197,7 +197,7 @@ CORPORA: dict[str, CorpusRecord] = {
         split=lambda columns: leak_free_split(columns, TATOEBA_DEV, TATOEBA_TEST),
         on_leak="error",
         # The cut depends on the text, so training lines keep theirs.
-        cleaning=Cleaning(is_published=True, mends_train=False),
+        cleaning=Cleaning(is_published=True, fixes_train=False),
     ),
     "enja": CorpusRecord(
         languages=("en", "ja"),

@@ -130,7 +130,7 @@ def together(errors: Sequence[InputError], count: int | None = None) -> InputErr
     """Return one error for many: all of the first, the number of the others, and the places of the next four.
 
     Args:
-        errors: at least one; the mend is that of the first.
+        errors: at least one; the fix is that of the first.
         count: how many there are, if not all are given.
     """
     first, *others = errors
@@ -139,7 +139,7 @@ def together(errors: Sequence[InputError], count: int | None = None) -> InputErr
     further = (count or len(errors)) - 1
     named = "; ".join(f"{error.where} {error.what}" for error in others[: MAX_PLACES - 1])
     rest = "; ..." if further >= MAX_PLACES else ""
-    return InputError(first.where, f"{first.what}; {further:,} more: {named}{rest}", first.mend)
+    return InputError(first.where, f"{first.what}; {further:,} more: {named}{rest}", first.fix)
 
 
 def compose_accents(side: TextLines) -> TextLines:

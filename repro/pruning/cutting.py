@@ -25,6 +25,7 @@ from repro.errors import InputError
 from repro.files import write_atomic, write_json
 from repro.pruning.gates import GateRule, gates_at_test_time
 from repro.runs.behaviour import behaviour
+from repro.runs.checkpoint_folders import remove_leftovers
 from repro.runs.models import load_model, tensors_of
 from repro.runs.run import Run
 from repro.runs.tensors import save_final
@@ -193,7 +194,7 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
         run.path.parent,
     )
     with pruned.lock():
-        pruned.remove_leftovers()
+        remove_leftovers(pruned.path)
         if not pruned.is_finished:
             for source in [run.subwords_path, run.lengths_path, run.metrics_path]:
                 if source.exists():  # older runs have no lengths

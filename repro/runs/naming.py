@@ -1,6 +1,8 @@
 """Names of runs and of their folders, and the words for what differs from a scale."""
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 from repro.core.config import ModelConfig, RunConfig
 from repro.presets import GATE_INIT, GATE_RATE, SCALES, STRUCTURE, SYSTEMS, trained_on
@@ -22,11 +24,11 @@ def system_of(model: ModelConfig) -> str:
 
 
 def conditions_of(config: RunConfig) -> list[str]:
-    """Return what differs from the scale of the corpus, or from `smoke` if it has none, besides system, direction and seed: `key=value`s.
+    """Return the unusual settings of a run as `key=value`s, without system, direction and seed.
 
-    Of a run that goes on from another one: what differs from going on as `trained_on` says, with
-        gates as they usually are. Of a model
-    that was cut out: the run that it was cut from, which says the rest.
+    The usual ones are those of the corpus's scale, or of `smoke` if it has none. For a run that
+    continues another one they are those of `trained_on`, with the usual gates. For a model that was
+    cut out of another run, return that run, which says the rest.
     """
     smoke = replace(
         SCALES["smoke"],
@@ -56,15 +58,32 @@ def conditions_of(config: RunConfig) -> list[str]:
 
 
 def run_name(config: RunConfig) -> str:
-    """Return the folder name of a run: the system, the seed, the digest of the whole configuration."""
+    """Return the folder name of a run: system, seed, digest of the whole configuration."""
     return f"{name_of_seeds(system_of(config.model))}{config.train.seed}-{config.digest()}"
 
 
 def name_of_seeds(system: str) -> str:
-    """Return what the folder names of all runs of a system begin with, up to the number of the seed."""
+    """Return the common beginning of the folder names of a system's runs, up to the seed."""
     return f"{file_name(system)[:80]}-seed"
 
 
 def file_name(name: str) -> str:
-    """Return the name of a system, or the beginning of that of a run, as it stands in the names of folders: `base_-sa` for `base/-sa`."""
+    """Return a name as it is written in the names of folders: `base_-sa` for `base/-sa`."""
     return "".join(c if c.isalnum() or c in "-+.=" else "_" for c in name)
+
+
+def fitting(name: str, runs: Sequence[str]) -> list[str]:
+    """Return the runs that a name means: those of the system so named, else all that begin so."""
+    beginnings = (name, file_name(name), name_of_seeds(name))
+    found = [run for run in runs if run.startswith(beginnings)] if name else []
+    return [run for run in found if run.startswith(name_of_seeds(name))] or found
+
+
+def config_changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """List in words the differences between two configurations."""
+    pairs = [
+        (f"{part}.{key}", found[part][key], wanted[part][key])
+        for part in wanted
+        for key in wanted[part]
+    ]
+    return [f"{key} is {is_}, was {was}" for key, is_, was in pairs if is_ != was]

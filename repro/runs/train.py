@@ -1,4 +1,4 @@
-"""The training loop, to be read from top to bottom.
+"""Train a run: the training loop, to be read from top to bottom.
 
 Optimiser and label smoothing as in Vaswani et al. 2017, section 5. A run that is killed at any
 instant and started again by the same command ends with bit-identical parameters: the order of the
@@ -33,6 +33,7 @@ from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import load_corpus
 from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
+from repro.runs.checkpoint_folders import all_checkpoints, remove_checkpoints, remove_leftovers
 from repro.runs.checkpoints import Progress, check_room, finish, resume, save_checkpoint
 from repro.runs.energy import EnergyMeter
 from repro.runs.machine import (
@@ -59,7 +60,7 @@ def train(
     quiet: bool = False,
     log: Log | None = None,
 ) -> Run:
-    """Train the run of a configuration, or go on where it was left, and return it finished.
+    """Train the run of a configuration, or resume it where it stopped, and return it finished.
 
     Args:
         config: a `RunConfig`.
@@ -77,20 +78,20 @@ def train(
     """
     check_kind("config", config, "make one, as in repro.resolve('smoke')", RunConfig)
     if device is not None:
-        find_device(device)  # for a finished run, too, where it would be ignored without a word
+        find_device(device)  # a wrong device is an error for a finished run, too
     run = Run.create(config, root)
     if run.is_finished:
         check_finished(run, allow_inexact)
         # the process died between the last two steps, or is at them right now
-        if run.checkpoint_folders():
+        if all_checkpoints(run.path):
             with contextlib.suppress(BusyError), run.lock():
-                run.remove_checkpoints()
+                remove_checkpoints(run.path)
         return run
     with run.lock(), threads_of(run), removed_if_empty(run), stops.noted():
         if run.is_finished:  # since another process trained it before this one got the lock
             return run
         with stops.at_once(_saved(run)):
-            run.remove_leftovers()
+            remove_leftovers(run.path)
             keep_freed_memory()
             device = find_device(device)
             warn_of_emulated_precision(run, device)
@@ -151,7 +152,7 @@ def _loop(
                 )
                 clock = now
                 bar.update()
-            # once, and in an evaluation: what is not saved below must not end the run
+            # once, and in an evaluation: nothing that is not saved below may end the run
             stop = stops.asked()
             is_evaluated = progress.is_evaluated(config)
             is_logged = is_evaluated or progress.update % LOG_EVERY == 0
@@ -172,7 +173,7 @@ def _loop(
                     if log:
                         log(line)
                     progress = replace(progress, unlogged=Progress.unlogged)
-                except Stopped as stopped:  # the run goes on with this evaluation
+                except Stopped as stopped:  # the run resumes with this evaluation
                     stop = stopped.exit_code
             if is_evaluated or stop:
                 save_checkpoint(run, model, optimizer, progress)
@@ -199,14 +200,17 @@ def _dev_nll(
 
 
 def _saved(run: Run) -> int:
-    """Return the number of updates that a run goes on from."""
-    return max((int(path.name) for path in run.checkpoint_folders()), default=0)
+    """Return the number of updates after which a run resumes."""
+    return max((int(path.name) for path in all_checkpoints(run.path)), default=0)
 
 
 def _order(
     pairs: EncodedPairs, config: TrainConfig, progress: Progress
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield without end, from where a run stands: the epoch, how many of its batches are used then, and the pairs of the next batch."""
+    """Yield the batches that follow, without end.
+
+    Each is an epoch, the number of its batches that are used then, and the pairs of the batch.
+    """
     epoch, used = progress.epoch, progress.batch
     while True:
         for number, indices in enumerate(
@@ -218,7 +222,7 @@ def _order(
 
 
 def _line(progress: Progress, config: TrainConfig) -> dict[str, Any]:
-    """Return a line of metrics: means since the last one, and where the run stands."""
+    """Return a line of metrics: means since the last one, and the counters of the run."""
     loss, nll, tokens = progress.unlogged
     line = {
         "update": progress.update,
