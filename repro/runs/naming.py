@@ -23,22 +23,32 @@ def system_of(model: ModelConfig) -> str:
     return "+".join(named)
 
 
+def scale_of(config: RunConfig) -> str | None:
+    """Return the scale of a run: of those of its corpus the most similar one, or None."""
+    names = [name for name, scale in SCALES.items() if scale.data.corpus == config.data.corpus]
+    return min(names, key=lambda name: len(_differences(config, SCALES[name])), default=None)
+
+
 def conditions_of(config: RunConfig) -> list[str]:
     """Return the unusual settings of a run as `key=value`s, without system, direction and seed.
 
-    The usual ones are those of the corpus's scale, or of `smoke` if it has none. For a run that
-    continues another one they are those of `trained_on`, with the usual gates. For a model that was
-    cut out of another run, return that run, which says the rest.
+    The usual ones are those of its scale, or of `smoke` if its corpus has none. If a corpus has
+    several scales, all but the first are named: `scale=NAME`. For a run that continues another one
+    the usual settings are those of `trained_on`, with the usual gates. For a model that was cut out
+    of another run, return that run, which says the rest.
     """
-    smoke = replace(
-        SCALES["smoke"],
-        data=replace(SCALES["smoke"].data, corpus=config.data.corpus, subwords="exact"),
-    )
-    usual = next(
-        (scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), smoke
-    )
+    smoke = SCALES["smoke"]
+    own = replace(smoke.data, corpus=config.data.corpus, subwords="exact")
+    scale = scale_of(config)
+    first = next((name for name in SCALES if SCALES[name].data.corpus == config.data.corpus), scale)
     if config.train.cut_from:
         return [f"train.cut_from={config.train.cut_from}"]
+    named = [f"scale={scale}"] if scale != first else []
+    return named + _differences(config, SCALES[scale] if scale else replace(smoke, data=own))
+
+
+def _differences(config: RunConfig, usual: RunConfig) -> list[str]:
+    """Return the differences from a scale as `key=value`s, without system, direction and seed."""
     if config.train.start_from:
         sites = config.model.gated_sites
         usual = replace(
