@@ -156,7 +156,7 @@ class Exercise:
             return None
         for mistake in self.mistakes:
             if _equal(found, [mistake(*copy.deepcopy(case)) for case in cases]):
-                return inspect.getdoc(mistake)
+                return " ".join((inspect.getdoc(mistake) or "").split())
         is_matrix = all(isinstance(value, torch.Tensor) and value.ndim >= 2 for value in found)
         return EXCHANGED if is_matrix and _equal([value.mT for value in found], right) else None
 
