@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments  # before the command or behind it
-    with _interrupts() as interrupts:
+    with _noted_interrupts() as interrupts:
         try:
             if sys.flags.optimize > 1:
                 raise InputError(
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
             help_text.show()
             sys.exit(help_text.exit_code)
         except click.ClickException as error:
-            _end(_of_usage(error))
+            _exit_with(_of_usage(error))
         except Stopped as stopped:
             click.echo(str(stopped), err=True)
             sys.exit(stopped.exit_code)
@@ -110,12 +110,12 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(STOPPED)
             if debug:
                 raise
-            _end(known(error, next((word for word in arguments if word in cli.commands), "")))
+            _exit_with(known(error, next((word for word in arguments if word in cli.commands), "")))
     sys.exit(code if isinstance(code, int) else 0)  # of --help, and of a wrong option
 
 
 @contextmanager
-def _interrupts() -> Iterator[list[int]]:
+def _noted_interrupts() -> Iterator[list[int]]:
     """Note every Ctrl-C in a list; it raises KeyboardInterrupt as usual."""
     seen: list[int] = []
 
@@ -145,10 +145,10 @@ def _of_usage(error: click.ClickException) -> InputError:
     return InputError(where, f"{what[:1].lower()}{what[1:]}".removesuffix("."), fix)
 
 
-def _end(error: Exception) -> NoReturn:
+def _exit_with(error: Exception) -> NoReturn:
     """Print an error as a line, and exit with its code."""
     if isinstance(error, ReproError):
-        click.echo(f"error: {_shown(str(error))}", err=True)
+        click.echo(f"error: {_as_one_line(str(error))}", err=True)
         sys.exit(error.exit_code)
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
@@ -167,7 +167,7 @@ def _end(error: Exception) -> NoReturn:
     sys.exit(OUR_BUG)
 
 
-def _shown(text: str) -> str:
+def _as_one_line(text: str) -> str:
     """Return the text of an error as one line of limited length.
 
     A name in it may hold a line break, or a command to the terminal.

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from dying_drivers import dies, dies_once, dies_when_stopped
+from expected_errors import refuses
 from test_jobs import stop_three_runs
 from tiny_runs import tiny
 
@@ -47,9 +48,7 @@ def test_machines_are_shared_evenly(machines, jobs, expected):
 
 
 def test_no_jobs_and_a_missing_package_are_refused(monkeypatch):
-    with pytest.raises(
-        InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"
-    ):
+    with refuses(InputError, "--jobs", "1", "1000", "0"):
         run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 0, lambda *end: None)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(
@@ -103,10 +102,7 @@ def test_what_a_driver_left_when_it_died_another_does(tmp_path, monkeypatch):
     ]
     told.write_text("")
     monkeypatch.setattr("repro.runs.cluster._drive", dies)
-    with pytest.raises(
-        MachineError,
-        match=f"--cluster: Ray ended {DRIVERS} times before the work. Fix: Ray's logs tell why",
-    ):
+    with refuses(MachineError, "--cluster", DRIVERS):
         run_all_on_cluster(str(told), tasks, print, 1, lambda *end: None)
     assert told.read_text() == "3 " + "2 " * (DRIVERS - 1)
 

@@ -5,6 +5,7 @@ import io
 
 import numpy as np
 import pytest
+from expected_errors import refuses
 from PIL import Image
 
 from repro.analysis.reading import changed_words
@@ -68,10 +69,7 @@ def test_a_sentence_goes_through_all_models(translator, gated):
     "make", [Explorer, Ablation, Playground, lambda run, text: Comparison({"a": run}, text)]
 )
 def test_a_run_in_place_of_its_translator_is_one_line_with_the_fix(make):
-    with pytest.raises(
-        InputError,
-        match=r"translator: wants Translator, found 'base'. Fix: load one, as in repro\.load_translator",
-    ):
+    with refuses(InputError, "translator", "'base'", "repro.load_translator"):
         make("base", SENTENCE)
 
 

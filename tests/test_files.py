@@ -14,6 +14,7 @@ from pathlib import Path
 import plotly.graph_objects as figure
 import pytest
 import torch
+from expected_errors import refuses
 from safetensors import SafetensorError
 
 import repro.files
@@ -307,7 +308,7 @@ def test_a_run_is_found_by_its_system_also_where_that_has_a_slash_and_where_some
     )
     assert Run.create(pruned).path != run.path and Run.find("hc-sa").path == run.path
     Run.create(resolve("smoke", "hc-sa", seed=2))
-    with pytest.raises(InputError, match="hc-sa: fits 2 runs: .* Fix: write more of the name"):
+    with refuses(InputError, "hc-sa", "2"):
         Run.find("hc-sa")
 
 
@@ -316,10 +317,7 @@ def test_a_config_with_a_foreign_key_is_refused(tmp_path):
     values = json.loads((run.path / "config.json").read_text())
     values["model"]["n_heads"] = 4
     (run.path / "config.json").write_text(json.dumps(values))
-    with pytest.raises(
-        InputError,
-        match=r"config.json.model: unknown key 'n_heads'. Fix: did you mean 'num_heads'\?",
-    ):
+    with refuses(InputError, "config.json.model", "'n_heads'", "'num_heads'"):
         Run(run.path)
 
 

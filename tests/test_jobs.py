@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from expected_errors import refuses
 from few_pairs import few_pairs
 from pieces_of_work import hard_to_send, killed, threads_here, trouble
 from stopped_work import endless, held_before_training, leave, measure_three
@@ -206,9 +207,7 @@ def test_a_thread_that_hears_no_signals_may_run_them():
 
 
 def test_no_jobs_are_refused():
-    with pytest.raises(
-        InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"
-    ):
+    with refuses(InputError, "--jobs", "1", "1000", "0"):
         run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 

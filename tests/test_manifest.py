@@ -113,7 +113,9 @@ def test_a_record_that_is_as_listed_is_not_checked_again_and_an_edited_one_is(
 ):
     copy = shutil.copytree(folder, tmp_path / "results")
     checked = []
-    monkeypatch.setattr("repro.records.stored._check", lambda path, record: checked.append(path))
+    monkeypatch.setattr(
+        "repro.records.stored._check_record", lambda path, record: checked.append(path)
+    )
     load_records(copy, None)
     load_records(copy / "minigerman.en-de", None)
     assert checked == []

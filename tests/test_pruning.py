@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from expected_errors import refuses
 from few_pairs import SIZES, few_pairs
 from tiny_runs import assert_same, forget_hashes, parameters_of, stop_after, tiny
 
@@ -233,7 +234,7 @@ def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_pa
     with pytest.raises(InputError, match=f"was trained on another version of {few_pairs()}"):
         train(config, tmp_path, quiet=True)
     shutil.rmtree(other.path / "final")
-    with pytest.raises(InputError, match=rf"train.start_from: {base.path.name} is not finished"):
+    with refuses(InputError, "train.start_from", base.path.name):
         train(config, tmp_path, quiet=True)
 
 
@@ -247,10 +248,7 @@ def test_a_run_may_drop_more_or_less_than_its_start(base):
 
 
 def test_gates_in_a_frozen_decoder_are_refused(base):
-    with pytest.raises(
-        InputError,
-        match="train.freeze_decoder: is on, but gates at encoder_self, decoder_self, cross would have to move",
-    ):
+    with refuses(InputError, "train.freeze_decoder", "encoder_self", "decoder_self"):
         pruning_config(base, 0.1, freeze_decoder=True)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from expected_errors import refuses
 
 from benchmarks.page import write_page
 from repro.claims.evidence import Evidence, NotMeasured
@@ -417,10 +418,7 @@ def test_every_kind_that_is_measured_is_known():
 
 @pytest.mark.parametrize("folder", ["resluts", "README.md"])
 def test_a_folder_that_is_not_there_has_no_records_to_be_read(folder):
-    with pytest.raises(
-        InputError,
-        match=f"{folder}: is no folder of results. Fix: name the folder that `repro run` made",
-    ):
+    with refuses(InputError, folder, "`repro run`"):
         load_records(RESULTS.parent / folder)
 
 

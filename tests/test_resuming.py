@@ -12,6 +12,7 @@ import time
 
 import pytest
 import torch
+from expected_errors import refuses
 from few_pairs import few_pairs
 from tiny_runs import (
     TINY,
@@ -364,13 +365,10 @@ def test_a_torn_last_line_of_the_log_and_a_stray_file_among_the_checkpoints_bar_
 def test_an_emptied_final_folder_is_named_and_costs_no_checkpoint(tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch)
     (run.path / "final").mkdir()
-    with pytest.raises(
-        DamagedFileError,
-        match="final: has no readable MANIFEST.json. Fix: delete the folder and make it again",
-    ):
+    with refuses(DamagedFileError, "final", "MANIFEST.json"):
         train(tiny(), tmp_path, quiet=True)
     assert sound_checkpoints(run.path)
-    with pytest.raises(DamagedFileError, match="final: has no readable MANIFEST.json"):
+    with refuses(DamagedFileError, "final", "MANIFEST.json"):
         run.state()
 
 

@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from expected_errors import refuses
 
 from repro.core.subwords import UNK_ID, Subwords
 from repro.errors import DamagedFileError, InputError
@@ -126,7 +127,7 @@ def test_an_impossible_size_is_one_line_with_the_bound():
         with pytest.raises(InputError, match=re.escape(what)):
             Subwords.fit(["a b", "c d"], size)
     assert len(Subwords.fit(["a b", "c d"], 13)) == 13 and len(Subwords.fit(["a b", "c d"], 9)) == 9
-    with pytest.raises(InputError, match="data.vocab_size: cannot make 10000000000 pieces"):
+    with refuses(InputError, "data.vocab_size", "10000000000"):
         Subwords.fit(["a b", "c d"], 10**10)
     with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
         Subwords(b"not a model")

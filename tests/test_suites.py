@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 import pytest
+from expected_errors import refuses
 from paper_records import described
 
 from repro.claims.evidence import Evidence, NotMeasured
@@ -74,13 +75,10 @@ def test_languages_without_pairs_are_refused(with_mucow):
 
 def test_a_mucow_that_is_not_there_says_where_to_put_it(tmp_path, monkeypatch):
     monkeypatch.setenv("REPRO_DATA", str(tmp_path))
-    with pytest.raises(
-        MachineError,
-        match=r"mucow: is not in REPRO_DATA \(.*Fix: put de-en.text.txt, .* into REPRO_DATA/mucow-de-en/",
-    ):
+    with refuses(MachineError, "mucow", "REPRO_DATA", "en.text.txt"):
         load_mucow()
     monkeypatch.delenv("REPRO_DATA")
-    with pytest.raises(MachineError, match="mucow: needs REPRO_DATA, which is not set"):
+    with refuses(MachineError, "mucow", "REPRO_DATA"):
         load_mucow()
 
 

@@ -283,6 +283,7 @@ class Replay:
         x: Tensor,
         attended: Tensor | None = None,
     ) -> Tensor:
+        """Compute a sublayer again with constant attention weights; `x` where it is missing."""
         if residual is None:
             return x
         attention, entered = residual.sublayer, self._enter(residual, x)

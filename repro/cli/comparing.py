@@ -71,20 +71,24 @@ def find_systems(
         InputError: nothing fits a name, more than one pair does, or both names mean the same.
     """
     here = [
-        [run for run in _runs(name) if data is None or _text(run.config.data) == _text(data)]
+        [
+            run
+            for run in _runs_named(name)
+            if data is None or _text_of(run.config.data) == _text_of(data)
+        ]
         for name in names
     ]
-    texts = {_text(run.config.data): run.config.data for runs in here for run in runs}
+    texts = {_text_of(run.config.data): run.config.data for runs in here for run in runs}
     chosen = [data] if data else list(texts.values()) or [SCALES["smoke"].data]
-    known = _records(chosen, results, split, search)
-    found = [_settings(name, runs, known) for name, runs in zip(names, here, strict=True)]
+    known = _records_of(chosen, results, split, search)
+    found = [_settings_named(name, runs, known) for name, runs in zip(names, here, strict=True)]
     for name, settings in zip(names, found, strict=True):
         if not settings:
-            raise _nothing(name, results)
+            raise _no_such_system(name, results)
     pairs = [
         pair
         for pair in product(*found)
-        if pair[0] != pair[1] and _text(pair[0].data) == _text(pair[1].data)
+        if pair[0] != pair[1] and _text_of(pair[0].data) == _text_of(pair[1].data)
     ]
     if not pairs:
         both = " and ".join(names)
@@ -115,7 +119,7 @@ def find_systems(
     ]
 
 
-def _runs(name: str) -> list[Run]:
+def _runs_named(name: str) -> list[Run]:
     """Return the runs on this machine with a name."""
     try:
         return gallery.find_all(name)
@@ -123,9 +127,10 @@ def _runs(name: str) -> list[Run]:
         return []
 
 
-def _records(
+def _records_of(
     texts: Iterable[DataConfig], results: Path, split: str, search: SearchConfig
 ) -> list[Record]:
+    """Return the records of some training texts on a test set, by a search."""
     found = []
     for data in texts:
         folder = results / f"{plain_name(data.corpus)}.{data.source}-{data.target}"
@@ -135,7 +140,7 @@ def _records(
     return found
 
 
-def _settings(name: str, runs: list[Run], records: list[Record]) -> Settings:
+def _settings_named(name: str, runs: list[Run], records: list[Record]) -> Settings:
     """Return the settings of a name.
 
     Trained models and models that were cut out of them are not mixed.
@@ -156,7 +161,8 @@ def _settings(name: str, runs: list[Run], records: list[Record]) -> Settings:
     return settings
 
 
-def _text(data: DataConfig) -> tuple[str, str, str]:
+def _text_of(data: DataConfig) -> tuple[str, str, str]:
+    """Return what identifies a training text: corpus, source and target language."""
     return data.corpus, data.source, data.target
 
 
@@ -169,7 +175,8 @@ def _are_alike(first: RunConfig, second: RunConfig) -> bool:
     return one == other
 
 
-def _nothing(name: str, results: Path) -> InputError:
+def _no_such_system(name: str, results: Path) -> InputError:
+    """Return the error for a name without a run and without a record."""
     try:
         gallery.find_all(name)
     except InputError as error:

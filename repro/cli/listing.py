@@ -23,7 +23,7 @@ def list_systems() -> str:
         for name, changed in SYSTEMS.items()
     ]
     return "\n".join(
-        _entry(name, 24, [changed or "dot-product attention at every site"])
+        _in_column(name, 24, [changed or "dot-product attention at every site"])
         for name, changed in rows
     )
 
@@ -39,7 +39,9 @@ def list_scales() -> str:
         )
         long = f"{train.max_updates:,} updates of up to {train.batch_tokens:,} tokens"
         lines.append(
-            _entry(name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"])
+            _in_column(
+                name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"]
+            )
         )
     return "\n".join(lines)
 
@@ -51,7 +53,7 @@ def list_variants() -> str:
         counts, refusal = {}, ""
         for site in SITES:
             try:
-                counts[site] = _count(name, site)
+                counts[site] = _count_parameters(name, site)
             except InputError as error:
                 refusal = str(error)
             # a mistake in a user's own file must not hide the other variants
@@ -62,19 +64,21 @@ def list_variants() -> str:
             f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: "
             f"{max(counts.values(), default=0):,}"
         )
-        blocks.append(_block(name, module, learned if counts else f"cannot be built: {refusal}"))
+        blocks.append(
+            _variant_entry(name, module, learned if counts else f"cannot be built: {refusal}")
+        )
     gates = (
         f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
     )
-    return "\n".join([*blocks, _block("(gates)", "repro.core.attention.gates", gates)])
+    return "\n".join([*blocks, _variant_entry("(gates)", "repro.core.attention.gates", gates)])
 
 
 def heading(text: str) -> str:
     """Return a line above a list, broken to fit the terminal."""
-    return "\n".join(textwrap.wrap(text, _width()))
+    return "\n".join(textwrap.wrap(text, _terminal_width()))
 
 
-def _block(name: str, module: str, last_line: str) -> str:
+def _variant_entry(name: str, module: str, last_line: str) -> str:
     """Return the entry of a variant.
 
     It is the first paragraph of its file, the second (the paper) if there is one, and a last line.
@@ -85,12 +89,12 @@ def _block(name: str, module: str, last_line: str) -> str:
         described = None
     described = described or "no description: its file does not begin with one"
     paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
-    return _entry(name, 14, [*paragraphs, last_line])
+    return _in_column(name, 14, [*paragraphs, last_line])
 
 
-def _entry(name: str, column: int, paragraphs: list[str]) -> str:
+def _in_column(name: str, column: int, paragraphs: list[str]) -> str:
     """Put paragraphs into a column next to a name, no wider than the terminal."""
-    width, indent = _width(), " " * (column + 2)
+    width, indent = _terminal_width(), " " * (column + 2)
     first = f"  {name} ".ljust(len(indent))
     filled = [
         textwrap.wrap(text, width - len(indent), break_long_words=False, break_on_hyphens=False)
@@ -99,12 +103,13 @@ def _entry(name: str, column: int, paragraphs: list[str]) -> str:
     return (first + f"\n{indent}".join(line for lines in filled for line in lines)).rstrip()
 
 
-def _width() -> int:
+def _terminal_width() -> int:
+    """Return the width of the terminal in columns, within `WIDTHS`."""
     least, most = WIDTHS
     return max(least, min(most, shutil.get_terminal_size((most, 0)).columns))
 
 
-def _count(name: str, site: str) -> int:
+def _count_parameters(name: str, site: str) -> int:
     """Count the learned parameters in the weights of a stack.
 
     Raises:

@@ -119,12 +119,15 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     together = [record for system in records for record in system]
     check_comparable(together)
     of_first, of_second = (", ".join(record["run"] for record in system) for system in records)
-    for note in (f"{of_second} against {of_first}, {split}", *_origins(seeds, together, results)):
+    for note in (
+        f"{of_second} against {of_first}, {split}",
+        *_describe_seeds(seeds, together, results),
+    ):
         click.echo(visible(note))
-    _compare(*records)
+    _print_comparison(*records)
 
 
-def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
+def _describe_seeds(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
     """List the seeds that are runs or records, and differences in training besides the seed."""
     places: dict[str, list[str]] = {}
     for seed in seeds:
@@ -153,7 +156,7 @@ def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> lis
     return notes
 
 
-def _compare(first: "list[Record]", second: "list[Record]") -> None:
+def _print_comparison(first: "list[Record]", second: "list[Record]") -> None:
     """Print a line for each score, and what its interval covers."""
     from repro.records.report import describe, p_value
     from repro.records.translations import compare_seeds
@@ -229,6 +232,7 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
 
 def _report_on_papers(scale: str, results: Path, out: Path) -> None:
+    """Write the report on the papers by the stored results of a scale."""
     check_report(out)
     check_translates(scale)
     check_results(results)

@@ -169,6 +169,7 @@ class _Work:
         return text
 
     def _too_long(self, count: int, number: int) -> InputError | None:
+        """Return the error of a line with too many tokens, or None."""
         try:
             self.translator.check_tokens(count, f"standard input:{number}")
         except InputError as error:
@@ -176,6 +177,7 @@ class _Work:
         return None
 
     def _refuse(self, error: InputError) -> None:
+        """Count a line that is not translated; print the first errors."""
         self.refused += 1
         if self.refused <= MOST_TOLD:
             click.echo(f"{error}", err=True)

@@ -100,7 +100,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig, self_weights: AttentionWeights | None) -> None:
         super().__init__()
-        self.self_attention = _attention(self_weights, "encoder_self", config)
+        self.self_attention = _attention_sublayer(self_weights, "encoder_self", config)
         self.feed_forward = Residual(FeedForward(config), config) if config.feed_forward else None
 
     def forward(self, x: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
@@ -110,7 +110,7 @@ class EncoderLayer(nn.Module):
             attention = self.self_attention.sublayer
             attended = attention.project(entered, positions.query)
             x = self.self_attention.leave(x, attention(entered, attended, blocked, positions))
-        return _feed_forward(self.feed_forward, x)
+        return _through_feed_forward(self.feed_forward, x)
 
 
 class DecoderLayer(nn.Module):
@@ -123,8 +123,8 @@ class DecoderLayer(nn.Module):
         cross_weights: AttentionWeights | None,
     ) -> None:
         super().__init__()
-        self.self_attention = _attention(self_weights, "decoder_self", config)
-        self.cross_attention = _attention(cross_weights, "cross", config)
+        self.self_attention = _attention_sublayer(self_weights, "decoder_self", config)
+        self.cross_attention = _attention_sublayer(cross_weights, "cross", config)
         self.feed_forward = Residual(FeedForward(config), config) if config.feed_forward else None
 
     def start(self, encoded: Tensor) -> Cache:
@@ -162,12 +162,13 @@ class DecoderLayer(nn.Module):
                 entered, cache.source.attended, source_blocked, repeated
             )
             x = self.cross_attention.leave(x, output.reshape(x.shape))
-        return _feed_forward(self.feed_forward, x), cache
+        return _through_feed_forward(self.feed_forward, x), cache
 
 
-def _attention(
+def _attention_sublayer(
     weights: AttentionWeights | None, site: str, config: ModelConfig
 ) -> Residual[MultiHeadAttention] | None:
+    """Build an attention sublayer with residual and gates, or None without weights."""
     if weights is None:
         return None
     gate = (
@@ -178,5 +179,6 @@ def _attention(
     return Residual(MultiHeadAttention(weights, config.embed_dim, gate), config)
 
 
-def _feed_forward(place: Residual[FeedForward] | None, x: Tensor) -> Tensor:
+def _through_feed_forward(place: Residual[FeedForward] | None, x: Tensor) -> Tensor:
+    """Apply a feed-forward sublayer; return `x` where it is missing."""
     return x if place is None else place.leave(x, place.sublayer(place.enter(x)))

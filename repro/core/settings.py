@@ -161,6 +161,7 @@ _BOUNDS["multiple_of"] = "a multiple of"
 
 
 def _range_in_words(meta: Meta) -> str:
+    """Return a range in words, such as `at least 1 and below 10`."""
     bounds = {words: getattr(meta, name) for name, words in _BOUNDS.items()}
     return " and ".join(
         f"{words} {bound:,}" for words, bound in bounds.items() if bound is not None
@@ -168,6 +169,7 @@ def _range_in_words(meta: Meta) -> str:
 
 
 def _in_words(hint: Any) -> str:
+    """Return a type in words, such as `list of str`."""
     if typing.get_origin(hint) is Literal:
         return " or ".join(map(repr, typing.get_args(hint)))
     if typing.get_origin(hint) in (tuple, list):

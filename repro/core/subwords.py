@@ -64,7 +64,7 @@ class Subwords:
         """
         sentences, model = _prepare(texts_in("sentences", sentences)), io.BytesIO()
         exact = form == "exact"
-        options = _exact(sentences, vocab_size) if exact else {"character_coverage": 0.9999}
+        options = _exact_options(sentences, vocab_size) if exact else {"character_coverage": 0.9999}
         try:
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(sentences),
@@ -153,7 +153,7 @@ def _prepare(texts: Iterable[str]) -> list[str]:
     return [unicodedata.normalize("NFC", text).strip().replace(_MARK, _REAL_MARK) for text in texts]
 
 
-def _exact(sentences: Sequence[str], vocab_size: int) -> dict[str, Any]:
+def _exact_options(sentences: Sequence[str], vocab_size: int) -> dict[str, Any]:
     """Return the options that keep every sentence as it is."""
     counts = Counter(character for text in sentences for character in text if character != " ")
     options: dict[str, Any] = {"normalization_rule_name": "identity"}

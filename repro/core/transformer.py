@@ -215,6 +215,7 @@ class Transformer(nn.Module):
     def _embed(
         self, embedding: nn.Embedding, ids: Tensor, positions: Positions, has_positions: bool
     ) -> Tensor:
+        """Embed ids, scaled, with position embeddings if wanted, and dropout."""
         x = embedding(ids) * math.sqrt(self.config.embed_dim)
         if has_positions:
             x = x + sinusoids(positions.query, self.config.embed_dim).to(x.dtype)

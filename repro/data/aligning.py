@@ -226,6 +226,7 @@ class _Touched:
     code_points: Counter[str] = field(default_factory=Counter)
 
     def add(self, faults: Sequence[Fault]) -> None:
+        """Count the characters of a line that no model should see."""
         found = {fault.code_point for fault in faults if fault.reason != SEPARATOR}
         self.num_lines += bool(found)
         self.num_separated += len(found) < len({fault.code_point for fault in faults})
@@ -250,6 +251,7 @@ class _Touched:
 
 
 def _lines(count: int) -> str:
+    """Return a number of lines in words."""
     return f"{count:,} line{'s' if count > 1 else ''}"
 
 

@@ -199,6 +199,7 @@ def _sides_of_tables(
     languages: Sequence[str],
     max_chars: int,
 ) -> Sides:
+    """Return the lines of each split and language from tables of a dataset on the Hub."""
     tables = {split: table for split, table in tables.items() if split in SPLITS}
     if source.columns:
         pairs = source.columns(where, tables)

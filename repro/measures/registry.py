@@ -21,7 +21,7 @@ from repro.measures.heads import describe_heads
 from repro.measures.pruning import measure_pruning
 from repro.measures.scores import evaluate_run
 from repro.measures.speed import measure_speed
-from repro.records.sentences import Table, count
+from repro.records.sentences import Table, statistic_columns
 from repro.records.translations import hypotheses_of
 from repro.runs.models import load_translator
 from repro.runs.run import Run
@@ -104,7 +104,9 @@ def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: s
     masks, places, hyps = map(list, zip(*rows, strict=True))
     bleu = bleu_for(target, refs)
     bleu.read([refs[place] for place in places])
-    return Table({"mask": masks, "sentence": places, "hypothesis": hyps, **count([bleu], hyps)})
+    return Table(
+        {"mask": masks, "sentence": places, "hypothesis": hyps, **statistic_columns([bleu], hyps)}
+    )
 
 
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:

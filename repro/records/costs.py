@@ -21,7 +21,10 @@ def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
     rows = []
     for record in records:
         training, cut = record["training"], record["config"]["train"].get("cut_from")
-        spent = (_spent(record, by_run, number) for number in (_updates_of, _seconds_of, energy_of))
+        spent = (
+            _cost_in_words(record, by_run, number)
+            for number in (_updates_of, _seconds_of, energy_of)
+        )
         rate = "-" if cut else f"{training['target_tokens_per_second']:,}"
         rows.append(
             [f"{training['parameters']:,}", *spent, rate, str(record["provenance"]["threads"])]
@@ -29,7 +32,7 @@ def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def _spent(
+def _cost_in_words(
     record: dict[str, Any],
     by_run: dict[str, dict[str, Any]],
     number: Callable[[dict[str, Any]], str],
@@ -45,14 +48,16 @@ def _spent(
     start = train.get("start_from")
     if start is None:
         return own
-    return f"{own} + {_spent(by_run[start], by_run, number) if start in by_run else '?'}"
+    return f"{own} + {_cost_in_words(by_run[start], by_run, number) if start in by_run else '?'}"
 
 
 def _updates_of(training: dict[str, Any]) -> str:
+    """Return the number of updates of a training as text."""
     return f"{training['update']:,}"
 
 
 def _seconds_of(training: dict[str, Any]) -> str:
+    """Return the seconds of a training as text."""
     return f"{training['seconds']:,.0f}"
 
 

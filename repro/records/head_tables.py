@@ -68,8 +68,8 @@ def heads_table(record: dict[str, Any], site: str = "encoder_self") -> str:
     found = record["sites"][site]
     has_syntax = site == "encoder_self" and record["syntax"] is not None
     rows = []
-    for layer, head in _heads(record, site):
-        cells = [_cell(found[name][layer][head], form) for name, (_, form) in COLUMNS.items()]
+    for layer, head in _heads_at(record, site):
+        cells = [_formatted(found[name][layer][head], form) for name, (_, form) in COLUMNS.items()]
         best = [_best_relation(record, layer, head)] if has_syntax else []
         rows.append(
             [head_number(layer, head), *cells, *best, ", ".join(found["roles"][layer][head])]
@@ -96,8 +96,8 @@ def layers_table(record: dict[str, Any], site: str) -> str:
         rows.append(
             [
                 str(layer + FIRST),
-                _cell(mean, ".2f"),
-                *(_cell(value, ".3f") for value in divergences),
+                _formatted(mean, ".2f"),
+                *(_formatted(value, ".3f") for value in divergences),
             ]
         )
     return table(
@@ -116,7 +116,7 @@ def syntax_table(record: dict[str, Any]) -> str:
         for direction in DIRECTIONS:
             accuracies = {
                 place: syntax["accuracy"][relation][direction][place[0]][place[1]]
-                for place in _heads(record, "encoder_self")
+                for place in _heads_at(record, "encoder_self")
             }
             known = {
                 place: accuracy for place, accuracy in accuracies.items() if accuracy is not None
@@ -126,14 +126,14 @@ def syntax_table(record: dict[str, Any]) -> str:
                 layer, head = max(known, key=lambda place: known[place])
                 best = [
                     head_number(layer, head),
-                    _cell(known[layer, head], ".0%"),
+                    _formatted(known[layer, head], ".0%"),
                     _points(syntax["margin"][relation][direction][layer][head]),
                 ]
             rows.append(
                 [
                     f"{relation}, {direction}",
                     pairs,
-                    _cell(syntax["baseline"][relation], ".0%"),
+                    _formatted(syntax["baseline"][relation], ".0%"),
                     *best,
                 ]
             )
@@ -157,7 +157,7 @@ def accuracy_table(record: dict[str, Any]) -> str:
     """
     syntax, rows = record["syntax"], []
     columns = [(relation, direction) for relation in RELATIONS for direction in DIRECTIONS]
-    for layer, head in _heads(record, "encoder_self"):
+    for layer, head in _heads_at(record, "encoder_self"):
         found = [
             [syntax[name][relation][direction][layer][head] for name in ("accuracy", "margin")]
             for relation, direction in columns
@@ -170,7 +170,7 @@ def accuracy_table(record: dict[str, Any]) -> str:
     return table(["head", *(f"{relation}, {direction}" for relation, direction in columns)], rows)
 
 
-def _heads(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
+def _heads_at(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
     """Return layer and head of all heads that exist at a site."""
     layers = enumerate(record["sites"][site]["confidence"])
     return [
@@ -193,9 +193,11 @@ def _best_relation(record: dict[str, Any], layer: int, head: int) -> str:
     return MISSING if best is None else f"{best} {_points(margins[best])}"
 
 
-def _cell(value: Any, form: str) -> str:
+def _formatted(value: Any, form: str) -> str:
+    """Return a value as a table cell; a mark where it is missing."""
     return MISSING if value is None else format(value, form)
 
 
 def _points(margin: float) -> str:
+    """Return a margin in points, with its sign."""
     return f"{100 * margin:+.0f}"

@@ -24,7 +24,7 @@ RENEW = "restore it; or, if it is meant to be so, list it anew: repro results --
 
 def write_manifest(folder: Path) -> Path:
     """Write the manifest of a folder as it is now, and return its path."""
-    files = {name: _digest(Path(folder) / name) for name in _listed(Path(folder))}
+    files = {name: _file_digest(Path(folder) / name) for name in _listed_paths(Path(folder))}
     path = Path(folder) / MANIFEST
     write_json(path, {"format": FORMAT, "files": files})
     return path
@@ -44,7 +44,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
     """
     path = Path(folder) / MANIFEST
     try:
-        return _parse(read_plain(path))
+        return _parse_manifest(read_plain(path))
     except FileNotFoundError as error:
         raise DamagedFileError(str(path), "is missing", RENEW) from error
     except OSError as error:
@@ -62,7 +62,7 @@ def known_files(folder: Path) -> dict[Path, str]:
         try:
             return {
                 root.resolve() / name: digest
-                for name, digest in _parse(read_plain(root / MANIFEST)).items()
+                for name, digest in _parse_manifest(read_plain(root / MANIFEST)).items()
             }
         # `repro verify` says what is wrong with it; here it counts as no manifest
         except (OSError, ValueError):
@@ -78,7 +78,7 @@ def manifest_faults(folder: Path) -> Iterator[str]:
         MachineError: a file or folder cannot be read.
     """
     folder = Path(folder)
-    listed, there = read_manifest(folder), set(_listed(folder))
+    listed, there = read_manifest(folder), set(_listed_paths(folder))
     for name in sorted(listed.keys() - there):
         yield f"{folder / name}: is missing. Fix: {RENEW}"
     for name in sorted(there - listed.keys()):
@@ -87,12 +87,12 @@ def manifest_faults(folder: Path) -> Iterator[str]:
             "results --update"
         )
     for name in sorted(there & listed.keys()):
-        if _digest(folder / name) != listed[name]:
+        if _file_digest(folder / name) != listed[name]:
             yield f"{folder / name}: is not what {MANIFEST} lists. Fix: {RENEW}"
 
 
 @lru_cache(maxsize=4)
-def _parse(data: bytes) -> dict[str, str]:
+def _parse_manifest(data: bytes) -> dict[str, str]:
     """Return the hashes in a manifest by name; raise ValueError if it is not valid."""
     try:
         values: Any = json.loads(data)
@@ -105,7 +105,7 @@ def _parse(data: bytes) -> dict[str, str]:
         raise ValueError("no manifest") from error
 
 
-def _listed(folder: Path) -> list[str]:
+def _listed_paths(folder: Path) -> list[str]:
     """Return the paths in a folder that a manifest lists.
 
     These are all but pages to read, other manifests, and hidden files.
@@ -126,7 +126,8 @@ def _listed(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def _digest(path: Path) -> str:
+def _file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file; empty if there is none."""
     try:
         return hashlib.sha256(read_plain(path)).hexdigest()
     except FileNotFoundError:  # not a regular file

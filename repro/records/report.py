@@ -95,6 +95,7 @@ def check_same_training_text(described: list[dict[str, Any]]) -> None:
 def _check_same(
     records: list[dict[str, Any]], keys: dict[str, Callable[[dict[str, Any]], Any]]
 ) -> None:
+    """Refuse records that differ in a key, naming two of them."""
     for what, key in keys.items():
         for record in records[1:]:
             if key(record) != key(records[0]):
@@ -217,10 +218,12 @@ def writable_note(records: list[dict[str, Any]]) -> str:
         else f"{len(found)} of {len(records)} models here"
     )
     held = (
-        f"Of {records[0]['sentences']:,} references, {_range(changed, 0)} hold characters that "
+        f"Of {records[0]['sentences']:,} references, {_range_in_words(changed, 0)} hold characters that "
         f"{whose} cannot write"
     )
-    return f"{held}: a perfect translation in their subwords scores {name} {_range(best, 2)}."
+    return (
+        f"{held}: a perfect translation in their subwords scores {name} {_range_in_words(best, 2)}."
+    )
 
 
 def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
@@ -231,7 +234,8 @@ def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
     )
 
 
-def _range(numbers: list[float], digits: int) -> str:
+def _range_in_words(numbers: list[float], digits: int) -> str:
+    """Return the range of numbers as text; one number if all are equal."""
     least, most = (f"{number:,.{digits}f}" for number in (min(numbers), max(numbers)))
     return least if least == most else f"{least} to {most}"
 
@@ -353,6 +357,7 @@ def p_value(p: float, num_samples: int) -> str:
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:
+    """List the signatures of the scores."""
     return "\n".join(
         f"- {escape(s['name'])}: `{visible(s['signature']).replace('`', chr(39))}`"
         for s in records[0]["scores"]

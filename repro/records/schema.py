@@ -286,21 +286,24 @@ def type_faults(value: Any, hint: Any) -> Iterator[str]:
         convert(value, hint)
     except ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
-        where, found, hint = _follow(value, hint, path)
+        where, found, hint = _follow_path(value, hint, path)
         if missing := re.match("Object missing required field `(.*)`", problem):
             yield f"{where}.{missing[1]} is missing".lstrip(".")
             return
-        wanted = re.sub("`(.*?)`", _in_words, problem.removeprefix("Expected ").split(", got ")[0])
+        wanted = re.sub(
+            "`(.*?)`", _place_in_words, problem.removeprefix("Expected ").split(", got ")[0]
+        )
         if get_origin(hint) is Literal:
             wanted = f"one of {', '.join(get_args(hint))}"
         yield f"{where.lstrip('.') or 'it'} wants {wanted}, found {shortened(repr(found), 60)}"
 
 
-def _in_words(names: re.Match[str]) -> str:
+def _place_in_words(names: re.Match[str]) -> str:
+    """Return msgspec's names of types in Python's words."""
     return " or ".join(_NAMES.get(name, name) for name in names[1].split(" | "))
 
 
-def _follow(value: Any, hint: Any, path: str) -> tuple[str, Any, Any]:
+def _follow_path(value: Any, hint: Any, path: str) -> tuple[str, Any, Any]:
     """Return the place at the end of a path in words, its value, and its hint.
 
     msgspec does not name the key of a dictionary; it is the first whose value it refuses.

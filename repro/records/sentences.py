@@ -108,22 +108,24 @@ class StoredTable(Table):
     @property
     def num_rows(self) -> int:
         """The number of rows, read from the numbers."""
-        return len(next(iter(_numbers(self.path.absolute(), self.path, self._digest).values())))
+        return len(
+            next(iter(_number_columns(self.path.absolute(), self.path, self._digest).values()))
+        )
 
     def is_sound(self) -> bool:
-        """Read the table and return True; for errors see `_read`."""
-        return bool(_read(self.path.absolute(), self.path, self._digest))
+        """Read the table and return True; for errors see `_read_table`."""
+        return bool(_read_table(self.path.absolute(), self.path, self._digest))
 
     def __getitem__(self, name: str) -> Any:
-        numbers = _numbers(self.path.absolute(), self.path, self._digest)
+        numbers = _number_columns(self.path.absolute(), self.path, self._digest)
         return (
             numbers[name]
             if name in numbers
-            else _read(self.path.absolute(), self.path, self._digest)[name]
+            else _read_table(self.path.absolute(), self.path, self._digest)[name]
         )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_read(self.path.absolute(), self.path, self._digest))
+        return iter(_read_table(self.path.absolute(), self.path, self._digest))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -149,16 +151,17 @@ class JoinedTable(Table):
 
 
 @cache
-def _numbers(place: Path, path: Path, digest: str) -> Numbers:
+def _number_columns(place: Path, path: Path, digest: str) -> Numbers:
+    """Return the columns of numbers of a stored table, kept for the whole process."""
     return {
         name: column
-        for name, column in _read(place, path, digest).items()
+        for name, column in _read_table(place, path, digest).items()
         if not isinstance(column, list)
     }
 
 
 @lru_cache(maxsize=4)  # texts are read seldom, and take more room than numbers
-def _read(_place: Path, path: Path, digest: str) -> dict[str, Column]:
+def _read_table(_place: Path, path: Path, digest: str) -> dict[str, Column]:
     """Read a table.
 
     Args:
@@ -207,8 +210,8 @@ def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
     return numbers.astype(np.int32) if is_whole else numbers
 
 
-def count(metrics: Metrics, hyps: list[str]) -> Numbers:
-    """Return the columns of texts by every metric whose score follows from sums.
+def statistic_columns(metrics: Metrics, hyps: list[str]) -> Numbers:
+    """Return the columns of texts from which the scores of each metric are computed.
 
     For BLEU: the words, and the n-grams of one to four words that the reference has, too. For chrF:
     the characters without blanks, and the n-grams of one to six that match. For ROUGE: the F1 of a
@@ -220,7 +223,7 @@ def count(metrics: Metrics, hyps: list[str]) -> Numbers:
             continue
         stem, sums = STEMS[metric.name], metric.statistics(hyps)
         if metric.name == "chrF":
-            found[f"{stem}_characters"] = np.array([_characters(hyp) for hyp in hyps])
+            found[f"{stem}_num_characters"] = np.array([_num_characters(hyp) for hyp in hyps])
             found |= {f"{stem}_{n}": sums[:, 3 * n - 1] for n in CHARACTER_ORDERS}
         elif _is_bleu(metric.name):
             found[f"{stem}_words"] = sums[:, 0]
@@ -238,7 +241,7 @@ def describe_references(metrics: Metrics, sources: list[str], refs: list[str]) -
     }
     for metric in metrics:
         if isinstance(metric, CorpusMetric) and metric.name == "chrF":
-            found[f"{STEMS[metric.name]}_characters"] = [_characters(ref) for ref in refs]
+            found[f"{STEMS[metric.name]}_num_characters"] = [_num_characters(ref) for ref in refs]
         elif isinstance(metric, CorpusMetric) and _is_bleu(metric.name):
             found[f"{STEMS[metric.name]}_words"] = metric.statistics(refs)[:, 0]
     return Table(found)
@@ -257,22 +260,25 @@ def statistics(
 
     Args:
         name: of the metric.
-        counted: its columns of the texts, as `count` returns them.
+        counted: its columns of the texts, as `statistic_columns` returns them.
         references: its columns of their references.
     """
     stem = STEMS[name]
     if name == "chrF":
-        of_text, of_reference = counted[f"{stem}_characters"], references[f"{stem}_characters"]
+        of_text, of_reference = (
+            counted[f"{stem}_num_characters"],
+            references[f"{stem}_num_characters"],
+        )
         columns = []
         for n in CHARACTER_ORDERS:
-            there = _ngrams(of_reference, n)
-            columns += [np.where(there, _ngrams(of_text, n), 0), there, counted[f"{stem}_{n}"]]
+            there = _num_ngrams(of_reference, n)
+            columns += [np.where(there, _num_ngrams(of_text, n), 0), there, counted[f"{stem}_{n}"]]
         return np.stack(columns, axis=1)
     if _is_bleu(name):
         words = counted[f"{stem}_words"]
         matches, totals = (
             [counted[f"{stem}_{n}"] for n in WORD_ORDERS],
-            [_ngrams(words, n) for n in WORD_ORDERS],
+            [_num_ngrams(words, n) for n in WORD_ORDERS],
         )
         return np.stack([words, references[f"{stem}_words"], *matches, *totals], axis=1)
     shares = counted[f"{stem}_f1"].astype(float)
@@ -285,13 +291,15 @@ def has_statistics(name: str) -> bool:
 
 
 def _is_bleu(name: str) -> bool:
+    """Return whether a metric is a kind of BLEU."""
     return name in ("BLEU", TOKENISED)
 
 
-def _ngrams(length: np.ndarray, n: int) -> np.ndarray:
+def _num_ngrams(length: np.ndarray, n: int) -> np.ndarray:
     """Return the number of n-grams in texts of so many words or characters."""
     return np.maximum(length - n + 1, 0)
 
 
-def _characters(text: str) -> int:
+def _num_characters(text: str) -> int:
+    """Return the number of characters without blanks."""
     return len("".join(text.split()))

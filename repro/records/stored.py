@@ -40,7 +40,7 @@ BEHAVIOUR = "behaviour.json"
 FIX = "restore the file, or delete it and evaluate or measure the run again"
 
 
-def _refuse(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     """Refuse `NaN` and infinities, which are not valid JSON and are in no record."""
     raise ValueError(f"{constant} is no number")
 
@@ -60,13 +60,13 @@ def load_record(path: Path, known: str = "") -> dict[str, Any]:
     path = Path(path)
     try:
         data = read_plain(path)
-        record = json.loads(data, parse_constant=_refuse)
+        record = json.loads(data, parse_constant=_refuse_constant)
     except (FileNotFoundError, ValueError, RecursionError) as error:
         raise DamagedFileError(str(path), "is not a result record", FIX) from error
     except OSError as error:
         raise cannot_read(path, error) from error
     if hashlib.sha256(data).hexdigest() != known:
-        _check(path, record)
+        _check_record(path, record)
     tables = {
         name: StoredTable(_table_path(path, record, name, digest), digest)
         for name, digest in record.get("tables", {}).items()
@@ -74,7 +74,7 @@ def load_record(path: Path, known: str = "") -> dict[str, Any]:
     return record | {"tables": tables} if tables else record
 
 
-def _check(path: Path, record: Any) -> None:
+def _check_record(path: Path, record: Any) -> None:
     """Refuse a file that is not a record of a kind that this version knows."""
     version = record.get("format") if isinstance(record, dict) else None
     if version is None:  # another kind of file: to delete it would be bad advice
@@ -146,7 +146,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     tables = record.get("tables", {})
     for name, table in tables.items():
         place = _table_path(path, record, name, table.digest)
-        if not _is_there(StoredTable(place, table.digest)):
+        if not _is_written(StoredTable(place, table.digest)):
             if name != "references":
                 with refusals(path):
                     path.unlink(missing_ok=True)
@@ -159,7 +159,8 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     )
 
 
-def _is_there(table: StoredTable) -> bool:
+def _is_written(table: StoredTable) -> bool:
+    """Return whether a table is on disk with its digest."""
     try:
         return table.is_sound()
     except ReproError:
@@ -231,7 +232,7 @@ def read_records(
     published: dict[Any, Path] = {}
     known = known_files(folder)
     beginnings = None if corpora is None else tuple(f"{plain_name(corpus)}." for corpus in corpora)
-    paths, unreadable = _paths(Path(folder))
+    paths, unreadable = _record_paths(Path(folder))
     errors += unreadable
     for path in paths:
         if beginnings is not None and not path.relative_to(folder).parts[0].startswith(beginnings):
@@ -251,7 +252,7 @@ def read_records(
     return records, errors
 
 
-def _paths(folder: Path) -> tuple[list[Path], list[ReproError]]:
+def _record_paths(folder: Path) -> tuple[list[Path], list[ReproError]]:
     """Return the files of records below a folder, and an error for each that cannot be opened.
 
     Verdicts and hidden files, such as editors' copies, are left out.
@@ -343,6 +344,7 @@ def group_key(record: dict[str, Any]) -> str:
 
 @cache  # thousands of records are of a few hundred systems
 def _group_key(config: str) -> str:
+    """Return the digest of a configuration, given as JSON, without its seed."""
     return from_dict(RunConfig, json.loads(config)).group_key()
 
 
@@ -382,6 +384,7 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def _check_references(record: dict[str, Any], refs: list[str]) -> None:
+    """Refuse a corpus with other references than those of the record."""
     if column_digest(refs) != record["references_sha256"]:
         what = (
             f"was scored against other references than {record['config']['data']['corpus']} "

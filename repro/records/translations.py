@@ -10,7 +10,13 @@ from repro.core.subwords import Subwords
 from repro.data.corpora import task_of
 from repro.errors import DamagedFileError
 from repro.records.schema import kind_of
-from repro.records.sentences import Table, count, describe_references, has_statistics, statistics
+from repro.records.sentences import (
+    Table,
+    describe_references,
+    has_statistics,
+    statistic_columns,
+    statistics,
+)
 from repro.records.stored import FIX, pairs_of
 from repro.statistics.comparing import (
     Comparison,
@@ -30,7 +36,7 @@ def score_tables(
     metrics = metrics_for(task, target, tuple(refs))
     references = describe_references(metrics, sources, refs)
     return {
-        "sentences": Table({"hypothesis": hyps, **count(metrics, hyps)}),
+        "sentences": Table({"hypothesis": hyps, **statistic_columns(metrics, hyps)}),
         "references": references,
     }
 
@@ -129,6 +135,7 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _distinct(name: str) -> Distinct:
+    """Return the metric of a name such as `distinct-1`."""
     stem, _, n = name.rpartition("-")
     if stem != "distinct" or n not in ("1", "2"):
         raise DamagedFileError(name, "is the name of no score", FIX)
@@ -187,6 +194,7 @@ def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]]) -> list[list[Comp
 
 
 def _check_same_references(records: Sequence[dict[str, Any]]) -> None:
+    """Refuse records that were scored against different references."""
     for record in records:
         if record["references_sha256"] != records[0]["references_sha256"]:
             what = f"was scored against other references than {records[0]['run']}"

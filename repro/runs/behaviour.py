@@ -69,14 +69,14 @@ def of_model(config: ModelConfig) -> Behaviour:
     """
     with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
         torch.manual_seed(0)
-        model = _model(config)
-        drawn = _numbers(
+        model = _probed_model(config)
+        drawn = _numbers_of(
             [value for _, value in sorted(model.state_dict().items()) if value.is_floating_point()]
         )
         _set_parameters(model)
-        batches = _batches(model)
+        batches = _probe_batches(model)
         with torch.no_grad():
-            output = _numbers([model.eval()(batch.src, batch.tgt_in) for batch in batches])
+            output = _numbers_of([model.eval()(batch.src, batch.tgt_in) for batch in batches])
         torch.manual_seed(0)  # gates are drawn
         losses = [
             batch_loss(model.train(), batch, TrainConfig(label_smoothing=0.1)) for batch in batches
@@ -96,16 +96,20 @@ def of_model(config: ModelConfig) -> Behaviour:
             "initial": drawn,
             "output": output,
             "loss": _rounded(per_token),
-            "gradient": _numbers(gradients),
+            "gradient": _numbers_of(gradients),
         }
 
 
 def output_of(config: ModelConfig) -> Behaviour:
     """Return the `output` of `of_model` alone; trained models are read and scored by it."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        model = _model(config).eval()
+        model = _probed_model(config).eval()
         _set_parameters(model)
-        return {"output": _numbers([model(batch.src, batch.tgt_in) for batch in _batches(model)])}
+        return {
+            "output": _numbers_of(
+                [model(batch.src, batch.tgt_in) for batch in _probe_batches(model)]
+            )
+        }
 
 
 def of_training(config: TrainConfig) -> Behaviour:
@@ -128,15 +132,15 @@ def of_training(config: TrainConfig) -> Behaviour:
     ]
     with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
         torch.manual_seed(0)
-        model = _model(TINY)
+        model = _probed_model(TINY)
         _set_parameters(model)
         before = [parameter.detach().clone() for _, parameter in sorted(model.named_parameters())]
         optimizer = make_optimizer(model, config)
-        for batch in _batches(model):
+        for batch in _probe_batches(model):
             apply_update(model, optimizer, batch, 1e-3, config)
         after = [parameter.detach() for _, parameter in sorted(model.named_parameters())]
     moved = [(new - old) / 1e-3 for new, old in zip(after, before, strict=True)]
-    return {"order": _numbers([order]), "rate": _rounded(rates), "update": _numbers(moved)}
+    return {"order": _numbers_of([order]), "rate": _rounded(rates), "update": _numbers_of(moved)}
 
 
 def changes(noted: Behaviour, found: Behaviour) -> list[str]:
@@ -144,11 +148,12 @@ def changes(noted: Behaviour, found: Behaviour) -> list[str]:
     return [
         WORDS.get(name, name)
         for name in found
-        if name in noted and _differ(noted[name], found[name], name)
+        if name in noted and _numbers_differ(noted[name], found[name], name)
     ]
 
 
-def _differ(noted: list[float], found: list[float], name: str) -> bool:
+def _numbers_differ(noted: list[float], found: list[float], name: str) -> bool:
+    """Return whether two lists of numbers differ by more than the tolerance."""
     try:
         largest = max(map(abs, [*noted, *found]), default=0.0)
         apart = [abs(a - b) for a, b in zip(noted, found, strict=True)]
@@ -157,7 +162,8 @@ def _differ(noted: list[float], found: list[float], name: str) -> bool:
     return any(not distance <= TOLERANCE.get(name, USUAL_TOLERANCE) * largest for distance in apart)
 
 
-def _model(config: ModelConfig) -> Transformer:
+def _probed_model(config: ModelConfig) -> Transformer:
+    """Build the untrained model of the probes, in float64 and without dropout."""
     config = replace(config, dropout=0.0, attention_dropout=0.0)
     starts_word = [i % 3 != 0 for i in range(VOCAB)]
     return Transformer(config, VOCAB, PAD_ID, starts_word, length_ratio=1.25).double()
@@ -168,17 +174,19 @@ def _set_parameters(model: nn.Module) -> None:
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             width = parameter.shape[-1] if parameter.dim() > 1 else 3
-            values = _spread(parameter.numel(), zlib.crc32(name.encode())) * math.sqrt(3 / width)
+            values = _spread_numbers(parameter.numel(), zlib.crc32(name.encode())) * math.sqrt(
+                3 / width
+            )
             parameter.copy_(values.view_as(parameter))
 
 
-def _spread(count: int, start: int) -> Tensor:
+def _spread_numbers(count: int, start: int) -> Tensor:
     """Return numbers from -1 to 1 in no order, made from whole numbers: equal on every machine."""
     k = torch.arange(count, dtype=torch.int64)
     return ((k * k * 40_503 + k * 1_103_515_245 + start) & 0x7FFFFFFF).double() / 2**30 - 1
 
 
-def _batches(model: Transformer) -> list[Batch]:
+def _probe_batches(model: Transformer) -> list[Batch]:
     """Return a batch of two padded pairs, and one of a long pair within the attention's limit."""
     source, target = (model.max_len(*READERS[side]) or LONG for side in ("source", "target"))
     mark = model.config.source_end_mark
@@ -191,15 +199,16 @@ def _batches(model: Transformer) -> list[Batch]:
     return [pairs.batch([0, 1]), pairs.batch([2])]
 
 
-def _numbers(tensors: list[Tensor]) -> list[float]:
+def _numbers_of(tensors: list[Tensor]) -> list[float]:
     """Return two numbers for the values of tensors: a mean product with fixed ones, and a size."""
     flat = torch.cat([tensor.detach().double().flatten() for tensor in tensors])
     rows = F.pad(flat, (0, -len(flat) % 1024)).view(-1, 1024)
-    projected = _spread(len(rows), 1) @ (rows @ _spread(1024, 2))
+    projected = _spread_numbers(len(rows), 1) @ (rows @ _spread_numbers(1024, 2))
     return _rounded(
         [float(projected) / math.sqrt(len(flat)), float(flat @ flat / len(flat)) ** 0.5]
     )
 
 
 def _rounded(numbers: list[float]) -> list[float]:
+    """Round numbers to ten significant digits."""
     return [float(f"{number:.10g}") for number in numbers]

@@ -65,6 +65,7 @@ def remove_leftovers(run: Path) -> None:
 
 
 def _is_sound(path: Path) -> bool:
+    """Return whether a checkpoint is complete and unchanged."""
     try:
         check_folder(path)
     except DamagedFileError:  # an unreadable one raises another error

@@ -119,10 +119,13 @@ def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress
     }
     tensors = {"model": tensors_of(model), "optimizer": moments, "random": random}
     path = run.path / "checkpoints" / f"{progress.update:07d}"
-    save_tensors(path, tensors, _finite(progress))
+    save_tensors(path, tensors, _state_as_json(progress))
     remove_checkpoints(
         run.path,
-        keep={progress.update, *_scheduled(run.config.train, progress.update)[-_num_kept(run) :]},
+        keep={
+            progress.update,
+            *_scheduled_updates(run.config.train, progress.update)[-_num_kept(run) :],
+        },
     )
 
 
@@ -147,10 +150,11 @@ def check_room(run: Run, model: Transformer) -> None:
 
 
 def _num_kept(run: Run) -> int:
+    """Return the number of checkpoints to keep."""
     return max(2, run.config.train.average)
 
 
-def _scheduled(config: TrainConfig, update: int) -> list[int]:
+def _scheduled_updates(config: TrainConfig, update: int) -> list[int]:
     """Return the updates up to this one that the schedule saves.
 
     An interrupted run may have saved others, which must not be averaged.
@@ -159,7 +163,7 @@ def _scheduled(config: TrainConfig, update: int) -> list[int]:
     return updates if update < config.max_updates or update in updates else [*updates, update]
 
 
-def _newest(run: Run) -> Path | None:
+def _newest_usable(run: Run) -> Path | None:
     """Return the newest sound checkpoint from which training reaches its exact end, or None.
 
     The mean at the end may need older checkpoints, all of them sound. If one is damaged, training
@@ -172,7 +176,7 @@ def _newest(run: Run) -> Path | None:
     progress = _read_progress(sound[end])
     if not progress.is_done(config) and not progress.awaits_dev(config):
         end = min((end // config.eval_every + 1) * config.eval_every, config.max_updates)
-    mean = _scheduled(config, end)[-config.average :]
+    mean = _scheduled_updates(config, end)[-config.average :]
     usable = [
         path
         for update, path in sound.items()
@@ -182,6 +186,7 @@ def _newest(run: Run) -> Path | None:
 
 
 def _read_progress(checkpoint: Path) -> Progress:
+    """Read the progress of a run from a checkpoint."""
     state = {"joules": None} | load_state(checkpoint)  # older checkpoints do not know theirs
     if state.get("best_dev_nll") is None:
         state["best_dev_nll"] = math.inf
@@ -203,7 +208,7 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
     Raises:
         MachineError: one cannot be read for now.
     """
-    newest = _newest(run)
+    newest = _newest_usable(run)
     lost = [path for path in all_checkpoints(run.path) if newest is None or path > newest]
     if lost:
         place = f"after update {int(newest.name)}" if newest else "from the beginning"
@@ -248,7 +253,7 @@ def finish(run: Run, model: Transformer, parameters: int, progress: Progress) ->
             another model.
     """
     sound = {int(path.name): path for path in sound_checkpoints(run.path)}
-    updates = _scheduled(run.config.train, progress.update)[-run.config.train.average :]
+    updates = _scheduled_updates(run.config.train, progress.update)[-run.config.train.average :]
     if damaged := [update for update in updates if update not in sound]:
         where = run.path / "checkpoints" / f"{damaged[0]:07d}"
         fix = "start the same command again: it goes on from before it, and makes it again"
@@ -264,10 +269,11 @@ def finish(run: Run, model: Transformer, parameters: int, progress: Progress) ->
         n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n]
         for n in last[-1]
     }
-    summary = _finite(progress) | {"parameters": parameters, "averaged": len(last)}
+    summary = _state_as_json(progress) | {"parameters": parameters, "averaged": len(last)}
     save_final(run, mean, summary)
     remove_checkpoints(run.path)
 
 
-def _finite(progress: Progress) -> dict[str, Any]:
+def _state_as_json(progress: Progress) -> dict[str, Any]:
+    """Return the progress with null for infinity, which JSON lacks."""
     return {key: None if value == math.inf else value for key, value in vars(progress).items()}

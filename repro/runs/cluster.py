@@ -95,7 +95,7 @@ def run_all_on_cluster(
     for _ in range(DRIVERS):
         left = [index for index in range(len(tasks)) if index not in outcomes]
         with contextlib.closing(
-            _driven(address, [tasks[index] for index in left], work, jobs)
+            _outcomes_of_driver(address, [tasks[index] for index in left], work, jobs)
         ) as driven:
             for place, outcome in driven:
                 outcomes[left[place]] = outcome
@@ -107,7 +107,9 @@ def run_all_on_cluster(
     raise MachineError("--cluster", f"Ray ended {DRIVERS} times before the work", fix)
 
 
-def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ended, None, None]:
+def _outcomes_of_driver(
+    address: str, tasks: Tasks, work: Work, jobs: int
+) -> Generator[Ended, None, None]:
     """Yield each outcome on the cluster as it ends.
 
     The driver is a separate process, because Ray ends the whole process, without an exception, if
@@ -152,7 +154,7 @@ def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int
             # again: Ray set its own
             with (
                 _on_stop(stop_requests.append),
-                _cluster(address) as ray,
+                _connection(address) as ray,
                 _on_stop(stop_requests.append),
             ):
                 _hand_out(ray, tasks, work, jobs, stop_requests, outbox)
@@ -187,8 +189,8 @@ def _hand_out(
             if stop_requests:
                 raise Stopped(128 + stop_requests[0], 0)
             for ref, place in places.items():
-                outbox.send((place, _result(ray, ref)))
-            if pending and not _lives(ray):
+                outbox.send((place, _outcome_of(ray, ref)))
+            if pending and not _has_machines(ray):
                 fix = "the same command resumes the runs, once those still in training have ended"
                 raise MachineError("--cluster", "all its machines are lost", fix)
     except BaseException:
@@ -196,7 +198,7 @@ def _hand_out(
             ray.cancel(ref)
         while (
             pending
-            and _lives(ray)
+            and _has_machines(ray)
             and ray.wait(list(pending), num_returns=len(pending), timeout=1)[1]
         ):
             pass
@@ -204,7 +206,7 @@ def _hand_out(
 
 
 @contextlib.contextmanager
-def _cluster(address: str) -> Iterator[Any]:
+def _connection(address: str) -> Iterator[Any]:
     """Be connected to a cluster while the block lasts."""
     import ray
 
@@ -220,6 +222,7 @@ def _cluster(address: str) -> Iterator[Any]:
 
 
 def _start_here(ray: Any) -> None:
+    """Start a cluster on this machine."""
     try:
         ray.init(include_dashboard=False, log_to_driver=False, configure_logging=False)
     except Exception as error:  # Ray's own has no name; it gives up after 30 seconds
@@ -227,6 +230,7 @@ def _start_here(ray: Any) -> None:
 
 
 def _connect(ray: Any, address: str) -> None:
+    """Connect to a running cluster."""
     try:
         host, _, port = address.rpartition("/")[2].rpartition(":")
         if host:
@@ -239,7 +243,7 @@ def _connect(ray: Any, address: str) -> None:
         raise InputError("--cluster", f"no cluster answers at '{address}'", fix) from error
 
 
-def _lives(ray: Any) -> bool:
+def _has_machines(ray: Any) -> bool:
     """Return whether a machine is left; Ray would wait for others forever."""
     return any(node["Alive"] for node in ray.nodes())
 
@@ -288,7 +292,7 @@ def do_piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str,
         raise error
 
 
-def _result(ray: Any, done: Any) -> Outcome:
+def _outcome_of(ray: Any, done: Any) -> Outcome:
     """Return the outcome of a piece of work; an error of the program itself is raised as it is."""
     try:
         return ray.get(done)

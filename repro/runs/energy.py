@@ -60,6 +60,7 @@ class EnergyMeter:
         return found
 
     def _read(self) -> dict[str, int]:
+        """Return the counters by name; those that cannot be read are left out."""
         found = {}
         for counter in self._counters:
             # training continues without it
@@ -103,6 +104,7 @@ def _processor_counters() -> Iterator[Counter]:
 
 
 def _number_in(file: Path) -> int:
+    """Return the number in a file of the kernel."""
     return int(file.read_text())
 
 

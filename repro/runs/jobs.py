@@ -81,7 +81,7 @@ def run_all(
             for index, result in crew.results():
                 if result is None:
                     killed[index] += 1
-                    result = _of_killed(tasks[index], killed[index])
+                    result = _error_of_killed(tasks[index], killed[index])
                 if result is None:
                     waiting.append(index)
                 elif isinstance(result, Exception) and not isinstance(result, ReproError):
@@ -95,7 +95,7 @@ def run_all(
     return [outcomes[index] for index in range(len(tasks))]
 
 
-def _of_killed(task: tuple[Any, ...], times: int) -> ReproError | None:
+def _error_of_killed(task: tuple[Any, ...], times: int) -> ReproError | None:
     """Return the error of a piece of work whose worker was killed so many times.
 
     If it is tried again, print a line and return None.
@@ -190,9 +190,11 @@ class _Crew:
                 os.kill(worker.process.pid, signal.SIGKILL if at_once else signal.SIGTERM)
 
     def _busy(self) -> list[_Worker]:
+        """Return the workers with a piece of work."""
         return [worker for worker in self.workers if worker.index is not None]
 
     def _done(self) -> list[_Worker]:
+        """Wait until some workers are done, and return these."""
         readable = wait([worker.pipe for worker in self._busy()])
         return [worker for worker in self._busy() if worker.pipe in readable]
 
@@ -237,7 +239,7 @@ def _serve(pipe: Connection, threads: int) -> None:
     torch.set_num_threads(threads)
     with stops.noted(quiet=True), contextlib.suppress(EOFError, OSError):
         while True:
-            pipe.send(_do(*pipe.recv()))
+            pipe.send(_do_piece(*pipe.recv()))
 
 
 def _end_with_parent() -> None:
@@ -250,17 +252,18 @@ def _end_with_parent() -> None:
     os._exit(128 + signal.SIGTERM)
 
 
-def _do(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
+def _do_piece(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
+    """Return the outcome of a piece of work, or its error."""
     try:
         stops.raise_if_stopping()
         return work(*task)
     except Stopped as stopped:
         return stopped
     except Exception as error:
-        return _portable(known(error, "run"))
+        return _picklable(known(error, "run"))
 
 
-def _portable(error: Exception) -> Exception:
+def _picklable(error: Exception) -> Exception:
     """Return an error that another process can read, with its traceback.
 
     This is the error itself if it can be pickled, else its words.

@@ -88,7 +88,7 @@ def prepare(
         DamagedFileError: subwords, lengths or provenance are not what was written.
     """
     data = run.config.data
-    texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
+    texts, dev = _split_texts(corpus, "train", data), _split_texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
     new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {
         "behaviour": behaviour(run.config)
@@ -101,7 +101,7 @@ def prepare(
         write_json(run.provenance_path, new)
         write_atomic(run.subwords_path, _first_subwords(start, [*sources, *targets], data))
     subwords = load_subwords(run.subwords_path)
-    train_pairs = _encode(
+    train_pairs = _encoded_pairs(
         subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens
     )
     if not len(train_pairs):
@@ -144,11 +144,14 @@ def prepare(
         write_json(run.provenance_path, run.provenance() | {"files": hashes})
     end_mark = run.config.model.source_end_mark
     return {"train": train_pairs} | {
-        split: _encode(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()
+        split: _encoded_pairs(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()
     }
 
 
-def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[str], list[str]]:
+def _split_texts(
+    corpus: ParallelCorpus, split: str, data: DataConfig
+) -> tuple[list[str], list[str]]:
+    """Return the texts of a split, and refuse an empty one."""
     sources, targets = corpus.pairs(split, data.source, data.target)
     if not sources:
         left_out = ", ".join(
@@ -163,6 +166,7 @@ def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[s
 
 
 def _first_subwords(start: Run | None, sentences: list[str], data: DataConfig) -> bytes:
+    """Fit subwords, or take those of the run that this one starts from."""
     if start is None:
         return Subwords.fit(sentences, data.vocab_size, data.subwords).model
     start.check_files()
@@ -176,9 +180,10 @@ def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
         print(f"{run.path}: no piece for {describe_characters(unknown)} ({fate})", file=sys.stderr)
 
 
-def _encode(
+def _encoded_pairs(
     subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None
 ) -> EncodedPairs:
+    """Encode the pairs of a split that are short enough."""
     pairs = zip(subwords.encode(sources), subwords.encode(targets), strict=True)
     kept = [(s, t) for s, t in pairs if limit is None or max(len(s), len(t)) <= limit]
     return EncodedPairs([s for s, _ in kept], [t for _, t in kept], end_mark)

@@ -40,13 +40,14 @@ def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """List in words the differences between two provenances that prevent a bit-identical resume."""
     pairs = {key: (old[key], new[key]) for key in IDENTITY}
     pairs |= {name: (old["versions"].get(name), new["versions"][name]) for name in DECISIVE}
-    pairs["Python"] = _minor(old["python"]), _minor(new["python"])
+    pairs["Python"] = _minor_version(old["python"]), _minor_version(new["python"])
     if old["device"] == new["device"]:
         pairs["GPU" if new["device"] == "cuda" else "instructions"] = _rounding(old), _rounding(new)
     return [f"{key} was {was}, is {now}" for key, (was, now) in pairs.items() if was != now]
 
 
-def _minor(python: str) -> str:
+def _minor_version(python: str) -> str:
+    """Return Python's version up to the minor number."""
     return ".".join(python.split(".")[:2])
 
 
@@ -71,6 +72,7 @@ def describe_processor(device: torch.device) -> str:
 
 
 def _processor_model() -> str:
+    """Return the name of the processor."""
     with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
         for line in file:
             if line.startswith("model name"):

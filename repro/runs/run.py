@@ -293,6 +293,7 @@ class Run:
 
 
 def _read_config(path: Path) -> RunConfig:
+    """Read the configuration of a run folder."""
     try:
         values = json.loads(read_plain(path / "config.json"))
     except FileNotFoundError as error:

@@ -69,13 +69,13 @@ def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str]
             for file in files:
                 with open(file, "rb") as handle:
                     os.fsync(handle.fileno())
-            _swap(temporary, path)
+            _replace_folder(temporary, path)
             sync_folder(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _swap(new: Path, path: Path) -> None:
+def _replace_folder(new: Path, path: Path) -> None:
     """Rename a folder to a path; an old folder there is removed last, and restored on failure."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
@@ -133,6 +133,7 @@ def hashes_beside(path: Path) -> dict[str, str]:
 
 
 def _read_manifest(path: Path) -> dict[str, tuple[int, str]]:
+    """Return size and SHA-256 of each file in the manifest of a folder."""
     try:
         manifest = json.loads(read_plain(path / MANIFEST))
         return {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}

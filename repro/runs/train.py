@@ -90,7 +90,7 @@ def train(
     with run.lock(), threads_of(run), removed_if_empty(run), stops.noted():
         if run.is_finished:  # since another process trained it before this one got the lock
             return run
-        with stops.at_once(_saved(run)):
+        with stops.at_once(_saved_updates(run)):
             remove_leftovers(run.path)
             keep_freed_memory()
             device = find_device(device)
@@ -131,7 +131,7 @@ def _loop(
     clock, began, before = now, now, progress.tokens
     if progress.awaits_dev(config):  # what is known of its speed is that of the whole run
         began, before = now - progress.seconds, 0
-    order = _order(train_pairs, config, progress)
+    order = _batches_from(train_pairs, config, progress)
     with tqdm(
         total=config.max_updates,
         initial=progress.update,
@@ -159,7 +159,7 @@ def _loop(
             if is_logged or stop:
                 progress = progress.with_joules(meter.spent())
             if is_logged:
-                line = _line(progress, config) | {
+                line = _metrics_line(progress, config) | {
                     "tokens_per_second": round((progress.tokens - before) / (now - began))
                 }
                 try:
@@ -199,12 +199,12 @@ def _dev_nll(
     return found
 
 
-def _saved(run: Run) -> int:
+def _saved_updates(run: Run) -> int:
     """Return the number of updates after which a run resumes."""
     return max((int(path.name) for path in all_checkpoints(run.path)), default=0)
 
 
-def _order(
+def _batches_from(
     pairs: EncodedPairs, config: TrainConfig, progress: Progress
 ) -> Iterator[tuple[int, int, list[int]]]:
     """Yield the batches that follow, without end.
@@ -221,7 +221,7 @@ def _order(
         epoch, used = epoch + 1, 0
 
 
-def _line(progress: Progress, config: TrainConfig) -> dict[str, Any]:
+def _metrics_line(progress: Progress, config: TrainConfig) -> dict[str, Any]:
     """Return a line of metrics: means since the last one, and the counters of the run."""
     loss, nll, tokens = progress.unlogged
     line = {

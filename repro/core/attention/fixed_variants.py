@@ -72,6 +72,7 @@ class FixedWithOptions(Fixed):
         return torch.where(values.sum(-1, keepdim=True) > 0, values, instead)
 
     def _pattern(self, name: str, i: Tensor, j: Tensor, n: Tensor) -> Tensor:
+        """Return a pattern by the chosen reading of the right context."""
         if name == "right" and self.right_context == "absolute":
             values = cubic_rise(j, 0, n - 1) * (j >= i + 2)
         elif name == "right" and self.right_context == "mirrored":

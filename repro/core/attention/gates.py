@@ -68,4 +68,5 @@ class HardConcrete(nn.Module):
 
 
 def _stretch(s: Tensor) -> Tensor:
+    """Stretch values from (0, 1) beyond both ends, and clip them."""
     return ((1 + 2 * EPSILON) * s - EPSILON).clamp(0, 1)

@@ -71,11 +71,16 @@ class Store:
         """Return keys and values followed by the positions of `later`, row by row."""
         room, length = self._take_room(), self.attended.value.shape[2]
         new = later.each(lambda tensor: tensor.permute(2, 0, 1, 3))
-        key = None if room.key is None or new.key is None else _write(room.key, length, new.key)
-        room = KeysValues(key, _write(room.value, length, new.value))
+        key = (
+            None
+            if room.key is None or new.key is None
+            else _write_positions(room.key, length, new.key)
+        )
+        room = KeysValues(key, _write_positions(room.value, length, new.value))
         return self._beginning(room, len(later.value), length + later.value.shape[2])
 
     def _take_room(self) -> KeysValues:
+        """Return the tensors and give them up, since a store is used once."""
         if self._room is None:
             raise RuntimeError(
                 "this state has been continued already, which took over its keys and values: "
@@ -86,10 +91,11 @@ class Store:
 
     @staticmethod
     def _beginning(room: KeysValues, num_rows: int, length: int) -> "Store":
+        """Return a store of the first rows and positions of these tensors."""
         return Store(room.each(lambda tensor: tensor[:length, :num_rows].permute(1, 2, 0, 3)), room)
 
 
-def _write(room: Tensor, length: int, new: Tensor) -> Tensor:
+def _write_positions(room: Tensor, length: int, new: Tensor) -> Tensor:
     """Write positions after the first `length`; return the room, or a larger one if needed."""
     num_rows, end = new.shape[1], length + len(new)
     if end > len(room):
