@@ -1,4 +1,5 @@
-"""What several test files need: every test seeds itself, and real corpora are used where they are."""
+"""What several test files need: every test seeds itself, and real corpora are used where they
+are."""
 
 import os
 import shutil
@@ -36,7 +37,8 @@ SLOW = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, so that workers which share the files end together."""
+    """Begin with the files that take longest, so that workers which share the files end
+    together."""
     items.sort(key=lambda item: item.path.name not in SLOW)
 
 

@@ -1,4 +1,5 @@
-"""Drivers of a cluster that break down: in a file of their own, since each begins a process, which imports all that the file does."""
+"""Drivers of a cluster that break down: in a file of their own, since each begins a process, which
+imports all that the file does."""
 
 import os
 import signal
@@ -6,7 +7,8 @@ from pathlib import Path
 
 
 def dies(outbox, address, tasks, work, jobs):
-    """A driver whose cluster breaks down, like Ray's: its process ends without a word, here after a third of three tasks."""
+    """A driver whose cluster breaks down, like Ray's: its process ends without a word, here after a
+    third of three tasks."""
     told = Path(address)
     told.write_text(f"{told.read_text()}{len(tasks)} ")
     if len(tasks) == 3:

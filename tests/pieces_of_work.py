@@ -1,4 +1,5 @@
-"""What workers do in tests of jobs. A worker imports the module of its work, and one with tests takes much longer than the work."""
+"""What workers do in tests of jobs. A worker imports the module of its work, and one with tests
+takes much longer than the work."""
 
 import os
 import signal

@@ -23,7 +23,8 @@ SENTENCES = ["The dog sleeps.", "The old man sees a dog.", "A cat sees the old m
 
 
 def ask_to_stop() -> None:
-    """Let the process that handed this work out be asked to stop once, and wait until this one has been told."""
+    """Let the process that handed this work out be asked to stop once, and wait until this one has
+    been told."""
     os.kill(os.getppid(), signal.SIGTERM)
     while not stops.asked():
         time.sleep(0.01)

@@ -1,4 +1,5 @@
-"""Ablation: factors act where they are laid and nowhere else, nothing is left behind, and differences are those of BLEU."""
+"""Ablation: factors act where they are laid and nowhere else, nothing is left behind, and
+differences are those of BLEU."""
 
 import pytest
 import torch
@@ -25,7 +26,8 @@ SEARCH = SearchConfig(beam=2, extra_tokens=4)
 
 @pytest.fixture
 def translator() -> Translator:
-    """Return an untrained translator whose output depends on its heads: their part of the stream is made larger."""
+    """Return an untrained translator whose output depends on its heads: their part of the stream is
+    made larger."""
     subwords = Subwords.fit(SENTENCES * 5, 40)
     model = small(cross="none; last: dot-product(heads=2)")
     model = type(model)(model.config, len(subwords), PAD_ID)

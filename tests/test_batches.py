@@ -154,7 +154,8 @@ def test_pairs_of_one_length_meet_others_in_every_epoch():
 
 
 def test_pairs_of_one_length_stay_in_the_order_that_they_were_drawn_in():
-    """On every processor: what sorts fastest there may exchange equals, and another order is another training."""
+    """On every processor: what sorts fastest there may exchange equals, and another order is
+    another training."""
     pairs = EncodedPairs([[5], [5, 6]] * 500, [[]] * 1000, True)
     drawn = np.random.default_rng([1, 2]).permutation(1000).tolist()
     assert pairs.epoch(10_000, 1, 2) == [sorted(drawn, key=lambda i: pairs.lengths[i])]

@@ -90,11 +90,17 @@ def test_of_several_settings_the_pair_is_taken_that_differs_in_attention_alone(r
         (("base", "base"), "error: base: is compared with itself. Fix: name two systems or runs"),
         (
             ("base", "nothing"),
-            "error: nothing: no such run in .*, and no such record in results. Fix: train one with `repro train`",
+            (
+                "error: nothing: no such run in .*, and no such record in results. Fix: train one "
+                "with `repro train`"
+            ),
         ),
         (
             ("base", "base-seed"),
-            "error: base and base-seed: are the same training settings. Fix: name two systems that differ",
+            (
+                "error: base and base-seed: are the same training settings. Fix: name two systems "
+                "that differ"
+            ),
         ),
     ],
 )

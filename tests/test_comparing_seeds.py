@@ -1,4 +1,5 @@
-"""Systems of several seeds are compared over sentences and seeds, as claims are, wherever anybody compares systems."""
+"""Systems of several seeds are compared over sentences and seeds, as claims are, wherever anybody
+compares systems."""
 
 from pathlib import Path
 
@@ -113,7 +114,10 @@ def test_the_name_of_a_system_means_no_longer_one(runs):
     assert Run.find("hc-sa").path == short.path and Run.find("hc-sa-w").path == long.path
     with pytest.raises(InputError, match="hc-s: fits 2 runs"):
         Run.find("hc-s")
-    wordy = "encoder_self=gaussian(centers=[-3, -2, -1, 1, 2, 3], std=0.5)+decoder_self=gaussian(centers=[-3, -2, -1], std=0.5)"
+    wordy = (
+        "encoder_self=gaussian(centers=[-3, -2, -1, 1, 2, 3], "
+        "std=0.5)+decoder_self=gaussian(centers=[-3, -2, -1], std=0.5)"
+    )
     made = Run.create(resolve("smoke", overrides=[f"model.{part}" for part in wordy.split("+")]))
     assert len(made.path.name) < len(wordy) and Run.find(wordy).path == made.path
 
@@ -127,7 +131,8 @@ def test_a_command_compares_systems_over_their_seeds(capsys, runs, monkeypatch):
     outputs = iter([bad, good, good])
     monkeypatch.setattr(Translator, "texts", lambda *_: next(outputs))
     said = run(capsys, "compare", "base", "hc-sa", "--split", "dev")
-    assert [name.rpartition("-")[0] for name in said[0].replace(",", " against").split(" against ")[:3]] == [
+    names = said[0].replace(",", " against").split(" against ")[:3]
+    assert [name.rpartition("-")[0] for name in names] == [
         "hc-sa-seed1", "base-seed1", "base-seed2"
     ]  # fmt: skip
     assert (

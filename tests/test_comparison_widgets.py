@@ -132,7 +132,10 @@ def test_the_claims_table_is_text():
     )
     with pytest.raises(
         InputError,
-        match="claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, evidence",
+        match=(
+            "claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, "
+            "evidence"
+        ),
     ):
         ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
 

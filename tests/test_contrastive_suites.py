@@ -1,4 +1,5 @@
-"""Contrastive suites, read as they are written: LingEval97, ContraWSD, MuCoW as text, and those of the generated corpus."""
+"""Contrastive suites, read as they are written: LingEval97, ContraWSD, MuCoW as text, and those of
+the generated corpus."""
 
 import json
 import os

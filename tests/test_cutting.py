@@ -65,7 +65,8 @@ def test_the_table_of_gates_has_the_closed_forms():
 
 
 def test_undecided_and_almost_binary_gates_are_counted_at_their_borders():
-    """The gate without noise reaches 0 and 1 at |a| = log 11 = 2.398; P(g = 1) reaches 0.9 at a = log 9 + 0.791 = 2.988."""
+    """The gate without noise reaches 0 and 1 at |a| = log 11 = 2.398; P(g = 1) reaches 0.9 at a =
+    log 9 + 0.791 = 2.988."""
     rows = gate_table(gated())[:4]
     rows = [
         row._replace(log_alpha=a, shut=sigmoid(-a - 0.7913), open=sigmoid(a - 0.7913))
@@ -172,7 +173,10 @@ def test_a_post_norm_model_is_cut_exactly_while_every_layer_keeps_a_head():
 def test_heads_that_cannot_be_dropped_are_refused():
     with pytest.raises(
         InputError,
-        match="encoder_self layer 1: 'mixed' is not defined for some of its heads alone. Fix: keep the gated",
+        match=(
+            "encoder_self layer 1: 'mixed' is not defined for some of its heads alone. Fix: keep "
+            "the gated"
+        ),
     ):
         drop_heads(gated(encoder_self="mixed"))
     with pytest.raises(
@@ -182,7 +186,8 @@ def test_heads_that_cannot_be_dropped_are_refused():
 
 
 def test_a_model_whose_heads_are_masked_is_not_cut():
-    """The mask would end with its block, and be forgotten at some sites or stay for good at others."""
+    """The mask would end with its block, and be forgotten at some sites or stay for good at
+    others."""
     model = gated()
     places = heads_of(model, "encoder_self")
     with (

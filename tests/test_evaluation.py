@@ -179,7 +179,8 @@ def test_a_clear_difference_is_significant_and_its_interval_holds_it():
 
 
 def test_the_interval_of_a_mean_is_the_normal_one_and_no_p_is_zero():
-    """ROUGE is a mean over texts, so that its resamples lie within 1.96 standard errors in 95 of 100 cases; the true one is one of them."""
+    """ROUGE is a mean over texts, so that its resamples lie within 1.96 standard errors in 95 of
+    100 cases; the true one is one of them."""
     rouge, *_ = paired_bootstrap(WORSE, BETTER, REFS, "summary", task="summarisation")
     scores = [
         [

@@ -1,4 +1,5 @@
-"""What is final is hashed: no file of a finished run can be changed without a word, whatever its folder is named."""
+"""What is final is hashed: no file of a finished run can be changed without a word, whatever its
+folder is named."""
 
 import json
 import os

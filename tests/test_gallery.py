@@ -141,7 +141,8 @@ def test_a_changed_file_is_refused(copy, file):
 
 
 def test_a_changed_file_is_refused_also_by_who_names_the_folder(copy, monkeypatch):
-    """So does the command line: half of the heads would translate, and nobody would see why it is worse."""
+    """So does the command line: half of the heads would translate, and nobody would see why it is
+    worse."""
     config = copy / "small" / "config.json"
     config.write_text(config.read_text().replace('"num_heads": 4', '"num_heads": 2'))
     with refuses(DamagedFileError, "config.json", "final/MANIFEST.json"):

@@ -1,4 +1,5 @@
-"""Several runs at once: what fails stops nothing else, what is finished is not made again, and a stop loses nothing."""
+"""Several runs at once: what fails stops nothing else, what is finished is not made again, and a
+stop loses nothing."""
 
 import os
 import signal
@@ -47,7 +48,8 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
 
 
 def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
-    """Records may lie here without their runs: each piece of work then trains the run first, or finds it finished."""
+    """Records may lie here without their runs: each piece of work then trains the run first, or
+    finds it finished."""
     # from German, heads need no parser
     config, lines = tiny("data.source=de", "data.target=en"), []
     found = Plan([], [(config, "dev"), (config, "test")], [(config, "heads"), (config, "maps")], [])
@@ -214,7 +216,8 @@ def test_no_jobs_are_refused():
 def stop_three_runs(
     root, results, *options: str, number: int = signal.SIGTERM, send=os.kill
 ) -> str:
-    """Stop `repro run` while the first of three runs trains, which must have saved, and the others not begun; return what it said."""
+    """Stop `repro run` while the first of three runs trains, which must have saved, and the others
+    not begun; return what it said."""
     command = [
         sys.executable,
         "-m",
@@ -250,7 +253,8 @@ def stop_three_runs(
     ("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)]
 )
 def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, number, send):
-    """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the first."""
+    """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the
+    first."""
     said = stop_three_runs(
         root, tmp_path_factory.mktemp("results"), number=number, send=send
     ).splitlines()
@@ -289,7 +293,8 @@ def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
 
 
 def kill_once(begun: Callable[[], bool], command: list[str], root: Path) -> None:
-    """Kill a command when something has begun; its workers, which have the same standard error, must end by themselves."""
+    """Kill a command when something has begun; its workers, which have the same standard error,
+    must end by themselves."""
     process = subprocess.Popen(
         [sys.executable, "-m", "repro", *command], stderr=subprocess.PIPE, cwd=root
     )
@@ -332,7 +337,10 @@ def test_workers_of_a_killed_pruning_end(root):
 
 
 def test_a_worker_that_does_not_heed_its_parents_death_is_ended(tmp_path):
-    code = f"import stopped_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], stopped_work.endless, 1, print)"
+    code = (
+        f"import stopped_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], "
+        "stopped_work.endless, 1, print)"
+    )
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])
     }

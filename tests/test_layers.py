@@ -38,7 +38,8 @@ LAYERS = [  # a module may import from lower layers and from its own
 
 
 def layer_of(module: str) -> int:
-    """Return the layer of a module named below `repro`; a module not listed belongs where its package is."""
+    """Return the layer of a module named below `repro`; a module not listed belongs where its
+    package is."""
     while True:
         for number, layer in enumerate(LAYERS):
             if module in layer:

@@ -1,4 +1,5 @@
-"""The manifest of results: whatever is done to a record, a table or a verdict, `repro verify` names the file."""
+"""The manifest of results: whatever is done to a record, a table or a verdict, `repro verify` names
+the file."""
 
 import json
 import os
@@ -35,7 +36,8 @@ def folder(tmp_path_factory) -> Path:
 
 
 def mutations(data: bytes, random: random.Random) -> Iterator[bytes]:
-    """Yield a file with another digit, a bit turned over, cut, with a line more, or with two lines exchanged."""
+    """Yield a file with another digit, a bit turned over, cut, with a line more, or with two lines
+    exchanged."""
     digits = [match.start() for match in re.finditer(rb"\d", data)]
     if digits:
         place = random.choice(digits)
@@ -65,7 +67,8 @@ def test_no_mutation_of_a_file_is_accepted(folder):
             path.write_bytes(mutated)
             (fault,) = manifest_faults(folder)
             assert fault.startswith(
-                f"{path}: is not what {MANIFEST} lists. Fix: restore it; or, if it is meant to be so, "
+                f"{path}: is not what {MANIFEST} lists. Fix: restore it; or, if it is meant "
+                "to be so, "
             )
             tried += 1
         path.write_bytes(whole)
@@ -79,7 +82,8 @@ def test_what_is_gone_and_what_was_added_is_named(folder, tmp_path):
     first, second = manifest_faults(copy)
     assert first.startswith(f"{gone}: is missing. Fix: ")
     assert second.startswith(
-        f"{gone.with_name('another.test.json')}: is not listed in {MANIFEST}. Fix: delete it, or list it: "
+        f"{gone.with_name('another.test.json')}: is not listed in {MANIFEST}. Fix: delete it, "
+        "or list it: "
     )
     (copy / ".cache.json").touch()
     (copy / "README.md").write_text("a page")

@@ -1,4 +1,5 @@
-"""Text of one's own by another path: one run however its folder is written, and the same run where the folder has moved."""
+"""Text of one's own by another path: one run however its folder is written, and the same run where
+the folder has moved."""
 
 import shutil
 from dataclasses import replace
@@ -57,7 +58,10 @@ def test_a_run_survives_that_its_text_moves(text, tmp_path, monkeypatch, capsys)
     moved.parent.mkdir()
     text.rename(moved)
     monkeypatch.chdir(moved.parent)
-    expected = f"{run.path}: was trained on local:{text}, which is not there. Fix: set REPRO_LOCAL to the folder that holds its text"
+    expected = (
+        f"{run.path}: was trained on local:{text}, which is not there. Fix: set REPRO_LOCAL to "
+        "the folder that holds its text"
+    )
     for ask in (evaluate_run, lambda run: check_finished(run, allow_inexact=False)):
         with pytest.raises(InputError) as caught:
             ask(run)

@@ -1,4 +1,5 @@
-"""A variant of one's own: mistakes in its file have a line of their own, and a run knows that its file was edited."""
+"""A variant of one's own: mistakes in its file have a line of their own, and a run knows that its
+file was edited."""
 
 import importlib
 import re
@@ -211,7 +212,10 @@ def test_a_file_that_is_not_there_and_a_site_that_is_none_are_named(monkeypatch)
     monkeypatch.setitem(variants.VARIANTS, "nearness", "repro.core.attention.nearnes")
     with pytest.raises(
         InputError,
-        match="'nearness' stands for repro.core.attention.nearnes, which is not there. Fix: write its file",
+        match=(
+            "'nearness' stands for repro.core.attention.nearnes, which is not there. Fix: write "
+            "its file"
+        ),
     ):
         built()
     with refuses(InputError, "site", "'encoder'", "'encoder_self'"):
@@ -268,18 +272,21 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     write(NEARNESS.replace("-self.slope", "5 * self.slope"))
     second = evaluate_run(run, "dev")
     assert (
-        "this code computes other scores of the next token than when the run began: old parameters, new code"
-        in capsys.readouterr().err
+        "this code computes other scores of the next token than when the run began: old "
+        "parameters, new code" in capsys.readouterr().err
     )
     assert second["decoding"] != first["decoding"] or hypotheses_of(second) != hypotheses_of(first)
     assert len(list((run.path / "evaluations").glob("*.json"))) == 2
-    note = "this code computes other scores of the next token than when the run began: old parameters, new code"
+    note = (
+        "this code computes other scores of the next token than when the run began: old "
+        "parameters, new code"
+    )
     assert "inexact" not in first["provenance"] and second["provenance"]["inexact"] == [note]
     assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
     assert train(tiny(option), runs, quiet=True).path == run.path
     assert (
-        "this code computes other scores of the next token than when the run began: old parameters, new code"
-        in capsys.readouterr().err
+        "this code computes other scores of the next token than when the run began: old "
+        "parameters, new code" in capsys.readouterr().err
     ), "its dev loss is that of the old code"
 
 
@@ -346,7 +353,10 @@ def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(
         + 1
     )
     assert code == 70 and re.match(
-        rf"error: nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: correct that file if it is",
+        (
+            rf"error: nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: correct that "
+            r"file if it is"
+        ),
         line,
     )
 

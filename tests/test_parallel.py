@@ -1,4 +1,5 @@
-"""Sides of a corpus put together: blank, huge and faulty lines, and sides that are shifted against each other."""
+"""Sides of a corpus put together: blank, huge and faulty lines, and sides that are shifted against
+each other."""
 
 import pytest
 from own_files import DE, EN, message, write, write_corpus
@@ -42,8 +43,10 @@ def test_everything_amiss_in_all_splits_is_told_at_once(tmp_path) -> None:
         test_de=[long, DE[24], DE[25], DE[26]],
     )
     expected = (
-        "dev.en: has 3 lines, dev.de has 2; 4 more: test.de:1 has 10,001 characters (max_chars 10,000); test.en:1 has 10,001 characters "
-        "(max_chars 10,000); test.en:3 column 2 holds U+DC80, lone surrogate; test.en:4 has 10,001 characters (max_chars 10,000). "
+        "dev.en: has 3 lines, dev.de has 2; 4 more: test.de:1 has 10,001 characters "
+        "(max_chars 10,000); test.en:1 has 10,001 characters "
+        "(max_chars 10,000); test.en:3 column 2 holds U+DC80, lone surrogate; test.en:4 has "
+        "10,001 characters (max_chars 10,000). "
         "Fix: find the missing or extra line: line n of both files must be the same sentence"
     )
     assert message(InputError, name) == expected
@@ -164,7 +167,8 @@ def test_a_test_set_is_scored_as_published_and_read_without(tmp_path, character)
     assert corpus.pairs("test", "de", "en") == (["abc", *DE[24:27]], EN[23:27])
     code = f"U+{ord(character):04X}"
     assert corpus.notes == [
-        f"test.de: 1 line with characters that no model should see ({code}), read without them; kept in references"
+        f"test.de: 1 line with characters that no model should see ({code}), read without "
+        "them; kept in references"
     ]
     cleaned = load_corpus(name.replace("local:", "local-clean:"))
     assert cleaned.pairs("test", "en", "de")[1] == ["abc", *DE[24:27]]
@@ -235,7 +239,10 @@ def test_a_corpus_whose_results_are_of_cleaned_references_keeps_them_so() -> Non
         [],
     )
     assert aligned.notes == [
-        "t.de: 2 lines with characters that no model should see (U+200B, U+2028), read without them",
+        (
+            "t.de: 2 lines with characters that no model should see (U+200B, U+2028), read "
+            "without them"
+        ),
         "t.de: 1 line blank, kept as published",
     ]
 

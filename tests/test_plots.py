@@ -1,4 +1,5 @@
-"""Figures show the numbers they were given, nothing where there is none, and text as it was typed."""
+"""Figures show the numbers they were given, nothing where there is none, and text as it was
+typed."""
 
 import json
 
@@ -606,7 +607,8 @@ def test_sublayers_hold_the_heads_of_each_system_and_a_missing_one_has_no_box():
 
 
 def lines_of(trace) -> set[tuple]:
-    """Return the lines of a trace of separate ones, each as its start and its end: a place across and a row up."""
+    """Return the lines of a trace of separate ones, each as its start and its end: a place across
+    and a row up."""
     points = list(zip(trace.x.tolist(), trace.y.tolist(), strict=True))
     return set(zip(points[::3], points[1::3], strict=True))
 

@@ -1,4 +1,5 @@
-"""Before the first update: what cannot be trained is refused in one line, leaves no run behind, and bars no fixed run."""
+"""Before the first update: what cannot be trained is refused in one line, leaves no run behind, and
+bars no fixed run."""
 
 import errno
 import json
@@ -83,7 +84,8 @@ def test_a_run_of_a_corpus_that_was_fixed_is_trained(tmp_path, corpus, split):
 
 
 def test_what_a_start_without_a_checkpoint_noted_bars_no_other_text(tmp_path, corpus):
-    """A process can be killed, or an older version refuse, between the first note and the first checkpoint."""
+    """A process can be killed, or an older version refuse, between the first note and the first
+    checkpoint."""
     (tmp_path / "whole").mkdir()
     whole = train(own(corpus), tmp_path / "whole", quiet=True)
     run = Run.create(own(corpus), tmp_path / "runs")
@@ -111,7 +113,10 @@ def test_a_finished_run_of_a_text_that_has_changed_is_refused(tmp_path, corpus):
         path.write_text("\n".join(path.read_text().split("\n")[:-10]) + "\n")
     with pytest.raises(
         InputError,
-        match="was trained on another version of local:.* Fix: restore the text, or delete the run's folder",
+        match=(
+            "was trained on another version of local:.* Fix: restore the text, or delete the "
+            "run's folder"
+        ),
     ):
         train(own(corpus), tmp_path / "runs", quiet=True)
     assert train(own(corpus), tmp_path / "runs", quiet=True, allow_inexact=True).path == run.path
@@ -133,13 +138,19 @@ def test_a_finished_run_of_a_published_corpus_that_has_changed_is_refused(tmp_pa
     write_json(run.provenance_path, run.provenance() | {"data_fingerprint": "0" * 64})
     with pytest.raises(
         InputError,
-        match="was trained on another version of minigerman. Fix: restore the text, or delete the run's folder",
+        match=(
+            "was trained on another version of minigerman. Fix: restore the text, or delete the "
+            "run's folder"
+        ),
     ):
         train(config, tmp_path, quiet=True)
     for split in ("dev", "minidialogue:test"):
         with pytest.raises(
             InputError,
-            match="was trained on another version of minigerman, whose training text .* Fix: restore the corpus",
+            match=(
+                "was trained on another version of minigerman, whose training text .* Fix: "
+                "restore the corpus"
+            ),
         ):
             evaluate_run(run, split)
     assert not text_may_change("multi30k"), "its checksums hold the text"
@@ -183,7 +194,10 @@ def test_a_book_on_one_line_is_refused_before_training(tmp_path, corpus, split):
     for language, line in {"en": "dog " * 2_100, "de": "ein Buch"}.items():
         with (corpus / f"{split}.{language}").open("a") as file:
             file.write(line + "\n")
-    expected = f"{split}: a source sentence of {split} has 2,.* tokens with its mark, .* Fix: split it, or leave it out: the limit is 2,000"
+    expected = (
+        f"{split}: a source sentence of {split} has 2,.* tokens with its mark, .* Fix: split it, "
+        "or leave it out: the limit is 2,000"
+    )
     with pytest.raises(InputError, match=expected):
         train(own(corpus), tmp_path / "runs", quiet=True)
     assert list((tmp_path / "runs").iterdir()) == []
@@ -195,7 +209,10 @@ def test_a_sentence_may_fill_an_attention_with_its_mark_and_no_more(site, length
     check_lengths(small({site: f"recurrent(max_len={length})"}), splits)
     with pytest.raises(
         InputError,
-        match=f"has {length} tokens with its mark, but an attention is defined for {length - 1}. Fix: raise",
+        match=(
+            f"has {length} tokens with its mark, but an attention is defined for {length - 1}. "
+            "Fix: raise"
+        ),
     ):
         check_lengths(small({site: f"recurrent(max_len={length - 1})"}), splits)
 
@@ -277,7 +294,10 @@ def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(
 def test_pairs_that_are_too_long_are_counted(tmp_path, capfd):
     run = train(tiny("data.max_tokens=12", "train.max_updates=1"), tmp_path, quiet=True)
     (count,) = re.findall(
-        r"(\d+) of 400 training pairs have more than data.max_tokens=12 subwords; they are left out",
+        (
+            r"(\d+) of 400 training pairs have more than data.max_tokens=12 subwords; they are "
+            r"left out"
+        ),
         capfd.readouterr().err,
     )
     data, subwords = run.config.data, load_subwords(run.subwords_path)
@@ -297,7 +317,10 @@ def test_a_precision_that_the_processor_only_emulates_is_told(
 ):
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     run = train(tiny(f"train.precision={precision}", "train.max_updates=1"), tmp_path, quiet=True)
-    line = f"{run.path}: this processor (AVX2) has no instructions for bf16 and emulates it; train.precision=fp32 is many times faster here"
+    line = (
+        f"{run.path}: this processor (AVX2) has no instructions for bf16 and emulates it; "
+        "train.precision=fp32 is many times faster here"
+    )
     assert (line in capfd.readouterr().err) == warns
     # two processors of one name need not have the same instructions
     assert run.provenance()["processor"].endswith(f", {capability}")
@@ -403,7 +426,10 @@ def test_an_edited_configuration_is_not_believed(tmp_path, monkeypatch):
         train(tiny(), quiet=True)
     with pytest.raises(
         DamagedFileError,
-        match=r"config.json: was changed: the folder is named by a configuration of digest [0-9a-f]{12}",
+        match=(
+            r"config.json: was changed: the folder is named by a configuration of digest "
+            r"[0-9a-f]{12}"
+        ),
     ):
         Run.find("base")
     run.path.rename(tmp_path / "of my own")

@@ -1,4 +1,5 @@
-"""Pruning: gates against their closed form, what is frozen stays bit for bit, and the smaller model is the gated one."""
+"""Pruning: gates against their closed form, what is frozen stays bit for bit, and the smaller model
+is the gated one."""
 
 import shutil
 from dataclasses import replace
@@ -39,7 +40,8 @@ SHORT = {"max_updates": 12, "eval_every": 2, "average": 6, "gate_init": None}
 
 @pytest.fixture(scope="module", autouse=True)
 def without_dev_loss():
-    """The loss on dev decides nothing in these short runs, and to compute it would take most of their time."""
+    """The loss on dev decides nothing in these short runs, and to compute it would take most of
+    their time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("repro.runs.train.evaluate_nll", lambda *_: 1.0)
         yield
@@ -47,7 +49,8 @@ def without_dev_loss():
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory) -> Run:
-    """Return a run of a few updates: what it translates matters to nobody, that others start from it does."""
+    """Return a run of a few updates: what it translates matters to nobody, that others start from
+    it does."""
     return train(tiny("train.max_updates=16"), tmp_path_factory.mktemp("runs"), quiet=True)
 
 
@@ -90,7 +93,8 @@ def test_without_freezing_the_decoder_moves(base):
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_with_separate_embeddings_the_source_moves_and_the_target_does_not(norm):
-    """With layer normalisation before each sublayer, there is one more behind the last, in the decoder too."""
+    """With layer normalisation before each sublayer, there is one more behind the last, in the
+    decoder too."""
     model = small(tie_embeddings=False, norm=norm, gated_sites=("encoder_self",))
     freeze_decoder(model)
     config, pairs = (
@@ -197,7 +201,10 @@ def test_a_stopped_pruning_run_resumes_to_the_same_bits(base, tmp_path, monkeypa
         ),
         (
             {"data": {"max_tokens": 64}},
-            "does not fit: data.max_tokens is 128 there, 64 here. Fix: start from a run of the same data",
+            (
+                "does not fit: data.max_tokens is 128 there, 64 here. Fix: start from a run of "
+                "the same data"
+            ),
         ),
         ({"model": {"num_heads": 8}}, "does not fit: model.num_heads is 4 there, 8 here"),
         (
@@ -373,7 +380,10 @@ def test_a_model_that_is_pruned_again_has_its_controls(base, pruning):
     )
     with pytest.raises(
         InputError,
-        match=f"{pruning.path.name}: has gates, which would go on shutting heads. Fix: give the run that",
+        match=(
+            f"{pruning.path.name}: has gates, which would go on shutting heads. Fix: give the run "
+            "that"
+        ),
     ):
         continued_config(pruning)
 

@@ -42,7 +42,8 @@ def test_a_search_asks_for_what_its_counts_do_not_answer_within_its_runs():
 
 
 def test_a_sweep_comes_near_what_is_wanted_within_its_runs(whole, monkeypatch):
-    """With 24 / (1 + penalty / 0.1) heads for a penalty, but for noise; training and evaluation are stood in for."""
+    """With 24 / (1 + penalty / 0.1) heads for a penalty, but for noise; training and evaluation are
+    stood in for."""
     base = whole("train.max_updates=16")
     tried: list[list[float]] = []
 

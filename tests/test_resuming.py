@@ -1,4 +1,5 @@
-"""Runs in use, stopped, killed and damaged: a run that goes on ends the same, and nothing of it is lost."""
+"""Runs in use, stopped, killed and damaged: a run that goes on ends the same, and nothing of it is
+lost."""
 
 import fcntl
 import json
@@ -145,7 +146,8 @@ def test_a_processor_that_rounds_otherwise_is_another_one_and_more_of_the_same_a
 
 
 def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypatch):
-    """A sum over another number of threads is another sum; `repro run --jobs` gives a run more or fewer than `repro train`."""
+    """A sum over another number of threads is another sum; `repro run --jobs` gives a run more or
+    fewer than `repro train`."""
     before, counts = torch.get_num_threads(), []
     cut_short(tmp_path, monkeypatch)
     monkeypatch.setattr(
@@ -202,7 +204,8 @@ def test_what_is_said_of_a_stop_begins_on_a_line_of_its_own(tmp_path, monkeypatc
 
 
 def test_a_run_whose_folder_vanishes_ends_at_its_next_line(tmp_path, monkeypatch):
-    """Else a folder would be made again with checkpoints and parameters in it, and no configuration."""
+    """Else a folder would be made again with checkpoints and parameters in it, and no
+    configuration."""
     updates = []
 
     def vanish(*arguments):
@@ -233,7 +236,8 @@ def test_a_polite_stop_saves_and_resumes_to_the_same_bits(tmp_path, monkeypatch,
 
 
 def stop_in_evaluation(monkeypatch, number: int) -> list[int]:
-    """Send this process a polite stop in the first batch of an evaluation on dev, and count the batches of it that are read."""
+    """Send this process a polite stop in the first batch of an evaluation on dev, and count the
+    batches of it that are read."""
     evaluations, batches = [], []
 
     def counted(*args):

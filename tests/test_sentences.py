@@ -1,4 +1,5 @@
-"""Tables of sentences: what is written is read, in the form that R and pandas read, and nothing else is taken for it."""
+"""Tables of sentences: what is written is read, in the form that R and pandas read, and nothing
+else is taken for it."""
 
 import bz2
 import random
@@ -9,7 +10,13 @@ import pandas as pd
 import pytest
 
 from repro.errors import DamagedFileError
-from repro.records.sentences import StoredTable, Table, describe_references, statistic_columns, statistics
+from repro.records.sentences import (
+    StoredTable,
+    Table,
+    describe_references,
+    statistic_columns,
+    statistics,
+)
 from repro.statistics.metrics import metrics_for
 
 ODD = [

@@ -1,4 +1,5 @@
-"""Small things that users and their tools do: none costs work that was done, and advice that is given does no harm."""
+"""Small things that users and their tools do: none costs work that was done, and advice that is
+given does no harm."""
 
 import importlib
 import json
@@ -303,19 +304,31 @@ def translator() -> Translator:
         ),
         (
             lambda: Run.find(None),
-            "name: wants str or PathLike, found None. Fix: give the name of a run, as in repro.Run.find('base')",
+            (
+                "name: wants str or PathLike, found None. Fix: give the name of a run, as in "
+                "repro.Run.find('base')"
+            ),
         ),
         (
             lambda: Run(None),
-            "path: wants str or PathLike, found None. Fix: give a folder, as in repro.Run('runs/base-seed1-...')",
+            (
+                "path: wants str or PathLike, found None. Fix: give a folder, as in "
+                "repro.Run('runs/base-seed1-...')"
+            ),
         ),
         (
             lambda: load_corpus(None),
-            "name: wants str, found None. Fix: give the name of a corpus, as in load_corpus('minigerman')",
+            (
+                "name: wants str, found None. Fix: give the name of a corpus, as in "
+                "load_corpus('minigerman')"
+            ),
         ),
         (
             lambda: resolve("smoke", ["base"]),
-            "--system: wants str, found ['base']. Fix: give one name, as in resolve('smoke', 'base')",
+            (
+                "--system: wants str, found ['base']. Fix: give one name, as in resolve('smoke', "
+                "'base')"
+            ),
         ),
         (
             lambda: resolve("smoke", overrides=None),
@@ -347,11 +360,17 @@ def translator() -> Translator:
         ),
         (
             lambda: train(resolve("smoke"), 5),
-            "root: wants str or PathLike or NoneType, found 5. Fix: give the folder of all runs, or leave",
+            (
+                "root: wants str or PathLike or NoneType, found 5. Fix: give the folder of all "
+                "runs, or leave"
+            ),
         ),
         (
             lambda: score_all(["a"], ["b"], None),
-            "target: wants str, found None. Fix: give the language code of the references, as in 'de'",
+            (
+                "target: wants str, found None. Fix: give the language code of the references, as "
+                "in 'de'"
+            ),
         ),
         (
             lambda: load_corpus("minigerman", 1, 2),
@@ -387,15 +406,24 @@ def translator() -> Translator:
         ),
         (
             lambda: ablate("base", EN, DE, "de", []),
-            "translator: wants Translator, found 'base'. Fix: load one, as in repro.load_translator(",
+            (
+                "translator: wants Translator, found 'base'. Fix: load one, as in "
+                "repro.load_translator("
+            ),
         ),
         (
             lambda: ablate(translator(), EN, DE, "de", ("cross", 0, 1)),
-            "heads: found 'cross' for a head. Fix: give a list of (site, layer, head), as in [('cross', 0, 1)]",
+            (
+                "heads: found 'cross' for a head. Fix: give a list of (site, layer, head), as in "
+                "[('cross', 0, 1)]"
+            ),
         ),
         (
             lambda: ablate(translator(), EN, DE, "de", [("cross", 0)]),
-            "heads: found ('cross', 0) for a head. Fix: give a list of (site, layer, head), as in [('cross', 0",
+            (
+                "heads: found ('cross', 0) for a head. Fix: give a list of (site, layer, head), "
+                "as in [('cross', 0"
+            ),
         ),
         (
             lambda: ablate(translator(), EN, DE, "de", 5),
@@ -403,11 +431,17 @@ def translator() -> Translator:
         ),
         (
             lambda: score_suite("base", None),
-            "translator: wants Translator, found 'base'. Fix: load one, as in repro.load_translator(run)",
+            (
+                "translator: wants Translator, found 'base'. Fix: load one, as in "
+                "repro.load_translator(run)"
+            ),
         ),
         (
             lambda: score_suite(translator(), "a"),
-            "suite: wants ContrastiveSuite, found 'a'. Fix: read one, as in read_suite('my/suite.json'",
+            (
+                "suite: wants ContrastiveSuite, found 'a'. Fix: read one, as in "
+                "read_suite('my/suite.json'"
+            ),
         ),
     ],
 )
@@ -427,7 +461,10 @@ def test_a_run_is_found_by_a_path_as_by_its_text(tmp_path, monkeypatch):
     [
         (
             (["a"], {"beam": 1}),
-            "search: wants SearchConfig, found {'beam': 1}. Fix: write it as in repro.SearchConfig(beam=1)",
+            (
+                "search: wants SearchConfig, found {'beam': 1}. Fix: write it as in "
+                "repro.SearchConfig(beam=1)"
+            ),
         ),
         ((None,), "sentences: wants Iterable, found None. Fix: give a list of str"),
         ((5,), "sentences: wants Iterable, found 5. Fix: give a list of str"),

@@ -1,4 +1,5 @@
-"""Figures as pictures and pages: they hold the numbers of the figure, text as it was typed, and need no network."""
+"""Figures as pictures and pages: they hold the numbers of the figure, text as it was typed, and
+need no network."""
 
 import base64
 import io
@@ -188,7 +189,10 @@ def test_notebooks_show_figures_so_by_default_and_commands_need_not_load_what_sh
         "from IPython.core.interactiveshell import InteractiveShell; InteractiveShell.instance(); "
         * notebook
     )
-    told = "print(plotly.io.renderers.default if 'plotly.io._renderers' in sys.modules else 'no renderers')"
+    told = (
+        "print(plotly.io.renderers.default if 'plotly.io._renderers' in sys.modules else 'no "
+        "renderers')"
+    )
     code = f"import sys; {start}import repro.plots, plotly.io; {told}"
     assert (
         subprocess.run(

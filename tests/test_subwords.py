@@ -151,7 +151,8 @@ SAMPLE = 50
 
 
 def lines_of(folder: Path) -> list[str]:
-    """Return all texts in a folder of parallel text in English and German, as its files have them."""
+    """Return all texts in a folder of parallel text in English and German, as its files have
+    them."""
     lines: list[str] = []
     for path in sorted(folder.iterdir()):
         if path.name.endswith(".tsv.gz"):

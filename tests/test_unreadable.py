@@ -1,4 +1,5 @@
-"""What cannot be read is not taken for damaged or missing: it is named, and nothing is deleted, made again or trained again for it."""
+"""What cannot be read is not taken for damaged or missing: it is named, and nothing is deleted,
+made again or trained again for it."""
 
 import ctypes
 import errno
@@ -30,7 +31,8 @@ class _Capabilities(ctypes.Structure):
 
 @contextmanager
 def obeying_permissions() -> Iterator[None]:
-    """Let permissions hold for root, too, while the block lasts: without the capabilities to read and search whatever there is."""
+    """Let permissions hold for root, too, while the block lasts: without the capabilities to read
+    and search whatever there is."""
     libc, header = ctypes.CDLL(None, use_errno=True), (ctypes.c_uint32 * 2)(0x20080522, 0)
     found, fewer = (_Capabilities * 2)(), (_Capabilities * 2)()
     for sets in (found, fewer):

@@ -151,7 +151,8 @@ def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
 
 
 def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
-    """Not of its words, which may be fixed after a result; two claims with one condition have two tests."""
+    """Not of its words, which may be fixed after a result; two claims with one condition have two
+    tests."""
     claim = claim_of(not_worse(HARD, BASE, 0.5))
     assert replace(claim, statement="other words", reported="another number").digest(
         "smoke"

@@ -13,7 +13,8 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 
 def test_notebook_08_is_a_playing_field(open_notebook, server):
-    """Run the real one, move the playground's center, switch a head off, type markup, in every widget that takes a sentence."""
+    """Run the real one, move the playground's center, switch a head off, type markup, in every
+    widget that takes a sentence."""
     (server.folder / "results").symlink_to(ROOT / "results")
     notebook = nbformat.read(ROOT / "notebooks" / "08_compare_and_ablate.ipynb", 4)
     lab = open_notebook("notebooks/08_compare_and_ablate", notebook)
