@@ -23,8 +23,8 @@ from repro.errors import InputError
 BLANK = "blank"
 
 # A stretch of lines is shifted if its log length ratios come closer to the usual one by this sum.
-# On aligned corpora (Multi30k, Tanaka, Tatoeba) no offset gains more than 3. A line lost from Multi30k
-# gains 6 within some 25 lines, one from the short sentences of Tanaka within some 150.
+# On aligned corpora (Multi30k, Tanaka, Tatoeba) no offset gains more than 3. A line lost from
+# Multi30k gains 6 within some 25 lines, one from the short sentences of Tanaka within some 150.
 SHIFT_GAIN = 6.0
 MIN_SHIFTED_LINES = 20
 

@@ -127,7 +127,7 @@ def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
 
 
 def together(errors: Sequence[InputError], count: int | None = None) -> InputError:
-    """Return one error for many: all of the first, the number of the others, and the places of the next four.
+    """Return one error for many: the whole first one, and the number and places of others.
 
     Args:
         errors: at least one; the fix is that of the first.

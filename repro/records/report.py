@@ -218,7 +218,8 @@ def writable_note(records: list[dict[str, Any]]) -> str:
         else f"{len(found)} of {len(records)} models here"
     )
     held = (
-        f"Of {records[0]['sentences']:,} references, {_range_in_words(changed, 0)} hold characters that "
+        f"Of {records[0]['sentences']:,} references, {_range_in_words(changed, 0)} hold "
+        "characters that "
         f"{whose} cannot write"
     )
     return (

@@ -16,10 +16,11 @@ temperature 0.33, epsilon 0.1, u within [1e-6, 1 - 1e-6].
 
 At test time, by `rule="sign"` (the paper), a gate is open or shut, whichever is likelier; this is
 exactly the sign of log_alpha. By `rule="soft"` (the code) it has its value without noise and
-temperature, which is neither 0 nor 1 where |log_alpha| < 2.398. `init`: the code's is Glorot
-uniform, U(-b, b) with b = sqrt(3 / num_heads), so gates start half shut in a trained model. A
-number opens them further. The code averages the penalty over the attention modules; here, as in the paper,
-it is their sum.
+temperature, which is neither 0 nor 1 where |log_alpha| < 2.398.
+
+`init`: the code's is Glorot uniform, U(-b, b) with b = sqrt(3 / num_heads), so gates start half
+shut in a trained model. A number opens them further. The code averages the penalty over the
+attention modules; here, as in the paper, it is their sum.
 """
 
 import math
