@@ -120,7 +120,7 @@ def test_histograms_are_of_the_layers_that_the_paper_draws():
         assert [note.text for note in figure.layout.annotations][:3] == [
             "layer 1",
             "layer 3",
-            "layer 5",
+            "layer 6",
         ]
 
 

@@ -357,10 +357,10 @@ def test_histograms_are_shares():
     offsets = plots.offset_histograms(shares)
     assert offsets.data[0].z == pytest.approx(shares.reshape(4, 3))
     assert offsets.layout.yaxis.ticktext == (
-        "0.0",
-        "0.1",
-        "1.0",
         "1.1",
+        "1.2",
+        "2.1",
+        "2.2",
     ) and offsets.layout.xaxis.ticktext == ("-1", "0", "+1")
     first, second = plots.weight_histograms({"base": COUNTS}, [0, 1]).data
     assert first.x.tolist() == [0, 0.25, 0.5, 0.75, 1]

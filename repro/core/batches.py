@@ -1,8 +1,4 @@
-"""Cut encoded pairs into batches.
-
-A batch holds sentences of similar length within a budget of tokens. The order of the batches is a
-pure function of seed and epoch.
-"""
+"""Batches of pairs of similar length, in an order that depends only on seed and epoch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -97,13 +93,7 @@ def mark_source(ids: list[int], end_mark: bool) -> list[int]:
 def cut_by_tokens(
     ordered: Sequence[int], lengths: Sequence[int] | np.ndarray, batch_tokens: int
 ) -> list[list[int]]:
-    """Cut indices into batches of at least one pair, whose padded size is within the budget.
-
-    Args:
-        ordered: indices by rising length.
-        lengths: of all pairs, in tokens.
-        batch_tokens: the budget.
-    """
+    """Cut indices, by rising length, into batches whose padded size is within `batch_tokens`."""
     batches: list[list[int]] = []
     for index in ordered:
         if not batches or (len(batches[-1]) + 1) * lengths[index] > batch_tokens:
@@ -113,9 +103,6 @@ def cut_by_tokens(
 
 
 def pad(rows: Sequence[list[int]]) -> Tensor:
-    """Pad rows of ids on the right to one length: `(batch, max_len)`.
-
-    Rows may be empty. The length is at least 1, because attention needs a key.
-    """
-    width = max(1, *map(len, rows))
+    """Pad rows of ids on the right to one length: `(batch, max_len)`."""
+    width = max(1, *map(len, rows))  # rows may be empty, and attention needs a key
     return torch.tensor([row + [PAD_ID] * (width - len(row)) for row in rows], dtype=torch.long)

@@ -1,7 +1,4 @@
-"""Search for the best translation by greedy and beam search.
-
-Hypotheses grow by one target token at a time. Keys and values of earlier tokens are cached.
-"""
+"""Greedy and beam search for the best translation, with cached keys and values."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -58,10 +55,7 @@ class SearchConfig(Checked):
 
 
 class Hypothesis(NamedTuple):
-    """A finished translation.
-
-    Its ids without marks, its rank score, and whether the length limit cut it off.
-    """
+    """A finished translation: ids without marks, rank score, whether the length limit cut it."""
 
     ids: list[int]
     score: float
@@ -138,8 +132,6 @@ def _close_gaps(going: Tensor) -> Tensor:
 
 def _keep_places(origin: Tensor) -> Tensor:
     """Return an order of new prefixes in which each row that is continued keeps one in its place.
-
-    That prefix needs no copy.
 
     Args:
         origin: the row of its sentence that each prefix continues, `(sentences, beam)`.
@@ -298,8 +290,7 @@ class Translator:
             for indices in bar:
                 self.between_batches()
                 batch = pad([src[i] for i in indices]).to(device)
-                for index, best in zip(
-                    indices, beam_search(self.model, batch, search), strict=True
-                ):
+                hypotheses = beam_search(self.model, batch, search)
+                for index, best in zip(indices, hypotheses, strict=True):
                     found[index] = best
         return found

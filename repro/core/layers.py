@@ -129,12 +129,9 @@ class DecoderLayer(nn.Module):
 
     def start(self, encoded: Tensor) -> Cache:
         """Project the encoded source, once for the sentence, and begin with an empty past."""
-        return Cache(
-            None,
-            None
-            if self.cross_attention is None
-            else Store(self.cross_attention.sublayer.project(encoded)),
-        )
+        if self.cross_attention is None:
+            return Cache(None, None)
+        return Cache(None, Store(self.cross_attention.sublayer.project(encoded)))
 
     def forward(
         self, x: Tensor, cache: Cache, future: Tensor, source_blocked: Tensor, positions: Positions
@@ -171,11 +168,9 @@ def _attention_sublayer(
     """Build an attention sublayer with residual and gates, or None without weights."""
     if weights is None:
         return None
-    gate = (
-        HardConcrete(weights.num_heads, config.gate_rule, config.gate_init)
-        if site in config.gated_sites
-        else None
-    )
+    gate = None
+    if site in config.gated_sites:
+        gate = HardConcrete(weights.num_heads, config.gate_rule, config.gate_init)
     return Residual(MultiHeadAttention(weights, config.embed_dim, gate), config)
 
 

@@ -40,14 +40,9 @@ class DecoderState(NamedTuple):
             rows: hypotheses, in their new order; some may repeat.
             sentences: indices in their new order; each keeps as many hypotheses as before.
         """
-        past, source = Moves.of(rows), Moves.of(sentences)
+        moves = (Moves.of(rows), Moves.of(sentences))
         caches = [
-            Cache(
-                *(
-                    store and store.move(moves)
-                    for store, moves in zip(cache, (past, source), strict=True)
-                )
-            )
+            Cache(*(store and store.move(to) for store, to in zip(cache, moves, strict=True)))
             for cache in self.caches
         ]
         return DecoderState(caches, self.source_blocked[sentences], self.length)
@@ -104,17 +99,10 @@ class Transformer(nn.Module):
         self.decoder = nn.ModuleList(
             DecoderLayer(config, *weights) for weights in zip(decoder_self, cross, strict=True)
         )
-        self.encoder_norm = (
-            nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
-        )
-        self.decoder_norm = (
-            nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
-        )
-        self.register_buffer(
-            "starts_word",
-            None if starts_word is None else torch.tensor(starts_word),
-            persistent=False,
-        )
+        norm = nn.LayerNorm if config.norm == "pre" else nn.Identity
+        self.encoder_norm, self.decoder_norm = norm(config.embed_dim), norm(config.embed_dim)
+        known = None if starts_word is None else torch.tensor(starts_word)
+        self.register_buffer("starts_word", known, persistent=False)
         self._initialize()
 
     def _initialize(self) -> None:
@@ -153,9 +141,8 @@ class Transformer(nn.Module):
 
         Voita et al. 2019, section 6.1.
         """
-        return sum(
-            module.penalty() for module in self.modules() if isinstance(module, HardConcrete)
-        )
+        gates = (module for module in self.modules() if isinstance(module, HardConcrete))
+        return sum(gate.penalty() for gate in gates)
 
     def max_len(self, *sites: str) -> int | None:
         """Return the longest sentence that the attention at all these sites is defined for.
@@ -170,11 +157,9 @@ class Transformer(nn.Module):
 
     def encode(self, src: Tensor) -> Tensor:
         """Encode source ids. Shape: `(batch, src_len)` -> `(batch, src_len, embed_dim)`."""
-        words = (
-            None
-            if self.starts_word is None
-            else (self.starts_word[src].cumsum(dim=1) - 1).clamp_min(0)
-        )
+        words = None
+        if self.starts_word is not None:
+            words = (self.starts_word[src].cumsum(dim=1) - 1).clamp_min(0)
         positions = Positions(torch.arange(src.shape[1], device=src.device), words)
         blocked = padding_mask(src, self.pad_id)
         x = self._embed(self.source_embedding, src, positions, self.config.encoder_positions)

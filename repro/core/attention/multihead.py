@@ -150,10 +150,7 @@ class MultiHeadAttention(nn.Module):
         return KeysValues(None if key is None else key.mT.contiguous().mT, value.contiguous())
 
     def factors(self) -> list[Tensor]:
-        """Return the factors of the heads, each `(num_heads,)`: gates and `head_scale`.
-
-        Gates are drawn again at each call in training.
-        """
+        """Return gates, drawn again in training, and `head_scale`, each `(num_heads,)`."""
         found = (self.gate() if self.gate is not None else None, self.head_scale)
         return [factors for factors in found if factors is not None]
 

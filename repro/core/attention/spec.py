@@ -23,9 +23,7 @@ NUMBERS: dict[str, Any] = {
 
 
 def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, Any]]:
-    """Split `"name(option=value, ...)"` into a registered name and its options.
-
-    Values are Python literals.
+    """Split `"name(option=value, ...)"`, with Python literals, into name and options.
 
     >>> parse_variant("gaussian(std=0.5, centers=[-1, 1])")
     ('gaussian', {'std': 0.5, 'centers': [-1, 1]})
@@ -53,9 +51,7 @@ def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, A
 
 
 def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[str]:
-    """Split the setting of a site into a variant per layer.
-
-    One variant for all comes first, then exceptions for single layers, counted from 1.
+    """Split the setting of a site into a variant per layer; exceptions count layers from 1.
 
     >>> parse_layers("none; last: dot-product(heads=1)", 3)
     ['none', 'none', 'dot-product(heads=1)']
