@@ -345,6 +345,7 @@ def resolve(
 
 
 def _usual_subwords(corpus: str) -> SubwordForm:
+    """Return the form of subwords of the scale of a corpus."""
     return next(
         (scale.data.subwords for scale in SCALES.values() if scale.data.corpus == corpus), "exact"
     )

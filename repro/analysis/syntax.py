@@ -242,6 +242,7 @@ def has_same_words(subwords: Subwords, sentence: str) -> bool:
 
 
 def _words_from_pieces(subwords: Subwords, text: str) -> list[str]:
+    """Return the words of a text as its pieces spell them."""
     words: list[str] = []
     for piece, index in zip(subwords.pieces(text), subwords.word_indices(text), strict=True):
         words += [""] * (index == len(words))

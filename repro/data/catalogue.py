@@ -74,6 +74,7 @@ class CorpusRecord:
 
 
 def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    """Read Tatoeba's file of sentence pairs."""
     columns = read_columns(read_lines(folder / "deu.txt", 3 * max_chars), ["en", "de"], max_chars)
     return {"train": {language: columns[language] for language in languages}}
 
@@ -83,6 +84,7 @@ _VERSE_NUMBER = re.compile(r" *\([GH]\d+:\d+\) *")
 
 
 def _read_bible(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    """Read the verses without their numbers."""
     return {
         split: {
             language: replace(
@@ -95,6 +97,7 @@ def _read_bible(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
 
 
 def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: int) -> Sides:
+    """Generate the splits of minigerman."""
     sides: Sides = {}
     for split, examples in minigerman_splits().items():
         texts = {
@@ -117,6 +120,7 @@ def minigerman_splits() -> dict[str, list]:
 
 
 def _generate_pairs(name: str, _folder: Path, columns: Sequence[str], _max_chars: int) -> Sides:
+    """Generate the splits of another generated corpus."""
     record = CORPORA[name]
     sides: Sides = {}
     for split, pairs in _generated_pairs(name).items():

@@ -162,6 +162,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _fault_reason(character: str, is_unspaced: bool) -> str:
+    """Return why no model should see a character."""
     if character == "\u200b" and is_unspaced:
         return SEPARATOR
     return next(reason for reason, pattern in _REASONS.items() if pattern.match(character))

@@ -147,6 +147,7 @@ def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def _apply_preparation(record: CorpusRecord, lines: Iterable[str]) -> list[str]:
+    """Return lines as the corpus's record prepares them."""
     return [record.prepare(line) for line in lines] if record.prepare else list(lines)
 
 
@@ -198,6 +199,7 @@ def load_once(name: str, source: str, target: str) -> ParallelCorpus:
 
 @functools.lru_cache(maxsize=8)
 def _load_published_once(_root: str | None, name: str, source: str, target: str) -> ParallelCorpus:
+    """Load a published corpus, once a process."""
     return load_corpus(name, source, target)
 
 
@@ -226,6 +228,7 @@ def count_pairs_in_train(name: str, source: str, target: str, split: str) -> dic
 
 @functools.lru_cache(maxsize=2)
 def _index_train(name: str, source: str, target: str, _root: str | None) -> SentenceIndex:
+    """Index the sentences of the training split, to find leaks."""
     return SentenceIndex(
         dict(zip((source, target), load_pairs(name, source, target, "train"), strict=True))
     )
@@ -328,6 +331,7 @@ def text_may_change(name: str) -> bool:
 
 
 def _find_record(name: str) -> CorpusRecord:
+    """Return the record of a corpus, and refuse an unknown name."""
     if own_folder(name):
         if name.endswith(":"):
             raise InputError(

@@ -174,6 +174,7 @@ def contexts_and_replies(
 
 
 def _dialogue_columns(rows: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return columns of contexts and replies, each on one line."""
     return {
         "context": [" ".join(context.split()) for context, _ in rows],
         "reply": [" ".join(reply.split()) for _, reply in rows],
@@ -234,6 +235,7 @@ def _language_columns(
 
 
 def _text_lines(name: str, texts: list[str], max_chars: int) -> TextLines:
+    """Return texts of the Hub as lines; overlong ones are noted and emptied."""
     too_long = {
         number: len(text) for number, text in enumerate(texts, start=1) if len(text) > max_chars
     }
@@ -242,4 +244,5 @@ def _text_lines(name: str, texts: list[str], max_chars: int) -> TextLines:
 
 
 def _short_reason(error: Exception) -> str:
+    """Return an error as a short text."""
     return shortened(f"{type(error).__name__}: {error}".partition("\n")[0], 80)

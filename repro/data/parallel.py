@@ -145,6 +145,7 @@ class ParallelCorpus:
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
     def _main_columns(self) -> list[tuple[str, str]]:
+        """Return the split and language of each column of train, dev and test."""
         return [
             (name, language)
             for name in MAIN_SPLITS
@@ -207,6 +208,7 @@ class ParallelCorpus:
         write_atomic(path, (SKIPPED_TITLES + "".join(rows)).encode())
 
     def _check_language(self, language: str) -> None:
+        """Refuse a language that the corpus lacks."""
         if language not in self.languages:
             raise InputError(
                 self.name, f"has no language '{language}'", did_you_mean(language, self.languages)

@@ -193,6 +193,7 @@ def _max_expanded(path: Path) -> int:
 
 
 def _check_expansion(file: BinaryIO | gzip.GzipFile, path: Path, most: int) -> None:
+    """Refuse a compressed file that expands far more than text does."""
     if isinstance(file, gzip.GzipFile) and file.tell() > most:
         what = f"expands to more than {MAX_EXPANSION} times its size, which text does not"
         raise InputError(path.name, what, "inspect it; if it is intended, unpack it with gunzip")

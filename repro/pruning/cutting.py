@@ -114,6 +114,7 @@ def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
 def _check_is_dot_product(
     site: str, layer: int, config: ModelConfig, weights: nn.Module, fix: str
 ) -> None:
+    """Refuse to drop some heads of another variant than dot-product attention."""
     if type(weights) is not DotProduct:
         what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
         raise InputError(f"{site} {layer_name(layer)}", what, fix)

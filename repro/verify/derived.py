@@ -54,6 +54,7 @@ def unequal(what: str, stored: Any, derived: Any) -> Findings:
 
 
 def _check_scores(record: Record, _: Scores) -> Findings:
+    """Yield what in a record of scores differs from what its tables give."""
     yield from check_training(record)
     training, decoding, number = record["training"], record["decoding"], record["sentences"]
     yield from unequal("sentences", number, record["tables"]["sentences"].num_rows)
@@ -95,6 +96,7 @@ def _check_scored_text(record: Record, _: Scores) -> Findings:
 
 
 def _corpus_and_languages(record: Record) -> dict[str, str]:
+    """Return the corpus and the languages of a record."""
     return {key: record["config"]["data"][key] for key in ("corpus", "source", "target")}
 
 
@@ -106,6 +108,7 @@ def _model(record: Record) -> Transformer:
 
 @lru_cache(maxsize=200)
 def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
+    """Build the untrained model of a record."""
     # The length ratio of the data is not a parameter.
     return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)
 
@@ -120,6 +123,7 @@ def _check_at_hand(record: Record) -> None:
 
 
 def _check_masks(record: Record, scores: Scores) -> Findings:
+    """Yield what in a record of masks differs from what its tables give."""
     whole, scored = (
         hypotheses_of(record),
         _find_scores(record["config_digest"], record["split"], scores),
@@ -171,6 +175,7 @@ def _check_masked_text(record: Record, _: Scores) -> Findings:
 
 
 def _check_heads(record: Record, _: Scores) -> Findings:
+    """Yield what in a head record differs from what its counts give."""
     syntactic = None
     if record["syntax"] is not None:
         margins, differences = _margins(record["syntax"])
@@ -199,6 +204,7 @@ def _check_measured_text(record: Record, _: Scores) -> Findings:
 
 
 def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Findings:
+    """Yield what at a site of a head record differs from what its counts give."""
     numbers: dict[str, Any] = {
         field.name: _as_array(found[field.name]) for field in fields(HeadStatistics)
     }
@@ -247,6 +253,7 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
 
 
 def _check_pruning(record: Record, scores: Scores) -> Findings:
+    """Yield what in a pruning record differs from the scores of its models."""
     whole, series = record["whole"], record["series"]
     yield from unequal("heads before", whole, _model(record).num_heads())
     for name, sites in SERIES.items():
@@ -322,6 +329,7 @@ def _check_control(record: Record, name: str, scores: Scores) -> Findings:
 
 
 def _find_scores(digest: str, split: str, scores: Scores) -> Record:
+    """Return the record of scores of a configuration and split."""
     if (digest, split) not in scores:
         raise NotMeasured(
             f"the run of configuration {digest}",
@@ -337,6 +345,7 @@ def _as_array(values: Any) -> np.ndarray:
 
 
 def _agree(stored: np.ndarray, derived: np.ndarray | float) -> bool:
+    """Return whether stored numbers equal derived ones up to rounding."""
     return np.allclose(stored, derived, rtol=0, atol=ROUNDING, equal_nan=True)
 
 

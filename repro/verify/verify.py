@@ -131,6 +131,7 @@ def verify_records(folder: Path) -> Verified:
 
 
 def _check_manifest(folder: Path, found: Verified) -> None:
+    """Compare the files of a folder of results with its manifest."""
     if not has_manifest(folder):
         found.unchecked[
             f"{MANIFEST}, which shows edited records: repro results --update writes it"
@@ -187,6 +188,7 @@ def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Fin
 
 
 def _name_of(record: Record) -> str:
+    """Return the name of a record in messages: run, kind and split."""
     return f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
 
 
@@ -241,6 +243,7 @@ def verify_claims(folder: Path) -> Verified:
 def _wrong_verdicts(
     scale: str, verdicts: dict[str, StoredVerdict], evidence: Evidence
 ) -> list[str]:
+    """Return the stored verdicts that the records do not give."""
     problems = []
     claims = {
         paper: claims_of(paper) if evidence.split == TEST else of_scores(claims_of(paper))
@@ -264,6 +267,7 @@ def _wrong_verdicts(
 
 
 def _differences(path: Path, record: Record, scores: Scores) -> Findings:
+    """Yield what in a record differs from what its evidence gives."""
     if kind_of(record) not in KINDS:
         yield f"unknown kind '{kind_of(record)}': {did_you_mean(kind_of(record), KINDS)}"
     place = place_of(record)
