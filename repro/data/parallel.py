@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from repro.data.characters import clean_line
 from repro.data.leaks import Overlap
@@ -56,11 +56,11 @@ class Split:
 
     def select(self, indices: Sequence[int]) -> "Split":
         """Return the split with only these pairs, in this order."""
-        columns, numbers, names = (
-            {language: [column[i] for i in indices] for language, column in field.items()}
-            for field in (self.columns, self.numbers, self.names)
-        )
-        return Split(columns, numbers, names)
+
+        def chosen(field: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+            return {language: [column[i] for i in indices] for language, column in field.items()}
+
+        return Split(chosen(self.columns), chosen(self.numbers), chosen(self.names))
 
 
 @dataclass(frozen=True)

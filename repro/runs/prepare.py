@@ -110,34 +110,13 @@ def prepare(
             f"no training pair has at most {data.max_tokens} subwords",
             "raise data.max_tokens",
         )
-    if own_folder(data.corpus):  # of published text, `repro data` tells it
-        for note in corpus.notes:
-            print(f"{run.path}: {note}", file=sys.stderr)
-    if corpus.dropped and own_folder(data.corpus):
-        reasons = ", ".join(
-            f"{count:,} ({reason})" for reason, count in sorted(corpus.dropped.items())
-        )
-        print(
-            f"{run.path}: training pairs left out: {reasons}; repro data {data.corpus} names them",
-            file=sys.stderr,
-        )
-    if left_out := len(sources) - len(train_pairs):
-        what = f"{left_out:,} of {len(sources):,} training pairs have more than "
-        what += f"data.max_tokens={data.max_tokens} subwords"
-        print(f"{run.path}: {what}; they are left out", file=sys.stderr)
+    _report_left_out(run, corpus, len(sources), len(sources) - len(train_pairs))
     held_out = {"dev": dev} | (
         {"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {}
     )
     if data.corpus not in GENERATED:  # generated text has no unknown characters
-        _warn_of_unknown(
-            run,
-            subwords,
-            [
-                *sources,
-                *targets,
-                *(text for pair in held_out.values() for side in pair for text in side),
-            ],
-        )
+        others = (text for pair in held_out.values() for side in pair for text in side)
+        _warn_of_unknown(run, subwords, [*sources, *targets, *others])
     if not goes_on:  # a model keeps the lengths that it was built with, whatever the text
         write_json(run.lengths_path, train_pairs.num_tokens())
         hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
@@ -146,6 +125,24 @@ def prepare(
     return {"train": train_pairs} | {
         split: _encoded_pairs(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()
     }
+
+
+def _report_left_out(run: Run, corpus: ParallelCorpus, num_pairs: int, num_long: int) -> None:
+    """Say on standard error what was noted about the text, and which pairs were left out."""
+    data = run.config.data
+    if own_folder(data.corpus):  # of published text, `repro data` says it
+        for note in corpus.notes:
+            print(f"{run.path}: {note}", file=sys.stderr)
+    if corpus.dropped and own_folder(data.corpus):
+        reasons = ", ".join(
+            f"{count:,} ({reason})" for reason, count in sorted(corpus.dropped.items())
+        )
+        what = f"training pairs left out: {reasons}; repro data {data.corpus} names them"
+        print(f"{run.path}: {what}", file=sys.stderr)
+    if num_long:
+        what = f"{num_long:,} of {num_pairs:,} training pairs have more than "
+        what += f"data.max_tokens={data.max_tokens} subwords"
+        print(f"{run.path}: {what}; they are left out", file=sys.stderr)
 
 
 def _split_texts(
