@@ -344,7 +344,7 @@ def group_key(record: dict[str, Any]) -> str:
 
 @cache  # thousands of records are of a few hundred systems
 def _group_key(config: str) -> str:
-    """Return the digest of a configuration, given as JSON, without its seed."""
+    """Return the group key of a record, from its configuration as JSON."""
     return from_dict(RunConfig, json.loads(config)).group_key()
 
 
