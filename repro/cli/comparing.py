@@ -1,12 +1,12 @@
 """Finds the seeds of two systems wherever they are: runs on this machine, and records of runs made elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from repro.core.config import DataConfig, ModelConfig, RunConfig, from_dict
+from repro.core.config import USUAL_ALPHA, DataConfig, ModelConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
 from repro.errors import InputError
 from repro.measures.scores import describe_run, evaluate_run
@@ -16,6 +16,8 @@ from repro.runs import gallery
 from repro.runs.run import Run, fitting
 
 Record = dict[str, Any]
+Search = Callable[[float], SearchConfig]
+"""The search that is asked for, given the length penalty of a run."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,12 @@ class Seed:
         """Return what a record says about its run, without any score."""
         return describe_run(self.here) if self.here else self.record or {}
 
-    def evaluated(self, split: str, search: SearchConfig, quiet: bool) -> Record:
+    def evaluated(self, split: str, search: Search, quiet: bool) -> Record:
         """Return the record of a test set."""
-        return (
-            evaluate_run(self.here, split, search, quiet=quiet) if self.here else self.record or {}
-        )
+        if not self.here:
+            return self.record or {}
+        self.here.check_finished()
+        return evaluate_run(self.here, split, search(self.here.alpha), quiet=quiet)
 
 
 Settings = dict[RunConfig, dict[int, Seed]]
@@ -52,7 +55,7 @@ Settings = dict[RunConfig, dict[int, Seed]]
 
 
 def find_systems(
-    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: SearchConfig
+    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: Search
 ) -> list[list[Seed]]:
     """Return the seeds of two systems, in the order of these.
 
@@ -123,13 +126,14 @@ def _runs(name: str) -> list[Run]:
 
 
 def _records(
-    texts: Iterable[DataConfig], results: Path, split: str, search: SearchConfig
+    texts: Iterable[DataConfig], results: Path, split: str, search: Search
 ) -> list[Record]:
     found = []
     for data in texts:
         folder = results / f"{plain_name(data.corpus)}.{data.source}-{data.target}"
         for record in of_this_text(load_records(folder), data) if folder.is_dir() else ():
-            if record["split"] == split and record["search"] == asdict(search):
+            usual_alpha = record["training"].get("alpha", USUAL_ALPHA)
+            if record["split"] == split and record["search"] == asdict(search(usual_alpha)):
                 found.append(record)
     return found
 

@@ -29,6 +29,7 @@ from repro.core.settings import (
 from repro.errors import InputError, did_you_mean, shortened
 
 SELF_SITES = SITES[:2]
+USUAL_ALPHA = 1.0  # the length penalty of a search: the mean log-probability of tokens counts
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class TrainConfig(Checked):
     # evaluations without a better dev loss before stopping; a linear schedule goes to its end
     patience: Count = 10
     average: Count = 1  # the final parameters are the mean of that many last checkpoints
+    # alpha of the model's own search: 1, or the best on dev (`runs/length_penalty.py`)
+    length_penalty: Literal["fixed", "dev"] = added("fixed")
     # loss per expected open head, in nats per token
     gate_penalty: Annotated[
         float, Meta(ge=0, lt=1_000_000, description="use a number of nats per head")

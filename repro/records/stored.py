@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from repro.core.config import DataConfig, RunConfig, from_dict
+from repro.core.config import USUAL_ALPHA, DataConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
 from repro.data.corpora import (
     ALLOWS_LEAKS,
@@ -337,8 +337,12 @@ def _group_key(config: str) -> str:
 
 
 def search_of(record: dict[str, Any]) -> list[str]:
-    """Return how the search of a score record differs from the usual one, as `name=value`; tables and claims use the usual one."""
-    return SearchConfig(**record["search"]).conditions()
+    """Return how the search of a score record differs from that of its run, as `name=value`.
+
+    Tables and claims use the search of the run.
+    """
+    usual = SearchConfig(alpha=record["training"].get("alpha", USUAL_ALPHA))
+    return SearchConfig(**record["search"]).conditions(usual)
 
 
 def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:
