@@ -110,6 +110,7 @@ TO_THE_END = TrainConfig(
     warmup=400,
     eval_every=250,
     optimizer="muon",
+    length_penalty="dev",
 )
 
 # the subwords of the scales that have stored results; everything new is `exact`

@@ -1,6 +1,6 @@
 """Find the seeds of two systems, among the runs on this machine and the records of others."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 from repro.core.config import DataConfig, ModelConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
+from repro.core.settings import USUAL_ALPHA
 from repro.errors import InputError
 from repro.measures.scores import describe_run, evaluate_run
 from repro.presets import SCALES, STRUCTURE
@@ -17,6 +18,8 @@ from repro.runs.naming import fitting
 from repro.runs.run import Run
 
 Record = dict[str, Any]
+Search = Callable[[float], SearchConfig]
+"""The search to use, given the length penalty of a run."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,12 @@ class Seed:
         """Return the fields of a record that describe its run, without scores."""
         return describe_run(self.here) if self.here else self.record or {}
 
-    def evaluated(self, split: str, search: SearchConfig, quiet: bool) -> Record:
+    def evaluated(self, split: str, search: Search, quiet: bool) -> Record:
         """Return the record of a test set."""
-        return (
-            evaluate_run(self.here, split, search, quiet=quiet) if self.here else self.record or {}
-        )
+        if not self.here:
+            return self.record or {}
+        self.here.check_finished()
+        return evaluate_run(self.here, split, search(self.here.alpha), quiet=quiet)
 
 
 Settings = dict[RunConfig, dict[int, Seed]]
@@ -53,7 +57,7 @@ Settings = dict[RunConfig, dict[int, Seed]]
 
 
 def find_systems(
-    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: SearchConfig
+    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: Search
 ) -> list[list[Seed]]:
     """Return the seeds of two systems, in their order.
 
@@ -128,14 +132,15 @@ def _runs_named(name: str) -> list[Run]:
 
 
 def _records_of(
-    texts: Iterable[DataConfig], results: Path, split: str, search: SearchConfig
+    texts: Iterable[DataConfig], results: Path, split: str, search: Search
 ) -> list[Record]:
     """Return the records of some training texts on a test set, by a search."""
     found = []
     for data in texts:
         folder = results / f"{plain_name(data.corpus)}.{data.source}-{data.target}"
         for record in of_this_text(load_records(folder), data) if folder.is_dir() else ():
-            if record["split"] == split and record["search"] == asdict(search):
+            usual_alpha = record["training"].get("alpha", USUAL_ALPHA)
+            if record["split"] == split and record["search"] == asdict(search(usual_alpha)):
                 found.append(record)
     return found
 

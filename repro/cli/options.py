@@ -66,7 +66,9 @@ def search_options(command):
         help="Prefixes kept per sentence; 1 is greedy search.",
     )(command)
     command = click.option(
-        "--alpha", default=1.0, show_default=True, help="Strength of the length penalty; 0 is none."
+        "--alpha",
+        type=float,
+        help="Strength of the length penalty; 0 is none.  [default: the run's own, usually 1]",
     )(command)
     return click.option(
         "--penalty",

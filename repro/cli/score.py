@@ -45,7 +45,7 @@ def evaluate(
     split: str,
     record: Path | None,
     beam: int,
-    alpha: float,
+    alpha: float | None,
     penalty: Literal["length", "wu"],
 ) -> None:
     """Translate a test set with the model of RUN and print scores with their signatures."""
@@ -61,9 +61,9 @@ def evaluate(
     from repro.records.report import in_train_note, writable_note
     from repro.records.stored import publish
 
-    result = evaluate_run(
-        found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress()
-    )
+    alpha = found.alpha if alpha is None else alpha
+    search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    result = evaluate_run(found, split, search, quiet=no_progress())
     # A reader of the output may stop early, as `head` does, so the record is written first.
     written = publish(result, record) if record else None
     for score in result["scores"]:
@@ -104,7 +104,9 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     from repro.core.decoding import SearchConfig
     from repro.records.report import check_comparable, check_same_training_text
 
-    search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    def search(usual_alpha: float) -> SearchConfig:
+        return SearchConfig(beam, usual_alpha if alpha is None else alpha, penalty)
+
     systems = find_systems((first, second), data, results, split, search)
     seeds = [seed for system in systems for seed in system]
     # Check every run before one of them translates, which may take minutes.

@@ -34,7 +34,7 @@ MOST_TOLD = 10  # lines that were not translated
 )
 @search_options
 def translate(
-    run: str, int8: bool, beam: int, alpha: float, penalty: Literal["length", "wu"]
+    run: str, int8: bool, beam: int, alpha: float | None, penalty: Literal["length", "wu"]
 ) -> None:
     """Translate standard input to standard output, a sentence a line, with the model of RUN.
 
@@ -48,6 +48,7 @@ def translate(
     from repro.core.decoding import SearchConfig
     from repro.runs.models import load_translator
 
+    alpha = found.alpha if alpha is None else alpha
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     translator = load_translator(found, "cpu" if int8 else None)
     if int8:

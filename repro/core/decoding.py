@@ -10,7 +10,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from repro.core.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
-from repro.core.settings import READERS, Checked
+from repro.core.settings import READERS, USUAL_ALPHA, Checked
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.core.transformer import Transformer
 from repro.errors import InputError, check_kind, shortened, texts_in
@@ -34,19 +34,19 @@ class SearchConfig(Checked):
     part = "search"
     beam: Beam = 5
     alpha: Annotated[float, Meta(ge=0, lt=100, description="use about 1, or 0 for no penalty")] = (
-        1.0
+        USUAL_ALPHA
     )
     penalty: Literal["wu", "length"] = "length"
     # a translation has at most this many tokens more than its source
     extra_tokens: Annotated[int, Meta(ge=0, description="use the usual 50")] = 50
     batch_size: Annotated[int, Meta(ge=1, description="use the usual 64")] = 64
 
-    def conditions(self) -> list[str]:
+    def conditions(self, usual: "SearchConfig") -> list[str]:
         """Return what differs from the usual search, as `name=value`."""
         return [
             f"{part.name}={value}"
             for part in fields(self)
-            if (value := getattr(self, part.name)) != part.default
+            if (value := getattr(self, part.name)) != getattr(usual, part.name)
         ]
 
     def rank(self, log_prob: Tensor, length: int) -> Tensor:
@@ -203,6 +203,7 @@ class Translator:
         subwords: the model's own.
         prepare: reads typed text as the lines of the training corpus were read.
         between_batches: called before each batch of a search, for example to stop when asked.
+        usual: the search options where none are given.
     """
 
     def __init__(
@@ -211,13 +212,14 @@ class Translator:
         subwords: Subwords,
         prepare: Callable[[list[str]], list[str]] = list,
         between_batches: Callable[[], None] = lambda: None,
+        usual: SearchConfig = SearchConfig(),
     ) -> None:
-        self.model, self.subwords = model.eval(), subwords
+        self.model, self.subwords, self.usual = model.eval(), subwords, usual
         self.prepare, self.between_batches = prepare, between_batches
 
     def with_model(self, model: Transformer) -> "Translator":
         """Return a translator with another model that has the same subwords."""
-        return Translator(model, self.subwords, self.prepare, self.between_batches)
+        return Translator(model, self.subwords, self.prepare, self.between_batches, self.usual)
 
     def translate(
         self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True
@@ -273,7 +275,7 @@ class Translator:
         src = self.encode(sentences)
         for sentence, ids in zip(sentences, src, strict=True):
             self.check_tokens(len(ids), f"the sentence '{shortened(sentence, 44)}'")
-        return self.search_ids(src, search or SearchConfig(), quiet)
+        return self.search_ids(src, search or self.usual, quiet)
 
     def search_ids(
         self, src: list[list[int]], search: SearchConfig, quiet: bool = True

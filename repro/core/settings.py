@@ -18,6 +18,7 @@ from repro.errors import InputError, did_you_mean, shortened
 SITES = ("encoder_self", "decoder_self", "cross")
 # the sites where each side is read
 READERS = {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}
+USUAL_ALPHA = 1.0  # the length penalty of a search: mean log-probability of a token
 NO_SUBLAYER = "none"  # the variant of a site without attention
 SubwordForm = Literal["exact", "nfkc"]  # what subwords make of the text: see `Subwords`
 

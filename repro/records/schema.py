@@ -69,6 +69,7 @@ class TrainingFields(TypedDict):
     best_dev_nll: Number
     parameters: int
     target_tokens_per_second: int
+    alpha: NotRequired[Number]
     joules: NotRequired[dict[str, Number] | None]
 
 

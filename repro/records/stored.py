@@ -17,6 +17,7 @@ from typing import Any
 
 from repro.core.config import DataConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
+from repro.core.settings import USUAL_ALPHA
 from repro.data.corpora import (
     ALLOWS_LEAKS,
     count_pairs_in_train,
@@ -349,11 +350,12 @@ def _group_key(config: str) -> str:
 
 
 def search_of(record: dict[str, Any]) -> list[str]:
-    """Return the unusual settings of a record's search, as `name=value`.
+    """Return the settings of a record's search that differ from its run's, as `name=value`.
 
-    Tables and claims use records of the usual search.
+    Tables and claims use records of the search of the run.
     """
-    return SearchConfig(**record["search"]).conditions()
+    usual = SearchConfig(alpha=record["training"].get("alpha", USUAL_ALPHA))
+    return SearchConfig(**record["search"]).conditions(usual)
 
 
 def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:

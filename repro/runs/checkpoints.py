@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -239,14 +240,21 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
     return progress
 
 
-def finish(run: Run, model: Transformer, parameters: int, progress: Progress) -> None:
+def finish(
+    run: Run,
+    model: Transformer,
+    parameters: int,
+    progress: Progress,
+    choose: Callable[[], dict[str, Any]] = dict,
+) -> None:
     """Average the last checkpoints of the schedule into the final parameters, and drop them.
 
     Args:
         run: trained to its end.
-        model: its model.
+        model: its model, which gets the final parameters.
         parameters: of the model as it was built; while training, some may have been frozen.
         progress: at the end.
+        choose: called with the final parameters in the model; returns what is noted beside them.
 
     Raises:
         DamagedFileError: one of them is not what was written; the mean of the others would be
@@ -269,7 +277,9 @@ def finish(run: Run, model: Transformer, parameters: int, progress: Progress) ->
         n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n]
         for n in last[-1]
     }
-    summary = _state_as_json(progress) | {"parameters": parameters, "averaged": len(last)}
+    model.load_state_dict(mean, strict=False)
+    counts = {"parameters": parameters, "averaged": len(last)}
+    summary = _state_as_json(progress) | counts | choose()
     save_final(run, mean, summary)
     remove_checkpoints(run.path)
 

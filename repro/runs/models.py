@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from repro import stops
-from repro.core.decoding import Translator
+from repro.core.decoding import SearchConfig, Translator
 from repro.core.optimizer import GATE
 from repro.core.subwords import PAD_ID, Subwords
 from repro.core.transformer import Transformer
@@ -207,4 +207,10 @@ def load_translator(run: Run, device: str | None = None) -> Translator:
     model, subwords = load_with_subwords(run)
     keep_freed_memory()
     prepare = partial(prepare_lines, run.config.data.corpus)
-    return Translator(model.to(find_device(device)), subwords, prepare, stops.raise_if_stopping)
+    return Translator(
+        model.to(find_device(device)),
+        subwords,
+        prepare,
+        stops.raise_if_stopping,
+        SearchConfig(alpha=run.alpha),
+    )

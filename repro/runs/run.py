@@ -23,6 +23,7 @@ from types import NoneType
 from typing import Any
 
 from repro.core.config import RunConfig, from_dict
+from repro.core.settings import USUAL_ALPHA
 from repro.errors import DamagedFileError, InputError, check_kind
 from repro.files import write_json
 from repro.reading import exists, is_file, is_folder, names_in, read_plain
@@ -250,6 +251,11 @@ class Run:
         """
         self._check_final()
         return load_state(self.path / "final")
+
+    @property
+    def alpha(self) -> float:
+        """The length penalty of its translations unless another one is asked for."""
+        return self.state().get("alpha", USUAL_ALPHA)
 
     def check_files(self) -> None:
         """Check the final parameters, and all other files with a noted hash.

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tqdm import tqdm
 from repro import stops
 from repro.core.batches import EncodedPairs
 from repro.core.config import RunConfig, TrainConfig
+from repro.core.decoding import Translator
 from repro.core.optimizer import make_optimizer
 from repro.core.training import (
     DivergedError,
@@ -31,18 +33,20 @@ from repro.core.training import (
 )
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import load_corpus
+from repro.data.parallel import ParallelCorpus
 from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
 from repro.runs.checkpoint_folders import all_checkpoints, remove_checkpoints, remove_leftovers
 from repro.runs.checkpoints import Progress, check_room, finish, resume, save_checkpoint
 from repro.runs.energy import EnergyMeter
+from repro.runs.length_penalty import best_alpha
 from repro.runs.machine import (
     find_device,
     keep_freed_memory,
     threads_of,
     warn_of_emulated_precision,
 )
-from repro.runs.models import find_start, load_start, new_model
+from repro.runs.models import find_start, load_start, load_subwords, new_model
 from repro.runs.prepare import check_finished, check_lengths, prepare, removed_if_empty
 from repro.runs.run import Run
 
@@ -110,8 +114,20 @@ def train(
             progress = resume(run, model, optimizer)
             check_room(run, model)
         progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], quiet, log)
-        finish(run, model, parameters, progress)
+        finish(run, model, parameters, progress, partial(_own_search, run, model, corpus))
     return run
+
+
+def _own_search(run: Run, model: Transformer, corpus: ParallelCorpus) -> dict[str, float]:
+    """Return the search settings that the run chooses on dev; none if they are fixed."""
+    data = run.config.data
+    if run.config.train.length_penalty == "fixed":
+        return {}
+    translator = Translator(
+        model, load_subwords(run.subwords_path), between_batches=stops.raise_if_stopping
+    )
+    pairs = corpus.pairs("dev", data.source, data.target)
+    return {"alpha": best_alpha(translator, pairs, data.corpus, data.target)}
 
 
 def _loop(
