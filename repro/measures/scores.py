@@ -65,7 +65,6 @@ def evaluate_run(
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     if search is not None:
         check_kind("search", search, "write it as in repro.SearchConfig(beam=1)", SearchConfig)
-    run.check_finished()
     search = search or SearchConfig(alpha=run.alpha)
     data = run.config.data
     _check_version(run)

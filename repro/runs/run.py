@@ -254,7 +254,13 @@ class Run:
 
     @property
     def alpha(self) -> float:
-        """The length penalty of its translations unless another one is asked for."""
+        """The length penalty of its translations unless another one is asked for.
+
+        Raises:
+            InputError: training has not ended.
+            DamagedFileError: the final parameters are not what was written.
+        """
+        self.check_finished()
         return self.state().get("alpha", USUAL_ALPHA)
 
     def check_files(self) -> None:
