@@ -3,13 +3,12 @@
 // The names of parameters are those of `repro/core/transformer.py`.
 
 import { buildWeights } from "./attention/registry.js";
+import { SITES } from "./heads.js";
 import { FeedForward, Residual, decoderLayer, encoderLayer } from "./layers.js";
 import { MultiHeadAttention, gateFactors } from "./multihead.js";
 import { add, layerNorm, linear } from "./tensor.js";
 
 const SUBLAYER = { encoder_self: "self_attention", decoder_self: "self_attention", cross: "cross_attention" };
-
-export const SITES = Object.keys(SUBLAYER);
 
 const ignore = () => {};
 

@@ -1,15 +1,16 @@
 // The engine as a worker: the page sends what it wants to know, and stays free meanwhile.
 //
 //   in    load { name, text }                            a model file, deflated and in base64
-//         translate { ticket, name, sentence, changes }
-//         losses { ticket, name, sentence }              one answer a head, until something else is asked
+//         translate { ticket, name, sentence, changes, attention }    `attention`: whether it is wanted
+//         losses { ticket, name, sentence, known }       one answer a head, until something else is
+//                                                        asked; `known` heads are left out
 //   out   loaded { name, heads, source, target, corpus }
 //         translation { ticket, ... }    attention { ticket, ... }
 //         loss { ticket, ... }           losses { ticket }
 //         refused { ticket, message }    in words for the reader
 
+import { keyOf } from "./heads.js";
 import { headLosses } from "./needed.js";
-import { BOS } from "./subwords.js";
 import { InputError, Translator } from "./translator.js";
 import { ModelFileError } from "./model_file.js";
 import { END_MARK, START_MARK, piecesOf, strangeWords, wordsOf } from "./words.js";
@@ -51,7 +52,7 @@ function read(translator, sentence) {
   return src;
 }
 
-function translate({ ticket, name, sentence, changes }, answer) {
+function translate({ ticket, name, sentence, changes, attention }, answer) {
   const whole = translators.get(name);
   const translator = whole.changed(changes);
   const { subwords } = translator;
@@ -67,6 +68,7 @@ function translate({ ticket, name, sentence, changes }, answer) {
     unknown: subwords.unknownCharacters(prepared),
     strange: strangeWords(subwords, prepared),
   });
+  if (!attention) return;
   answer({
     kind: "attention",
     ticket,
@@ -80,17 +82,15 @@ function translate({ ticket, name, sentence, changes }, answer) {
 /** Let other messages in. */
 const pause = () => new Promise((resume) => setTimeout(resume));
 
-let newest = 0; // number of the last message
-
-async function losses({ ticket, name, sentence }, answer) {
-  const own = newest;
+async function losses({ ticket, name, sentence, known = [] }, answer, isNewest) {
   const translator = translators.get(name);
   const src = read(translator, sentence);
   const { ids } = translator.search(sentence, { beam: 1 });
-  for (const loss of headLosses(translator.model, src, ids)) {
-    answer({ kind: "loss", ticket, ...loss });
+  const wanted = translator.model.heads().filter((head) => head.factor && !known.includes(keyOf(head)));
+  for (const loss of headLosses(translator.model, src, ids, wanted)) {
+    answer({ kind: "loss", ticket, key: keyOf(loss), nats: loss.nats });
     await pause();
-    if (own !== newest) return; // something else is wanted by now
+    if (!isNewest()) return; // something else is wanted by now
   }
   answer({ kind: "losses", ticket });
 }
@@ -100,11 +100,12 @@ const TASKS = { load, translate, losses };
 /** Answer messages of a page; `scope` is the worker. */
 export function serve(scope) {
   let before = Promise.resolve();
+  let newest = 0; // number of the last message
   scope.onmessage = ({ data }) => {
-    newest += 1;
+    const number = ++newest;
     const answer = (message) => scope.postMessage(message);
     // In order: a sentence that is sent while its model is still unpacked has to wait for it.
-    before = before.then(() => TASKS[data.kind](data, answer)).catch((error) => {
+    before = before.then(() => TASKS[data.kind](data, answer, () => number === newest)).catch((error) => {
       const isKnown = error instanceof InputError || error instanceof ModelFileError;
       answer({ kind: "refused", ticket: data.ticket, message: isKnown ? error.message : `Something went wrong: ${error.message}` });
     });
