@@ -5,6 +5,7 @@
 // A job is [function, model file, arguments]; the functions are below.
 
 import { readFileSync } from "node:fs";
+import { VARIANTS } from "../repro/page/engine/attention/registry.js";
 import { headLosses } from "../repro/page/engine/needed.js";
 import { scoreTokens } from "../repro/page/engine/search.js";
 import { Translator } from "../repro/page/engine/translator.js";
@@ -20,6 +21,7 @@ function load(path) {
 const lists = (value) => (ArrayBuffer.isView(value) ? [...value] : Array.isArray(value) ? value.map(lists) : value);
 
 const FUNCTIONS = {
+  variants: () => Object.keys(VARIANTS),
   encode: ({ sentence }) => translator.encode(sentence),
   prepare: ({ sentence }) => translator.prepare(sentence),
   decode: ({ ids }) => translator.subwords.decode(ids),

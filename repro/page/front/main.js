@@ -1,17 +1,18 @@
 // The page: a sentence, its translation, all heads, and where the head in focus looks.
 
-import { headName, headOf, keyOf } from "../engine/heads.js";
+import { headOf, keyOf } from "../engine/heads.js";
+import { Address } from "./address.js";
+import { HeadButtons, SentenceControls } from "./controls.js";
 import { add } from "./dom.js";
 import { EngineClient } from "./engine_client.js";
 import { HeadsView } from "./heads_view.js";
 import { LinesView, sidesOf } from "./lines_view.js";
-import { copyPicture, pictureOf } from "./picture.js";
+import { copyPicture } from "./picture.js";
+import { captionOf, statusOf } from "./sentences.js";
 import { History, checked, linkOf, readLink, toggled } from "./state.js";
 import { TranslationView } from "./translation_view.js";
 
-const TYPING_PAUSE = 200; // milliseconds without a key, before a sentence is read
 const NOTHING = []; // no words yet
-const LINK_PAUSE = 250; // milliseconds
 
 /** Show the first view in `root`. `models`: [{ name, title, examples, text() }]; `script`: the worker's. */
 export function start(root, { models, script }) {
@@ -27,6 +28,7 @@ class Page {
     this.models = models;
     this.heads = new Map(); // name of a model -> its heads, once it is loaded
     this.asked = new Set(); // models that are loaded, or will be
+    this.address = new Address();
     this.found = {}; // what the engine last said of the present state
     this.forget();
     this.build(root);
@@ -36,16 +38,15 @@ class Page {
     this.update();
   }
 
+  /** The state of the link that the page was opened with; the usual one without such a link. */
   firstState() {
     const [{ name, examples }] = this.models;
-    const usual = { model: name, sentence: examples[0], off: [], focus: null };
-    if (!location.hash) return usual;
     try {
-      return this.stateOfLink();
+      if (location.hash) return this.stateOfLink();
     } catch (error) {
-      this.say(`${error.message} This is the usual start.`);
-      return usual;
+      this.message = `${error.message} This is the usual start.`;
     }
+    return { model: name, sentence: examples[0], off: [], focus: null };
   }
 
   stateOfLink() {
@@ -56,48 +57,27 @@ class Page {
 
   build(root) {
     this.root = root;
-    const top = add(root, "div", "rp-top");
-    this.buildSentence(top);
+    this.controls = new SentenceControls(root, this.models, {
+      model: (name) => this.changeModel(name),
+      sentence: (text) => this.changeSentence(text, "typing"),
+      another: () => this.nextExample(),
+    });
     this.translation = new TranslationView(root);
     this.status = add(root, "p", "rp-status", "", { role: "status" });
     this.headsView = new HeadsView(root, {
       toggle: (key) => this.go(toggled(this.state, key)),
       look: (key) => this.look(key),
     });
-    this.buildButtons(root);
+    this.buttons = new HeadButtons(root, {
+      worst: () => this.switchOffMostNeeded(),
+      undo: () => this.step("undo"),
+      redo: () => this.step("redo"),
+      allOn: () => this.go({ ...this.state, off: [] }),
+      link: async () => this.say(await this.address.copy(linkOf(this.state))),
+      picture: () => this.copyView(),
+    });
     this.caption = add(root, "p", "rp-caption");
     this.lines = new LinesView(root);
-  }
-
-  buildSentence(top) {
-    if (this.models.length > 1) {
-      this.choice = add(top, "select", "rp-choice", "", { "aria-label": "model" });
-      for (const { name, title } of this.models) add(this.choice, "option", "", title, { value: name });
-      this.choice.addEventListener("change", () => this.changeModel(this.choice.value));
-    }
-    this.field = add(top, "input", "rp-field", "", { type: "text", "aria-label": "sentence to translate", autocomplete: "off", spellcheck: "false", enterkeyhint: "go" });
-    this.field.addEventListener("input", () => {
-      clearTimeout(this.typing);
-      this.typing = setTimeout(() => this.changeSentence(this.field.value, "typing"), TYPING_PAUSE);
-    });
-    this.button(top, "another sentence", () => this.nextExample());
-  }
-
-  buildButtons(root) {
-    const row = add(root, "div", "rp-buttons");
-    this.worst = this.button(row, "switch off the most needed head", () => this.switchOffMostNeeded());
-    this.worst.classList.add("rp-main");
-    this.undo = this.button(row, "undo", () => this.step("undo"));
-    this.redo = this.button(row, "redo", () => this.step("redo"));
-    this.allOn = this.button(row, "all heads on", () => this.go({ ...this.state, off: [] }));
-    this.button(row, "copy link", () => this.copyLink());
-    this.button(row, "copy picture", () => this.copyView());
-  }
-
-  button(parent, text, action) {
-    const node = add(parent, "button", "rp-button", text, { type: "button" });
-    node.addEventListener("click", action);
-    return node;
   }
 
   // Steps.
@@ -153,7 +133,7 @@ class Page {
 
   look(key) {
     this.history.look(key);
-    this.writeLink();
+    this.address.keep(linkOf(this.state));
     this.draw();
   }
 
@@ -177,9 +157,8 @@ class Page {
 
   update() {
     const { model, sentence } = this.state;
-    if (this.field.value !== sentence) this.field.value = sentence;
-    if (this.choice) this.choice.value = model;
-    this.writeLink();
+    this.controls.show(model, sentence);
+    this.address.keep(linkOf(this.state));
     this.load();
     if (!this.heads.has(model)) return;
     this.useHeads();
@@ -206,7 +185,7 @@ class Page {
     const { state, isWhole } = checked(this.state, heads);
     if (isWhole) return;
     this.history.go(state);
-    this.writeLink();
+    this.address.keep(linkOf(this.state));
     this.say("The link names heads that this model does not have; they are left out.");
   }
 
@@ -235,7 +214,7 @@ class Page {
         if (!this.state.off.length || answer.ticket.startsWith("whole")) this.whole = answer.words;
         if (answer.ticket.startsWith("state")) {
           this.found = { ...this.found, ...answer };
-          this.notice(answer);
+          this.refusal = null;
         }
         this.draw();
       },
@@ -261,18 +240,6 @@ class Page {
 
   // What is said.
 
-  /** Note what is strange about a sentence. */
-  notice({ unknown, strange, cut }) {
-    this.refusal = null;
-    const notes = [];
-    if (unknown.length) notes.push(`never seen by this model: ${unknown.slice(0, 10).join(" ")}`);
-    for (const { word, pieces } of strange.slice(0, 2)) {
-      notes.push(`“${word}” is not one of its usual words; it reads ${pieces.join(" + ")}`);
-    }
-    if (cut) notes.push("the translation did not end by itself");
-    this.notes = notes.join(" · ");
-  }
-
   say(message) {
     this.message = message;
     this.draw();
@@ -283,38 +250,20 @@ class Page {
     this.status.setAttribute("aria-busy", "true");
   }
 
-  /** Keep the state in the address; a little later, since browsers allow it only so often. */
-  writeLink() {
-    clearTimeout(this.writing);
-    this.writing = setTimeout(() => {
-      try {
-        history.replaceState(null, "", `#${linkOf(this.state)}`);
-      } catch {
-        // A page inside another one may not: the link is still copied by its button.
-      }
-    }, LINK_PAUSE);
-  }
-
-  async copyLink() {
-    const link = `${location.href.split("#")[0]}#${linkOf(this.state)}`;
-    try {
-      await navigator.clipboard.writeText(link);
-      this.say("The link is copied.");
-    } catch {
-      location.hash = linkOf(this.state);
-      this.say("The link is in the address bar.");
-    }
-  }
-
   async copyView() {
-    const style = getComputedStyle(this.status);
-    const names = ["ink", "soft", "paper", "square", "need", "line"];
-    const colors = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-    const { state, losses, whole } = this;
-    const isBroken = state.off.length > 0;
-    const view = { ...this.linesOfFocus(), caption: this.caption.textContent, colors, losses, off: state.off };
-    const picture = pictureOf({ ...view, sentence: state.sentence, words: this.found.words ?? [], whole: isBroken ? whole : null, heads: this.laidOut ?? [] });
-    this.say(await copyPicture(picture));
+    const { state, losses } = this;
+    this.say(
+      await copyPicture(this.status, {
+        ...this.linesOfFocus(),
+        caption: this.caption.textContent,
+        sentence: state.sentence,
+        words: this.found.words ?? NOTHING,
+        whole: state.off.length ? this.whole : null,
+        heads: this.laidOut ?? [],
+        off: state.off,
+        losses,
+      }),
+    );
   }
 
   // Drawing.
@@ -338,43 +287,33 @@ class Page {
     const focus = this.focus();
     this.translation.draw(this.found.words ?? NOTHING, this.state.off.length ? this.whole : null, this.language ?? "");
     this.headsView.draw({ off: this.state.off, focus }, this.losses);
-    this.undo.disabled = !this.history.canUndo;
-    this.redo.disabled = !this.history.canRedo;
-    this.allOn.disabled = !this.state.off.length;
-    this.worst.disabled = !this.isMeasured || !this.mostNeeded();
+    this.buttons.enable({
+      worst: this.isMeasured && this.mostNeeded(),
+      undo: this.history.canUndo,
+      redo: this.history.canRedo,
+      allOn: this.state.off.length,
+    });
     this.drawStatus();
     this.drawFocus(focus);
   }
 
   drawStatus() {
-    const total = this.laidOut?.filter(({ factor }) => factor).length ?? 0;
+    const open = this.laidOut?.filter(({ factor }) => factor).length ?? 0;
     const isBusy = Boolean(this.laidOut) && !this.isMeasured;
     this.status.setAttribute("aria-busy", isBusy);
     this.status.classList.toggle("rp-refused", Boolean(this.refusal));
-    const progress = isBusy ? `measuring what the sentence needs: ${this.losses.size} of ${total} heads` : "";
-    const off = this.state.off.length ? `${this.state.off.length} of ${total} heads off` : "";
-    const said = this.refusal ?? [this.message, this.notes, off, progress].filter(Boolean).join(" · ");
-    if (this.laidOut || this.refusal) this.status.textContent = said || "all heads are on";
     this.root.classList.toggle("rp-stale", Boolean(this.refusal)); // what is drawn is of before
+    if (!this.laidOut && !this.refusal) return; // still unpacking, which is said already
+    const counts = { off: this.state.off.length, open, measured: isBusy ? this.losses.size : null };
+    this.status.textContent = this.refusal ?? (statusOf(counts, this.message, this.found) || "all heads are on");
   }
 
   drawFocus(key) {
     const { rows, sides } = this.linesOfFocus();
     if (!rows) return;
-    const nats = this.losses.get(key);
-    const isOff = this.state.off.includes(key);
-    const needed = nats === undefined ? "" : `: ${costOf(nats)}`;
-    this.caption.textContent = `${headName(headOf(key))}${isOff ? " (off)" : ""}${needed} Below, the words as each ${sides.asks}; above, where the head looks.`;
+    this.caption.textContent = captionOf(key, this.losses.get(key), this.state.off.includes(key), sides.asks);
     if (this.drawn === rows) return;
     this.drawn = rows;
     this.lines.draw(rows, sides);
   }
-}
-
-/** Return in words what a loss of log-probability means. */
-function costOf(nats) {
-  if (nats < 0.05) return "this sentence does without it.";
-  const factor = Math.exp(nats);
-  const times = factor < 10 ? factor.toFixed(1) : Math.round(factor).toLocaleString("en");
-  return `without it alone, this translation is ${times} times less likely (${nats.toFixed(1)} nats).`;
 }

@@ -8,7 +8,7 @@ const WIDTH = 1000;
 const SQUARE = 30;
 
 /** Return an SVG of a state: `view` holds what is on the page. */
-export function pictureOf({ sentence, words, whole, heads, off, losses, caption, rows, sides, colors }) {
+function pictureOf({ sentence, words, whole, heads, off, losses, caption, rows, sides, colors }) {
   const nodes = [];
   const text = (x, y, content, size = 16, fill = colors.ink, anchor = "start") =>
     nodes.push(svg("text", { x, y, fill, "font-size": size, "text-anchor": anchor }, content));
@@ -59,7 +59,7 @@ function drawSites(nodes, text, heads, off, losses, colors) {
 }
 
 /** Return an SVG as PNG, with two pixels for one of its own. */
-export async function toPng(picture) {
+async function toPng(picture) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(picture))}`;
   await image.decode();
@@ -70,9 +70,17 @@ export async function toPng(picture) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-/** Copy a picture, or save it; return in words what was done. */
-export async function copyPicture(picture) {
-  const png = toPng(picture);
+const COLORS = ["ink", "soft", "paper", "square", "need", "line"]; // those of page.css
+
+/**
+ * Copy a view as a picture, or save it; return in words what was done.
+ *
+ * `node`: a part of the page, whose theme the picture has; `view`: see `pictureOf`.
+ */
+export async function copyPicture(node, view) {
+  const style = getComputedStyle(node);
+  const colors = Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  const png = toPng(pictureOf({ ...view, colors }));
   try {
     await navigator.clipboard.write([new ClipboardItem({ "image/png": png })]);
     return "The picture is copied.";
