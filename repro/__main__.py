@@ -18,6 +18,7 @@ from typing import NoReturn
 import click
 
 from repro.cli import heads as analysis
+from repro.cli import page as browser
 from repro.cli import papers
 from repro.cli import score as evaluation
 from repro.cli import train as training
@@ -71,7 +72,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for module in (training, translation, evaluation, analysis, papers):
+for module in (training, translation, evaluation, analysis, papers, browser):
     for command in vars(module).values():
         if isinstance(command, click.Command):
             cli.add_command(command)

@@ -31,6 +31,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"claims"},
     {"papers"},
     {"verify"},
+    {"page"},
     {"widgets", "exercises"},
     {"cli"},
     {"__main__", ""},

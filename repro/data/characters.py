@@ -130,6 +130,20 @@ def clean_line(text: str) -> str:
     ).strip()
 
 
+def cleaning_rules() -> dict[str, str]:
+    """Return the regular expressions of `clean_line`, for programs in other languages.
+
+    `fault` has a named group of that name, spelled as in JavaScript.
+    """
+    return {
+        "suspect": _SUSPECT.pattern,
+        "fault": _FAULT.pattern.replace("(?P<", "(?<"),
+        "blank": _BLANK.pattern,
+        "separators": _SEPARATORS.pattern,
+        "unspaced": _OF_UNSPACED.pattern,
+    }
+
+
 def separators_to_blanks(text: str) -> str:
     """Replace U+200B by a blank in scripts without blanks, where it separates words."""
     return _SEPARATORS.sub(" ", text) if "\u200b" in text and _OF_UNSPACED.search(text) else text

@@ -78,9 +78,8 @@ class Server(NamedTuple):
     data: Path
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[Server]:
-    """Start JupyterLab in an empty folder, with settings of its own."""
+def check_browser() -> None:
+    """Skip a test where there is no browser."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         pytest.skip("a browser needs the machine for itself: make browser")
     if CHROMIUM is None:
@@ -88,6 +87,12 @@ def server(tmp_path_factory) -> Iterator[Server]:
     pytest.importorskip(
         "playwright", reason="playwright is not installed: pip install -e '.[browser]'"
     )
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory) -> Iterator[Server]:
+    """Start JupyterLab in an empty folder, with settings of its own."""
+    check_browser()
     home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -175,8 +180,9 @@ def notebook_of(cells: list[str]) -> nbformat.NotebookNode:
 
 
 @pytest.fixture(scope="session")
-def browser(server) -> Iterator:
+def browser() -> Iterator:
     """Start the browser."""
+    check_browser()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
