@@ -1,7 +1,11 @@
 """Gold word alignments, and cross attention scored against them, by hand."""
 
+import json
+from pathlib import Path
+
 import pytest
 import torch
+from command_line import run as run_command
 from torch import Tensor
 
 from repro.analysis.alignment import (
@@ -21,6 +25,8 @@ from repro.measures.alignments import (
     measure_alignments,
 )
 from repro.measures.scores import describe_run
+from repro.records.schema import faults_of
+from repro.records.stored import load_record
 from repro.runs import gallery
 
 # "the old man sleeps" / "der alte Mann schläft": the first link is only possible
@@ -121,6 +127,14 @@ def test_every_head_of_a_run_and_their_means_are_scored(gold) -> None:
     assert len([found for found in check_alignments(record) if found]) == 1
     (gold / "bicici-europarl-de-en" / "de-en.wa").write_text("0-0\n0-0\n", "utf-8")
     assert [found for found in check_gold(record) if found]
+
+
+def test_the_command_prints_the_table_and_keeps_the_record(gold, tmp_path, capsys) -> None:
+    page = run_command(capsys, "measure", "gallery/base", "alignments", "--record", str(tmp_path))
+    assert page[0].startswith("| head | error rate, predicting | met, predicting |")
+    stored = load_record(Path(page[-1]))
+    assert stored["kind"] == "alignments" and set(check_alignments(stored)) == {None}
+    assert not list(faults_of(json.loads(Path(page[-1]).read_text())))
 
 
 @pytest.mark.real_data
