@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from repro.data.characters import clean_line
 from repro.data.leaks import Overlap
@@ -17,6 +17,8 @@ from repro.files import write_atomic
 
 if TYPE_CHECKING:
     import datasets
+
+T = TypeVar("T")
 
 MAIN_SPLITS = ("train", "dev", "test")
 SKIPPED_TITLES = "split\tfile\tline\treason\n"
@@ -56,11 +58,11 @@ class Split:
 
     def select(self, indices: Sequence[int]) -> "Split":
         """Return the split with only these pairs, in this order."""
-        columns, numbers, names = (
-            {language: [column[i] for i in indices] for language, column in field.items()}
-            for field in (self.columns, self.numbers, self.names)
-        )
-        return Split(columns, numbers, names)
+
+        def chosen(fields: Mapping[str, Sequence[T]]) -> dict[str, list[T]]:
+            return {language: [column[i] for i in indices] for language, column in fields.items()}
+
+        return Split(chosen(self.columns), chosen(self.numbers), chosen(self.names))
 
 
 @dataclass(frozen=True)
