@@ -19,7 +19,7 @@ from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.data.corpora import task_of
 from repro.errors import DamagedFileError, InputError
-from repro.measures.registry import JOINT_MEASURES, MEASURES
+from repro.measures.registry import JOINT_MEASURES, MEASURES, ON_REQUEST
 from repro.presets import GATE_INIT, GATE_RATE, SCALES, trained_on
 from repro.records.report import check_comparable, label_of, render, render_results
 from repro.records.schema import KINDS
@@ -416,7 +416,7 @@ def test_a_record_without_what_its_kind_has_is_named(tmp_path, stored, kind, dam
 
 
 def test_every_kind_that_is_measured_is_known():
-    assert KINDS.keys() == {"scores", *MEASURES, *JOINT_MEASURES}
+    assert KINDS.keys() == {"scores", *MEASURES, *ON_REQUEST, *JOINT_MEASURES}
 
 
 @pytest.mark.parametrize("folder", ["resluts", "README.md"])

@@ -1,6 +1,7 @@
 """Look inside a trained model, and take heads away."""
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -24,6 +25,13 @@ from repro.runs import gallery
 )
 @click.option("--limit", type=WHOLE_NUMBER, help="Only the first sentences.")
 @click.option(
+    "--trees",
+    default="find",
+    show_default=True,
+    type=click.Choice(["find", "PUD"]),
+    help="Of grammatical relations: those of the split, or the gold trees of PUD.",
+)
+@click.option(
     "--record",
     type=click.Path(path_type=Path),
     help="Also write the record below this folder; of all of dev.",
@@ -34,7 +42,12 @@ from repro.runs import gallery
     help="Also draw them as pictures into this folder.",
 )
 def heads(
-    run: str, split: str, limit: int | None, record: Path | None, figures: Path | None
+    run: str,
+    split: str,
+    limit: int | None,
+    trees: Literal["find", "PUD"],
+    record: Path | None,
+    figures: Path | None,
 ) -> None:
     """Describe what every head of RUN does.
 
@@ -72,10 +85,10 @@ def heads(
             "leave it out, or choose another run",
         )
     try:
-        described = describe_heads(found, split, limit, quiet=no_progress())
+        described = describe_heads(found, split, limit, treebank=trees, quiet=no_progress())
     # A missing parser, mostly. Tables and claims need its parses; a first look does not.
     except MachineError as absent:
-        if record:
+        if record or trees == "PUD":
             raise
         described = describe_heads(found, split, limit, treebank=None, quiet=no_progress())
         click.echo(f"without grammatical relations: {absent}", err=True)
@@ -93,6 +106,36 @@ def heads(
             path = figures / f"{found.path.name}.{name.lower().replace(' ', '-')}.png"
             save(figure, path)
             click.echo(path)
+
+
+@click.command(short_help="Score a run on published pairs, or as a word aligner.")
+@click.argument("run")
+@click.argument("kind", type=click.Choice(["published_pairs", "alignments"]))
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Also write the record below this folder."
+)
+def measure(run: str, kind: str, record: Path | None) -> None:
+    """Score RUN on published contrastive pairs, or its cross attention against gold alignments.
+
+    published_pairs: DistilLingEval, English into German, on human beside machine references.
+    alignments: error rate, and the share of words that meet a gold link, of each head and mean.
+    """
+
+    found = gallery.find(run)
+    if record:
+        check_writable(record)
+    found.check_finished()
+
+    from repro.measures.registry import ON_REQUEST
+    from repro.measures.scores import describe_run
+    from repro.records.stored import publish
+
+    make, shown_as = ON_REQUEST[kind]
+    made = describe_run(found) | {"kind": kind} | make(found)
+    written = publish(made, record) if record else None
+    click.echo(shown_as(made))
+    if written:
+        click.echo(written)
 
 
 @click.command(short_help="Take heads away and save the smaller models.")

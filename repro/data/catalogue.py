@@ -52,7 +52,10 @@ class CorpusRecord:
         prepare: applied to every line before anything else sees it.
         cleaning: how to handle faulty lines.
         train_files: names of the training files, if they may be missing.
+        is_test_only: whether it has no training text, but sets that score models of other corpora.
         parts: the corpora that it joins, which must have the same languages; see `join_corpora`.
+        test_sets: another corpus and its splits that are the test set of this one, in order. They
+            serve where this corpus itself is not at hand.
     """
 
     languages: tuple[str, ...]
@@ -70,7 +73,9 @@ class CorpusRecord:
     prepare: Callable[[str], str] | None = None
     cleaning: Cleaning = PUBLISHED
     train_files: tuple[str, ...] = ()
+    is_test_only: bool = False
     parts: tuple[str, ...] = ()
+    test_sets: tuple[str, tuple[str, ...]] = ("", ())
 
 
 def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
@@ -94,6 +99,11 @@ def _read_bible(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
         }
         for split, columns in read_folder(folder, languages, max_chars).items()
     }
+
+
+def _read_tatoeba_test(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    files = {language: folder / f"clean-against-2018-export.{language}" for language in languages}
+    return {"test": {language: read_lines(path, max_chars) for language, path in files.items()}}
 
 
 def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: int) -> Sides:
@@ -141,6 +151,8 @@ def _generated_pairs(name: str) -> dict[str, list]:
 # We compare with published results on tst2013, so tst2012 chooses the checkpoint and no choice is
 # made on the test set.
 IWSLT16_SETS = {"tst2013": "test", "tst2012": "dev"}
+# The order of prepare-iwslt14.sh in fairseq, whose split most papers use.
+IWSLT14_TEST = ("dev2010", "tedx_dev2012", "tst2010", "tst2011", "tst2012")
 # Your own files may use these names of the IWSLT sets. FLORES has only devtest: its test set is
 # not public.
 OWN_SETS = {**IWSLT16_SETS, "devtest": "test"}
@@ -226,7 +238,8 @@ CORPORA: dict[str, CorpusRecord] = {
         languages=("en", "de"),
         about="Five German and five English translations of the Bible, paired one to one: about "
         "31,000 verses, each in five renderings, long sentences, partly archaic. 40 chapters are "
-        "held out in all translations: half for dev, half for test.",
+        "held out in all translations: half for dev, half for test. Notes of the editors stand "
+        "behind some 1,000 verses of Zürcher, as in the module.",
         licence="public domain; the Berean Standard Bible CC0",
         citation="translations by Menge 1939, Elberfelder 1905, Textbibel 1906, Zürcher 1931 and "
         "Grünewald 1924 with BSB, ASV 1901, NHEB, ACV and Darby 1890, SWORD modules of "
@@ -277,13 +290,39 @@ CORPORA: dict[str, CorpusRecord] = {
             "test.ja": "40f89bc5982d116a143fe8b4774f92485b2bc6181d5a071002174bab3060c512",
         },
     ),
+    "wmt-news": CorpusRecord(
+        languages=("de", "en"),
+        about="News test sets of WMT from 2008 to 2020, to score models of other corpora on: "
+        "`--split wmt-news:newstest2014`. test is newstest2014 and dev newstest2013, as in most "
+        "papers. References are scored as published.",
+        licence="WMT, for research",
+        citation="Bojar et al. 2014, Findings of WMT14, and later years; "
+        "https://github.com/Helsinki-NLP/OPUS-MT-testsets",
+        folder="wmt-news-de-en",
+        renamed={"newstest2014": "test", "newstest2013": "dev"},
+        is_test_only=True,
+    ),
+    "tatoeba-test": CorpusRecord(
+        languages=("de", "en"),
+        about="The Tatoeba test set of OPUS-MT (v2021-08-07) without the pairs of which either "
+        "side is in tatoeba: an outside yardstick for its models, `--split tatoeba-test:test`.",
+        licence="CC BY 2.0 FR, by the contributors of tatoeba.org",
+        citation="Tiedemann 2020, The Tatoeba Translation Challenge, "
+        "https://github.com/Helsinki-NLP/OPUS-MT-testsets",
+        folder="tatoeba-test-de-en",
+        read=_read_tatoeba_test,
+        is_test_only=True,
+    ),
     "iwslt14": CorpusRecord(
         languages=("de", "en"),
-        about="TED talks, in the split of 160,239 / 7,283 / 6,750 pairs that most papers use.",
+        about="TED talks, in the split of 160,239 / 7,283 / 6,750 pairs that most papers use. "
+        "Without the corpus, test is joined from the sets of iwslt16, with its case and spacing; "
+        "the sides of one of them, tedx_dev2012, are shifted over some 70 segments as published.",
         licence="CC BY-NC-ND 4.0 (TED)",
         citation=f"Cettolo et al. 2014, IWSLT evaluation campaign; {WIT3}",
         folder="iwslt14",
         hub=HubSource("bbaaaa/iwslt14-de-en"),
+        test_sets=("iwslt16", IWSLT14_TEST),
     ),
     "iwslt15-en-vi": CorpusRecord(
         languages=("en", "vi"),

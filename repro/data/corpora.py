@@ -33,7 +33,7 @@ from repro.data.catalogue import CORPORA, OWN_SETS, CorpusRecord, OnLeak, Task
 from repro.data.characters import clean_line
 from repro.data.formats import Sides, unread_files
 from repro.data.hub import load_from_hub
-from repro.data.joining import join_corpora
+from repro.data.joining import join_corpora, test_set_of_parts
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, pairs_without_overlap
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, column_digest
 from repro.data.text import MAX_CHARS, compose_accents, together
@@ -125,7 +125,12 @@ def _assemble(
                 for part in record.parts
             },
         )
-    sides, is_from_hub = _read_sides(name, record, languages, root, max_chars)
+    try:
+        sides, is_from_hub = _read_sides(name, record, languages, root, max_chars)
+    except MachineError:
+        if not record.test_sets or not _is_on_disk(record.test_sets[0], root):
+            raise
+        return _test_set_alone(name, record, languages, root, max_chars)
     sides = {
         split: {
             language: replace(text, lines=_apply_preparation(record, text.lines))
@@ -139,6 +144,22 @@ def _assemble(
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
     return corpus
+
+
+def _test_set_alone(
+    name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int
+) -> ParallelCorpus:
+    """Return the test set of a corpus that is not at hand, from the sets of another that is."""
+    other, sets = record.test_sets
+    described = replace(CORPORA[other], cleaning=record.cleaning, checksums={})
+    found = _assemble(other, described, languages or record.languages, root, max_chars)
+    fixes = _fixes_for_missing_splits(name, record, found.languages)
+    return test_set_of_parts(name, found, sets, fixes)
+
+
+def _is_on_disk(name: str, root: Path | None) -> bool:
+    folder, given = CORPORA[name].folder, root or os.environ.get("REPRO_DATA")
+    return bool(given and folder) and (Path(given or "") / (folder or "")).is_dir()
 
 
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
@@ -466,6 +487,8 @@ def _fixes_for_missing_splits(
         return {split: f"add {files[split]}, or a table, to the folder" for split in MAIN_SPLITS}
     if not record.folder:
         return {}
+    if record.is_test_only:
+        return {"train": "train on another corpus; the sets of this one are for scoring"}
     files = " and ".join(record.train_files) or "its training files"
     return {
         "train": f"put {files} into REPRO_DATA/{record.folder}/ "

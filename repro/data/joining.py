@@ -1,6 +1,6 @@
 """Join several corpora into one, with a mixed dev and test set and the test sets of its parts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Split
@@ -22,9 +22,9 @@ def join_corpora(name: str, parts: Mapping[str, ParallelCorpus]) -> ParallelCorp
     """
     parts = {part_name: _with_own_names(part_name, part) for part_name, part in parts.items()}
     splits = {
-        "train": _concatenate(part.splits["train"] for part in parts.values()),
+        "train": concatenate(part.splits["train"] for part in parts.values()),
         **{
-            split: _concatenate(_sample(part.splits[split]) for part in parts.values())
+            split: concatenate(_sample(part.splits[split]) for part in parts.values())
             for split in ("dev", "test")
         },
     }
@@ -40,6 +40,26 @@ def join_corpora(name: str, parts: Mapping[str, ParallelCorpus]) -> ParallelCorp
         splits,
         [skip for part in parts.values() for skip in part.skipped],
         notes=[f"{part_name}: {note}" for part_name, part in parts.items() for note in part.notes],
+    )
+
+
+def test_set_of_parts(
+    name: str, other: ParallelCorpus, sets: Sequence[str], fixes: Mapping[str, str]
+) -> ParallelCorpus:
+    """Return a corpus whose only split is a test set, joined from splits of another corpus.
+
+    Args:
+        name: of the corpus.
+        other: the other corpus.
+        sets: its splits, in order.
+        fixes: how to get the missing splits.
+    """
+    test = concatenate(other[split] for split in sets)
+    files = {file for language in other.languages for file in test.names[language]}
+    about_them = [note for note in other.notes if note.partition(":")[0].split(",")[0] in files]
+    joined = f"test: {', '.join(sets)} of {other.name}, as published"
+    return ParallelCorpus(
+        name, other.languages, {"test": test}, notes=[joined, *about_them], fixes=fixes
     )
 
 
@@ -59,7 +79,7 @@ def _with_own_names(name: str, part: ParallelCorpus) -> ParallelCorpus:
     return replace(part, splits=splits, skipped=skipped)
 
 
-def _concatenate(splits: Iterable[Split]) -> Split:
+def concatenate(splits: Iterable[Split]) -> Split:
     """Return the pairs of several splits, one after another."""
     splits = list(splits)
 

@@ -16,7 +16,12 @@ from repro.analysis.weights import collect_weights
 from repro.core.batches import EncodedPairs, mark_source, pad
 from repro.core.subwords import BOS_ID
 from repro.data.corpora import load_corpus, prepare_lines
-from repro.measures.contrastive import measure_contrastive
+from repro.measures.alignments import alignments_table, measure_alignments
+from repro.measures.contrastive import (
+    measure_contrastive,
+    measure_published_pairs,
+    published_pairs_table,
+)
 from repro.measures.heads import describe_heads
 from repro.measures.pruning import measure_pruning
 from repro.measures.scores import evaluate_run
@@ -145,6 +150,12 @@ MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {
 
 EVERY_SEED = ("masks", "heads", "contrastive", "pruning")
 """Kinds that are made for every seed: only other models show how much seeds matter to them."""
+
+ON_REQUEST: dict[str, tuple[Callable[[Run], dict[str, Any]], Callable[[dict[str, Any]], str]]] = {
+    "published_pairs": (measure_published_pairs, published_pairs_table),
+    "alignments": (measure_alignments, alignments_table),
+}
+"""Kinds that no experiment asks for, but `repro measure`: what makes the record, and its table."""
 
 JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {
     "speed": measure_speed,

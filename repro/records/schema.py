@@ -194,6 +194,27 @@ class PruningRecord(Described):
     series: dict[str, dict[str, Any]]
 
 
+class GoldFields(TypedDict):
+    name: str
+    sentences: int
+    skipped: int
+    stray_links: int
+    sure: int
+    aligned_words: int
+    sha256: str
+
+
+class AlignmentTables(TypedDict):
+    links: str
+
+
+class AlignmentRecord(Described):
+    gold: GoldFields
+    diagonal: dict[str, Number]
+    scores: list[dict[str, Any]]
+    tables: AlignmentTables
+
+
 class SpeedRecord(Described):
     sitting: list[str]
     sentences: int
@@ -207,6 +228,8 @@ class SpeedRecord(Described):
 KINDS: dict[str, type] = {
     "scores": ScoreRecord,
     "contrastive": ContrastiveRecord,
+    "published_pairs": ContrastiveRecord,
+    "alignments": AlignmentRecord,
     "heads": HeadRecord,
     "maps": MapRecord,
     "masks": MaskRecord,

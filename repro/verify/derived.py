@@ -20,7 +20,8 @@ from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import is_text_found, load_once, load_pairs, task_of
 from repro.errors import MachineError
-from repro.measures.contrastive import check_contrastive, check_pairs
+from repro.measures.alignments import check_alignments, check_gold
+from repro.measures.contrastive import check_contrastive, check_pairs, check_published_pairs
 from repro.measures.heads import DIGITS
 from repro.measures.pruning import SERIES, penalties_tried
 from repro.measures.registry import masks_table
@@ -352,6 +353,8 @@ def _agree(stored: np.ndarray, derived: np.ndarray | float) -> bool:
 CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scores,
     "contrastive": lambda record, _: check_contrastive(record),
+    "published_pairs": lambda record, _: check_contrastive(record),
+    "alignments": lambda record, _: check_alignments(record),
     "masks": _check_masks,
     "heads": _check_heads,
     "pruning": _check_pruning,
@@ -364,6 +367,8 @@ CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
 CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scored_text,
     "contrastive": lambda record, _: check_pairs(record),
+    "published_pairs": lambda record, _: check_published_pairs(record),
+    "alignments": lambda record, _: check_gold(record),
     "masks": _check_masked_text,
     "heads": _check_measured_text,
 }

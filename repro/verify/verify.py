@@ -11,6 +11,9 @@ By kind of record, and from what:
                    counts; fingerprint of the data        translations, references, corpus (*)
     contrastive    accuracies                             cross entropies of single pairs
                    pairs, types, distances ...            the suite (*)
+    published_pairs    the same
+    alignments     error rates, shares met                links of each sentence
+                   gold links                             the alignments (*)
     heads          main offsets, roles;                   counts by offset;
                    baselines and margins                  counts of word pairs, accuracies
                    shares of a layer                      sum to one
@@ -153,6 +156,8 @@ def _check_with_corpus(
     needed = f"the corpus {data['corpus']}"
     if other := record.get("split", "").rpartition(":")[0]:
         needed += f" and {other}"
+    if kind_of(record) in ("published_pairs", "alignments"):
+        needed += f" ({kind_of(record)})"
     if kind_of(record) == "contrastive":
         needed += f" ({data['source']}-{data['target']} pairs)"
     if needed in absent:

@@ -1,4 +1,4 @@
-"""The page of `repro page`, opened from a plain file with the network blocked, as a visitor uses it."""
+"""The page of `repro page`, opened as a plain file without a network, as a visitor uses it."""
 
 import re
 
