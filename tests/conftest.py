@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from paper_records import BASE, HARD, damaged, score_record
+from quick_workers import QuickWorkers
 from tiny_runs import tiny
 
 from repro.claims.evidence import Evidence
@@ -100,6 +101,12 @@ def runs(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "runs"
+
+
+@pytest.fixture
+def quick_workers(monkeypatch) -> None:
+    """Let the workers of `repro.runs.jobs` begin at once; see `QuickWorkers`."""
+    monkeypatch.setattr("repro.runs.jobs.get_context", lambda method: QuickWorkers)
 
 
 @pytest.fixture(scope="module")

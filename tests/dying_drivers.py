@@ -3,6 +3,7 @@ imports all that the file does."""
 
 import os
 import signal
+import time
 from pathlib import Path
 
 
@@ -30,3 +31,13 @@ def dies_when_stopped(outbox, address, tasks, work, jobs):
     os.kill(os.getppid(), signal.SIGTERM)
     signal.sigwait({signal.SIGTERM})
     os._exit(1)
+
+
+def hears_nothing(outbox, address, tasks, work, jobs):
+    """Ask the caller to stop, again after half a second, and go on; signals are blocked here."""
+    for request in "xx":
+        with open(address, "a") as told:
+            told.write(request)
+        os.kill(os.getppid(), signal.SIGTERM)
+        time.sleep(0.5)
+    time.sleep(600)

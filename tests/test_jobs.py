@@ -27,6 +27,8 @@ from repro.runs.naming import run_name
 from repro.runs.run import Run
 from repro.runs.train import train
 
+quick = pytest.mark.usefixtures("quick_workers")
+
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
@@ -47,6 +49,7 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")} == before
 
 
+@quick
 def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
     """Records may lie here without their runs: each piece of work then trains the run first, or
     finds it finished."""
@@ -100,6 +103,7 @@ def test_a_round_has_every_run_once():
     assert rounds == [[(one, "heads"), (other, "maps")], [(one, "maps")]]
 
 
+@quick
 def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():
     ends = []
     with pytest.raises(LookupError, match="nobody expected this"):
@@ -112,6 +116,7 @@ def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():
     )
 
 
+@quick
 def test_a_killed_worker_costs_its_piece_one_more_try_and_nothing_else(tmp_path, capfd):
     ends = []
     tasks = [(tmp_path, "twice", 2), (tmp_path, "once", 1), (tmp_path, "never", 0)]
@@ -128,6 +133,7 @@ def test_a_killed_worker_costs_its_piece_one_more_try_and_nothing_else(tmp_path,
     )
 
 
+@quick
 def test_a_worker_that_is_told_to_end_by_others_ends_nothing_else(capfd):
     refused, threads = (
         run_all([()], leave, 1, lambda *end: None)[0],
@@ -140,18 +146,21 @@ def test_a_worker_that_is_told_to_end_by_others_ends_nothing_else(capfd):
     )
 
 
+@quick
 def test_an_error_that_no_process_can_make_again_is_told_in_its_words():
     with pytest.raises(RuntimeError, match="Own: odd of a kind") as told:
         run_all([("odd",)], hard_to_send, 1, lambda *end: None)
     assert "in hard_to_send" in told.value.__notes__[0]
 
 
+@quick
 def test_a_stop_that_comes_before_training_is_heeded_before_any_update(root):
     with pytest.raises(Stopped) as stopped:
         run_all([(tiny(),)], held_before_training, 1, lambda *end: pytest.fail("trained"))
     assert stopped.value.exit_code == 128 + signal.SIGTERM and list(root.iterdir()) == []
 
 
+@quick
 @pytest.mark.parametrize("what", ["translation", "contrastive", "relevance"])
 def test_a_stop_while_something_is_measured_is_heeded_before_the_next_batch(tmp_path, what, capfd):
     with pytest.raises(Stopped):
@@ -160,20 +169,25 @@ def test_a_stop_while_something_is_measured_is_heeded_before_the_next_batch(tmp_
     assert capfd.readouterr().err == "stopping after this batch; a second request ends at once\n"
 
 
+def stop_twice(folder: Path, workers: int) -> None:
+    """Ask this process to stop once so many workers have begun, and half a second later again."""
+    deadline = time.monotonic() + 240
+    while len(list(folder.iterdir())) < workers:
+        assert time.monotonic() < deadline, "no worker has begun"
+        time.sleep(0.05)
+    for pause in (0, 0, 0.5):
+        time.sleep(pause)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+@quick
 def test_a_second_request_ends_workers_that_heed_none(tmp_path, monkeypatch):
     """The request is one that came twice if both come at once, as from timeout(1)."""
     monkeypatch.setattr("repro.stops.SAME", 0.2)
 
-    def ask() -> None:
-        while len(list(tmp_path.iterdir())) < 2:
-            time.sleep(0.05)
-        for pause in (0, 0, 0.5):
-            time.sleep(pause)
-            os.kill(os.getpid(), signal.SIGTERM)
-
     before = signal.getsignal(signal.SIGTERM)
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(ask)
+        asked = pool.submit(stop_twice, tmp_path, 2)
         with pytest.raises(Stopped) as stopped:
             run_all([(tmp_path,)] * 3, endless, 2, lambda *end: None)
         asked.result()
@@ -184,6 +198,7 @@ def test_a_second_request_ends_workers_that_heed_none(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@quick
 def test_a_stop_that_comes_with_the_last_piece_is_no_success():
     ends = []
     with pytest.raises(Stopped) as stopped:
@@ -191,6 +206,7 @@ def test_a_stop_that_comes_with_the_last_piece_is_no_success():
     assert stopped.value.exit_code == 128 + signal.SIGTERM and ends == [{"kind": "stop"}]
 
 
+@quick
 @pytest.mark.parametrize(("threads", "jobs", "expected"), [(6, 2, 3), (2, 4, 1)])
 def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expected):
     before = torch.get_num_threads()
@@ -201,6 +217,7 @@ def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expec
         torch.set_num_threads(before)
 
 
+@quick
 def test_a_thread_that_hears_no_signals_may_run_them():
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(run_all, [()], threads_here, 1, lambda *end: None).result() == [

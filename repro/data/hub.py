@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import huggingface_hub  # lazy itself: a hundredth of a second
-
 from repro.data.formats import Sides
 from repro.data.text import TextLines
 from repro.errors import MachineError, shortened
@@ -64,6 +62,7 @@ def load_from_hub(name: str, source: HubSource, languages: Sequence[str], max_ch
         MachineError: no network, no such data set, or unexpected columns.
     """
     import datasets  # takes seconds to import
+    import huggingface_hub
 
     where = f"{name} (huggingface.co/datasets/{source.id})"
     fix = f"connect to the network, or set REPRO_DATA to a folder that holds {name}/"
@@ -86,6 +85,8 @@ _failed_requests: dict[str, tuple[float, Exception]] = {}
 
 def _ask_hub(source: HubSource) -> None:
     """Ask the Hub whether it has a data set, but not again right after a failed request."""
+    import huggingface_hub
+
     asked, error = _failed_requests.get(source.id, (-math.inf, None))
     if error is not None and time.monotonic() - asked < PATIENCE:
         raise error

@@ -7,6 +7,7 @@ command was given.
 """
 
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -15,13 +16,14 @@ import traceback
 from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from math import ceil
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
+from repro import stops
 from repro.errors import InputError, MachineError, ReproError, Stopped
 from repro.runs.jobs import Outcome, Work, check_jobs
 from repro.runs.refusals import known
@@ -71,7 +73,8 @@ def run_all_on_cluster(
     """Do the same work for many tasks: `repro.runs.jobs.run_all` for several machines or GPUs.
 
     A task that fails does not stop the others. If a machine is lost, its tasks start again on
-    another. A stop request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends.
+    another. A stop request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends. A second
+    one ends them at once.
 
     Args:
         address: of a running cluster, such as `auto` or `ray://head:10001`, or `local`.
@@ -119,17 +122,18 @@ def _outcomes_of_driver(
     context = get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
     driver = context.Process(target=_drive, args=(outbox, address, tasks, work, jobs))
+    resource_tracker.ensure_running()  # it lifts any block of signals, so it starts before the next
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # in the driver, too, until it handles them
     driver.start()
     outbox.close()
-    stop_requests: list[int] = []
 
-    def pass_on(number: int) -> None:
-        stop_requests.append(number)
+    def pass_on(number: int, at_once: bool) -> None:
         assert driver.pid is not None  # it has started
-        os.kill(driver.pid, number)
+        # Ray ends the workers of a driver that is gone, and a cluster that it began
+        os.kill(driver.pid, signal.SIGKILL if at_once else number)
 
-    with _on_stop(pass_on):
+    with stops.noted(pass_on):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         try:
             while True:
                 ended = inbox.recv()
@@ -137,8 +141,7 @@ def _outcomes_of_driver(
                     raise ended
                 yield ended
         except EOFError:
-            if stop_requests:
-                raise Stopped(128 + stop_requests[0], 0) from None
+            stops.raise_if_stopping()
         except BaseException:  # the caller's, too
             driver.terminate()  # workers save and end
             raise
@@ -211,6 +214,7 @@ def _connection(address: str) -> Iterator[Any]:
     import ray
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
+    logging.getLogger("ray").setLevel(logging.ERROR)  # no notices between the lines of a command
     if address == HERE:
         _start_here(ray)
     else:
