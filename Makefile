@@ -32,9 +32,10 @@ demo: $(INSTALLED)
 	hard_coded=$$($(BIN)/repro train --scale smoke --system hc-sa | tail -n 1) && \
 	$(BIN)/repro report "$$base" "$$hard_coded" --out reports/demo.md
 
-# Of nbval, the import alone takes seconds in every process; it is for notebooks.
+# Of nbval, and of what tests in a browser need, the imports alone take seconds in every process.
 test: lint
-	$(BIN)/python -m pytest -p no:nbval -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -p no:nbval --ignore=tests/browser -n 2 --dist loadfile \
+		--no-loadscope-reorder
 	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
 
 # `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.

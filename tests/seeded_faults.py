@@ -1,5 +1,6 @@
-"""Put ten faults into a copy of the package, one by one, and report which tests turn red; a fault
-that no test sees is an error.
+"""Put ten faults into a copy of the package, one by one, and report a test that turns red.
+
+A fault that no test sees is an error.
 
 These are the mistakes that re-implementations of the five papers make. Then twelve edits of the
 kind that people make between two runs, four without and eight with another result, are held against
@@ -244,6 +245,7 @@ def run_tests(folder: Path, files: set[str]) -> tuple[int, list[str]]:
         "-p",
         "no:nbval",
         "--tb=no",
+        "--exitfirst",
         *(f"tests/{file}" for file in sorted(files)),
     ]
     return int(pytest.main(command, plugins=[failures])), failures.names
@@ -322,13 +324,7 @@ def main() -> None:
                 ROOT / "repro" / "core" / "attention" / fault.file,
                 folder / "repro" / "core" / "attention" / fault.file,
             )
-            print(
-                (
-                    f"{fault.name}: "
-                    f"{f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}"
-                ),
-                flush=True,
-            )
+            print(f"{fault.name}: {f'seen by {failed[0]}' if failed else 'NOT SEEN'}", flush=True)
             unseen += [] if failed else [fault.name]
         (folder / "results").mkdir()
         shutil.copy(ROOT / "results" / "behaviour.json", folder / "results")

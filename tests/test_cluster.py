@@ -203,7 +203,8 @@ def test_a_fault_of_the_program_is_raised_as_it_is(root):
 @needs_ray
 def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory):
     said = stop_three_runs(root, tmp_path_factory.mktemp("results"), "--cluster", "local")
-    assert said.splitlines() == [
+    # a machine so busy that Ray gave up its first start says so
+    assert [line for line in said.splitlines() if not line.startswith("Ray: ")] == [
         "3 runs to train, 0 to measure; time not known yet",
         "stopping after this batch; a second request ends at once",
         "stopped; the same command goes on where the runs were",

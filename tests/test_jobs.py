@@ -207,7 +207,7 @@ def test_a_stop_that_comes_with_the_last_piece_is_no_success():
 
 
 @quick
-@pytest.mark.parametrize(("threads", "jobs", "expected"), [(6, 2, 3), (2, 4, 1)])
+@pytest.mark.parametrize(("threads", "jobs", "expected"), [(6, 2, 3), (6, 1, 6), (2, 4, 1)])
 def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expected):
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
@@ -230,6 +230,17 @@ def test_no_jobs_are_refused():
         run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 
+def endless_options() -> list[str]:
+    """Return the options of small runs that nothing ends."""
+    bounded = ("train.max_updates", "train.eval_every")
+    return [
+        f"data.corpus={few_pairs()}",
+        *(option for option in TINY if not option.startswith(bounded)),
+        "train.max_updates=99999",
+        "train.patience=99999",
+    ]
+
+
 def stop_three_runs(
     root, results, *options: str, number: int = signal.SIGTERM, send=os.kill
 ) -> str:
@@ -243,6 +254,8 @@ def stop_three_runs(
         "base",
         "hc-sa",
         "sh-x",
+        *endless_options(),
+        "train.eval_every=99999",
         "--jobs",
         "1",
         *options,
@@ -267,7 +280,8 @@ def stop_three_runs(
 
 
 @pytest.mark.parametrize(
-    ("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)]
+    ("number", "send"),
+    [(signal.SIGTERM, os.kill), (signal.SIGINT, os.kill), (signal.SIGINT, os.killpg)],
 )
 def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, number, send):
     """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the
@@ -324,16 +338,12 @@ def kill_once(begun: Callable[[], bool], command: list[str], root: Path) -> None
 
 
 def test_workers_of_a_killed_command_save_and_end(root, tmp_path_factory):
-    endless = [option for option in TINY if "max_updates" not in option] + [
-        "train.max_updates=99999",
-        "train.patience=99999",
-    ]
     command = [
         "run",
         "base",
         "hc-sa",
-        f"data.corpus={few_pairs()}",
-        *endless,
+        *endless_options(),
+        "train.eval_every=4",
         "--results",
         str(tmp_path_factory.mktemp("results")),
     ]
