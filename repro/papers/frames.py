@@ -34,7 +34,8 @@ def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFra
 
         For `scores`, a row per test set, search and metric. It has the columns above up to `split`;
         `search`, the options that differ from the usual ones; `metric`, `value`, `signature`;
-        `sentences`; for BLEU the brevity penalty `bp` and the tokens `hyp_length`, `ref_length`.
+        `sentences`; for BLEU the brevity penalty `bp` and the tokens `hyp_length`, `ref_length`;
+        `reference_nll`, the likelihood of the references (nats per token; NaN in older records).
         About training it has `parameters`, `updates`, `tokens`, `train_seconds` and `dev_nll` (nats
         per token).
 
@@ -86,7 +87,10 @@ def _scores(folder: Path) -> Iterator[dict[str, Any]]:
                 "value": score["value"],
                 "signature": score["signature"],
             }
-            sentences = {"sentences": record["sentences"]}
+            sentences = {
+                "sentences": record["sentences"],
+                "reference_nll": record.get("likelihood", {}).get("nats_per_token"),
+            }
             yield about | measured | sentences | _lengths(record, score["name"]) | costs
 
 
