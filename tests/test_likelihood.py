@@ -138,7 +138,9 @@ def curve(record: dict, points: list) -> dict:
             "likelihood: stored None, derived {'tokens': ",
         ),
         (
-            lambda r: r | {"tables": {**r["tables"], "likelihood": Table({"nll": [1], "tokens": [1]})}},
+            lambda r: (
+                r | {"tables": {**r["tables"], "likelihood": Table({"nll": [1], "tokens": [1]})}}
+            ),
             "likelihood: is of 1 references, not ",
         ),
         (
