@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from repro.claims.conditions import Verdict
@@ -15,6 +14,7 @@ from repro.records.schema import kind_of
 from repro.records.stored import group_key, load_records, search_of
 from repro.records.translations import statistics_of
 from repro.statistics.metrics import TOKENISED
+from repro.statistics.resampling import brevity_of_sums
 
 What = Literal["records", "scores", "verdicts"]
 ABOUT = ("kind", "corpus", "source", "target", "system", "group", "seed", "run", "split")
@@ -98,8 +98,9 @@ def _lengths(record: dict[str, Any], metric: str) -> dict[str, float]:
     """Return the brevity penalty of BLEU and its lengths; empty for other metrics."""
     if metric not in ("BLEU", TOKENISED):
         return {}
-    hyp_length, ref_length = statistics_of(record, metric)[:, :2].sum(axis=0).tolist()
-    bp = float(np.exp(min(0.0, 1 - ref_length / hyp_length))) if hyp_length else 0.0
+    added = statistics_of(record, metric).sum(axis=0)
+    hyp_length, ref_length = added[:2].tolist()
+    bp = float(brevity_of_sums(added[None])[0])
     return {"bp": bp, "hyp_length": hyp_length, "ref_length": ref_length}
 
 
