@@ -17,7 +17,8 @@ from repro.records.report import label_of
 from repro.records.schema import kind_of
 from repro.records.stored import group_key, search_of
 from repro.records.translations import hypotheses_of, statistics_of
-from repro.statistics.intervals import Estimate, SeedNoise, estimate
+from repro.statistics.intervals import Estimate, estimate
+from repro.statistics.noise import SeedNoise, influences_on
 from repro.statistics.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
 
 Record = dict[str, Any]
@@ -307,19 +308,22 @@ class Evidence:
                 for sums in (_part(self.sums(setting, seed), sentences) for seed in seeds):
                     value += weight * share / len(seeds) * _bleu_of(sums)
                     resampled += weight * share / len(seeds) * bleu_of_resamples(sums)
-        noise = self._seed_noise(
-            terms[0][1],
-            lambda sums: sum(
-                share * _bleu_of(_part(sums, sentences)) for share, sentences in parts
-            ),
-        )
+        noise = self._seed_noise(terms[0][1], parts)
         return estimate(value, resampled, counts, noise and noise.times(scale))
 
-    def _seed_noise(self, like: Setting, number: Callable[[np.ndarray], float]) -> SeedNoise | None:
-        """Estimate the seed-to-seed variation of a number on a setting's test set."""
-        return SeedNoise.pooled(
-            [number(sums) for sums in system] for _, system in self._with_several_seeds(like)
-        )
+    def _seed_noise(
+        self, like: Setting, parts: Sequence[tuple[float, Sequence[int] | None]]
+    ) -> SeedNoise | None:
+        """Estimate the seed-to-seed variation of a weighted sum over parts of a test set.
+
+        It is pooled from all systems on the test set of a setting that have several seeds.
+        """
+        systems = [sums for _, sums in self._with_several_seeds(like)]
+        values = [
+            [sum(share * _bleu_of(_part(sums, of)) for share, of in parts) for sums in seeds]
+            for seeds in systems
+        ]
+        return SeedNoise.pooled(values, [[_influences(sums, parts) for sums in s] for s in systems])
 
     def several_seeds(self, like: Setting) -> dict[str, list[np.ndarray]]:
         """Return the systems that show seed-to-seed variation on the test set of a setting.
@@ -445,7 +449,7 @@ class Evidence:
                 sums = self._sums_of(self.scores_by(digest))
                 value += weight * _bleu_of(sums)
                 resampled += weight * bleu_of_resamples(sums)
-        noise = self._seed_noise(like, _bleu_of)
+        noise = self._seed_noise(like, [(1.0, None)])
         return estimate(value, resampled, [len(pairs)], noise and noise.times(2 / len(pairs)))
 
     def masked(
@@ -503,17 +507,18 @@ class Evidence:
         self, like: Setting, head: str, sentences: Sequence[int] | None
     ) -> SeedNoise | None:
         """Estimate the seed-to-seed variation of a mask's cost on a setting's test set."""
-        data, costs = like.config(self.scale).data, defaultdict(list)
+        data = like.config(self.scale).data
+        costs: dict[str, list[float]] = defaultdict(list)
+        influences: dict[str, list[np.ndarray]] = defaultdict(list)
         for record, config in self._at_size_of_scale("masks"):
-            if (config.data.source, config.data.target) == (
-                data.source,
-                data.target,
-            ) and head in record["masks"]:
-                whole, masked = (
-                    _bleu_of(_part(sums, sentences)) for sums in self._mask_sums(record, head)
+            of = config.data
+            if (of.source, of.target) == (data.source, data.target) and head in record["masks"]:
+                whole, masked = (_part(sums, sentences) for sums in self._mask_sums(record, head))
+                costs[config.group_key()].append(_bleu_of(whole) - _bleu_of(masked))
+                influences[config.group_key()].append(
+                    influences_on(bleu_of_sums, whole) - influences_on(bleu_of_sums, masked)
                 )
-                costs[config.group_key()].append(whole - masked)
-        return SeedNoise.pooled(costs.values())
+        return SeedNoise.pooled(costs.values(), influences.values())
 
     def _mask_sums(self, record: Record, head: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the BLEU statistics of the translations without and with a mask."""
@@ -543,3 +548,14 @@ def _part(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
 
 def _bleu_of(sums: np.ndarray) -> float:
     return float(bleu_of_sums(sums.sum(axis=0)[None])[0])
+
+
+def _influences(
+    sums: np.ndarray, parts: Sequence[tuple[float, Sequence[int] | None]]
+) -> np.ndarray:
+    """Return how far each sentence moves a weighted sum of BLEU over parts of the test set."""
+    found = np.zeros(len(sums))
+    for share, of in parts:
+        inside = slice(None) if of is None else list(of)
+        found[inside] += share * influences_on(bleu_of_sums, sums[inside])
+    return found
