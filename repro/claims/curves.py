@@ -6,15 +6,16 @@ is a difference between what the models can learn.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from repro.claims.endpoints import NATS
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting, has_size_of_scale
 from repro.core.config import RunConfig, from_dict
 from repro.records.likelihood import dev_curve
-from repro.statistics.intervals import Estimate, SeedNoise, estimate
+from repro.statistics.intervals import Estimate, estimate
+from repro.statistics.noise import SeedNoise
 
 Curve = dict[int, float]  # nats per token by update
 
@@ -48,8 +49,9 @@ def _gap(update: int, pair: Sequence[list[float]], others: list[list[float]]) ->
     noise = SeedNoise.pooled(others)
     scaled = noise and noise.times(1 / len(ours) + 1 / len(theirs))
     value, counts = np.mean(ours) - np.mean(theirs), [len(ours), len(theirs)]
-    found = estimate(float(value), np.zeros(2), counts, scaled, unit="nats")  # no resample moves it
-    return replace(found, over=f"dev after {update:,} updates, over seeds")
+    still = np.zeros(2)  # no resample moves it
+    over = f"dev after {update:,} updates"
+    return estimate(float(value), still, counts, scaled, unit=NATS, over=over)
 
 
 def _curves(evidence: Evidence, setting: Setting) -> list[Curve]:
