@@ -49,7 +49,7 @@ and the function of a number with its arguments. Its wording is free.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -124,7 +124,7 @@ class Judged:
         """Judge it by likelihood as well, if it is about a difference in BLEU."""
         if self.found is None or self.found.unit != BLEU.unit:
             return self
-        found = _by_likelihood(condition, evidence)
+        found = by_likelihood(condition.number, condition.settings, evidence)
         if found is None:
             return self
         bounds = in_nats(condition.at_least), in_nats(condition.at_most)
@@ -370,17 +370,19 @@ def agreement(status: Status, by_likelihood: Status) -> Agreement:
     return "agrees" if by_likelihood == status else "disagrees"
 
 
-def _by_likelihood(condition: Contrast | Check, evidence: Evidence) -> Estimate | None:
-    """Return the number of a condition in nats per token, by the first likelihood that has it.
+def by_likelihood(
+    number: Callable[[Evidence], float | Estimate], settings: Iterable[Setting], evidence: Evidence
+) -> Estimate | None:
+    """Return a difference in score in nats per token, by the first likelihood that has it.
 
     There is none if its systems have other subwords, which cut references into other tokens, or
     where the number is of single sentences and records hold no likelihood of them.
     """
-    if len({setting.config(evidence.scale).data for setting in condition.settings}) != 1:
+    if len({setting.config(evidence.scale).data for setting in settings}) != 1:
         return None
     for endpoint in LIKELIHOODS:
         try:
-            found = condition.number(evidence.by(endpoint))
+            found = number(evidence.by(endpoint))
         except (NotMeasured, Undefined):
             continue
         if isinstance(found, Estimate) and found.unit == endpoint.unit:

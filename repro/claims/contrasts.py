@@ -82,9 +82,14 @@ class Contrasts(CheckedRecords):
     def _estimate(
         self, value: float, resampled: np.ndarray, seeds: Sequence[int], noise: SeedNoise | None
     ) -> Estimate:
-        """Return a difference of scores with its interval; see `estimate`."""
-        about = {"unit": self.endpoint.unit, "over": self.endpoint.over}
-        return estimate(value, resampled, seeds, noise, **about)
+        """Return a difference of scores with its interval; see `estimate`.
+
+        Neither sentences nor seeds may be known; then there is no interval.
+        """
+        unit, over = self.endpoint.unit, self.endpoint.over
+        if noise is None and not self.endpoint.by_sentence:
+            return Estimate(value, over=over, seeds=(min(seeds), max(seeds)), unit=unit)
+        return estimate(value, resampled, seeds, noise, unit=unit, over=over)
 
     def _seed_noise(self, like: Setting, parts: Sequence[Part]) -> SeedNoise | None:
         """Estimate the seed-to-seed variation of a weighted sum over parts of a test set.

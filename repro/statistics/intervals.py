@@ -101,7 +101,13 @@ class Estimate:
         return self.seeds is not None and not self.counts_seeds
 
     def cell(self, sign: int = 1) -> str:
-        """Return a difference, or its negative, with its interval, for a table; marked where the interval does not know of seeds."""
+        """Return a difference, or its negative, with its interval, for a table.
+
+        It is marked where the interval does not know of seeds. Where there is none, the seeds are
+        said.
+        """
+        if self.low is None:
+            return f"{sign * self.value:+.{self._digits}f} ({self.seeds_said()})"
         low, high = sorted(sign * end for end in self.ends)
         value, low, high = (f"{one:+.{self._digits}f}" for one in (sign * self.value, low, high))
         return f"{value} ({low} to {high}){'' if self.counts_seeds else SENTENCES_ALONE}"
