@@ -1,5 +1,6 @@
 """Differences in BLEU between settings, with intervals over sentences and seeds."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -13,11 +14,13 @@ from repro.claims.settings import Setting
 from repro.records.report import label_of
 from repro.records.translations import statistics_of
 from repro.statistics.intervals import Estimate, estimate
-from repro.statistics.noise import SeedNoise, influences_on
+from repro.statistics.noise import SeedNoise, influences_on, variance_between_systems
+from repro.statistics.power import Errors
 from repro.statistics.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
 
 Part = tuple[float, Sequence[int] | None]
 """A weight, and the sentences of a test set that it is for; None = all."""
+WHOLE: tuple[Part, ...] = ((1.0, None),)
 
 
 class Contrasts(CheckedRecords):
@@ -28,25 +31,31 @@ class Contrasts(CheckedRecords):
         # direction -> systems
         self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}
         self._noises: dict[tuple[Any, ...], SeedNoise | None] = {}
+        self._between: dict[tuple[str, str], float] = {}  # the variance between systems
 
     def contrast(
-        self, terms: Sequence[tuple[float, Setting]], sentences: Sequence[int] | None = None
+        self,
+        terms: Sequence[tuple[float, Setting]],
+        sentences: Sequence[int] | None = None,
+        comparisons: int = 1,
     ) -> Estimate:
         """Return a weighted sum of the BLEU of settings, each the mean over its seeds.
 
         Args:
             terms: weight and setting; all settings translate the same test set.
             sentences: only these sentences of it.
+            comparisons: the number of such sums that are looked at together; see `estimate`.
 
         Raises:
             NotMeasured: a setting has no scores.
         """
-        return self._combined(terms, [(1.0, sentences)])
+        return self._combined(terms, [(1.0, sentences)], comparisons)
 
     def _combined(
         self,
         terms: Sequence[tuple[float, Setting]],
         parts: Sequence[Part],
+        comparisons: int = 1,
     ) -> Estimate:
         """Return a weighted sum, over parts of the test set, of a weighted sum over settings."""
         missing = [
@@ -68,7 +77,7 @@ class Contrasts(CheckedRecords):
                     value += weight * share / len(seeds) * bleu_of(sums)
                     resampled += weight * share / len(seeds) * bleu_of_resamples(sums)
         noise = self._seed_noise(terms[0][1], parts)
-        return estimate(value, resampled, counts, noise and noise.times(scale))
+        return estimate(value, resampled, counts, noise and noise.times(scale), comparisons)
 
     def _seed_noise(self, like: Setting, parts: Sequence[Part]) -> SeedNoise | None:
         """Estimate the seed-to-seed variation of a weighted sum over parts of a test set.
@@ -88,6 +97,32 @@ class Contrasts(CheckedRecords):
                 [[_influences(sums, parts) for sums in one] for one in systems],
             )
         return self._noises[key]
+
+    def planned_errors(self, terms: Sequence[tuple[float, Setting]], seeds: int) -> Errors | None:
+        """Return the errors that a contrast has with so many seeds of each setting.
+
+        They are pooled from all systems of the scale that have several seeds, so the settings
+        need not have been run. None if there is no such system.
+
+        Args:
+            terms: see `contrast`; weights that add up to 0.
+            seeds: of each setting.
+        """
+        noise = self._seed_noise(terms[0][1], WHOLE)
+        if noise is None:
+            return None
+        data = terms[0][1].config(self.scale).data
+        direction = (data.source, data.target)
+        if direction not in self._between:
+            systems = [sums for _, sums in self._with_several_seeds(terms[0][1])]
+            influences = [[_influences(sums, WHOLE) for sums in of] for of in systems]
+            self._between[direction] = variance_between_systems(influences, noise.shared)
+        weight = sum(weight**2 for weight, _ in terms)
+        return Errors(
+            math.sqrt(weight * self._between[direction]),
+            math.sqrt(weight / seeds * noise.variance),
+            noise.degrees,
+        )
 
     def several_seeds(self, like: Setting) -> dict[str, list[np.ndarray]]:
         """Return the systems that show seed-to-seed variation on the test set of a setting.
