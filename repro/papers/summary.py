@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from repro.claims.conditions import AGREEMENTS, DECIDED, STATUSES, Verdict
+from repro.claims.conditions import DECIDED, STATUSES, Verdict
 from repro.claims.evidence import Evidence
+from repro.claims.outcomes import AGREEMENTS
 from repro.claims.pooling import AND
 from repro.claims.verdict_fields import as_verdict
 from repro.errors import MachineError
