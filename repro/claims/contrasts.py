@@ -30,6 +30,7 @@ class Contrasts(CheckedRecords):
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
         super().__init__(scale, records, split)
         self.endpoint = BLEU
+        self._views: dict[Endpoint, Self] = {}
         # direction -> systems
         self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}
         self._noises: dict[tuple[Any, ...], SeedNoise | None] = {}
@@ -37,9 +38,11 @@ class Contrasts(CheckedRecords):
 
     def by(self, endpoint: Endpoint) -> Self:
         """Return the same evidence, with settings compared by another endpoint than BLEU."""
-        other = copy(self)
-        other.endpoint, other._several, other._noises, other._between = endpoint, {}, {}, {}
-        return other
+        if endpoint not in self._views:
+            other = self._views[endpoint] = copy(self)
+            other.endpoint, other._noises, other._between, other._views = endpoint, {}, {}, {}
+            other._several = self._several if endpoint.sums is self.endpoint.sums else {}
+        return self._views[endpoint]
 
     def contrast(
         self,
