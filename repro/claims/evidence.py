@@ -380,7 +380,7 @@ class Evidence:
     def trend(
         self,
         terms: Sequence[tuple[float, Setting]],
-        column: str,
+        column: str | Sequence[float],
         edges: Sequence[float],
         weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> Estimate:
@@ -519,9 +519,15 @@ class Evidence:
         """Return the BLEU statistics of the translations without and with a mask."""
         return self._sums_of(record), self._sums_of(record, int(head))
 
-    def bins(self, setting: Setting, column: str, edges: Sequence[float]) -> list[Bin]:
-        """Return the bins of the test set of a setting; see `into_bins`."""
-        return into_bins(self.lengths(setting, column), edges)
+    def bins(
+        self, setting: Setting, column: str | Sequence[float], edges: Sequence[float]
+    ) -> list[Bin]:
+        """Return the bins of the test set of a setting, by a length or by numbers of its sentences.
+
+        See `into_bins`.
+        """
+        numbers = self.lengths(setting, column) if isinstance(column, str) else column
+        return into_bins(numbers, edges)
 
 
 def _texts_of(record: Record) -> Iterator[tuple[tuple[str, ...], str]]:
