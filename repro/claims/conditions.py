@@ -209,6 +209,9 @@ class Claim:
         conditions: all must hold.
         scales: where it can be tested; None = everywhere.
         elsewhere: why it cannot be tested at other scales.
+        place: where the paper says it, such as `Table 2`.
+        fixed: the day on which the bounds were fixed, as in 2026-11-21.
+        why: the reason for the bounds; empty if none was written down on that day.
         seeds: how many of each system it asks for.
     """
 
@@ -218,6 +221,9 @@ class Claim:
     conditions: tuple[Condition, ...]
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""
+    place: str = ""
+    fixed: str = ""
+    why: str = ""
     seeds: int = 3
 
     def settings(self) -> list[Setting]:

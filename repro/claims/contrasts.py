@@ -233,7 +233,7 @@ class Contrasts(CheckedRecords):
     def trend(
         self,
         terms: Sequence[tuple[float, Setting]],
-        column: str,
+        column: str | Sequence[float],
         edges: Sequence[float],
         weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> Estimate:
@@ -263,8 +263,12 @@ class Contrasts(CheckedRecords):
             [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)],
         )
 
-    def bins(self, setting: Setting, column: str, edges: Sequence[float]) -> list[Bin]:
-        """Return the bins of the test set of a setting; see `into_bins`.
+    def bins(
+        self, setting: Setting, column: str | Sequence[float], edges: Sequence[float]
+    ) -> list[Bin]:
+        """Return the bins of the test set of a setting, by a length or by numbers of its sentences.
+
+        See `into_bins`.
 
         Raises:
             NotMeasured: the endpoint is not known of single sentences.
@@ -275,7 +279,8 @@ class Contrasts(CheckedRecords):
                 f"not measured at {self.scale}",
                 "repro evaluate measures those of the test set",
             )
-        return into_bins(self.lengths(setting, column), edges)
+        numbers = self.lengths(setting, column) if isinstance(column, str) else column
+        return into_bins(numbers, edges)
 
 
 def part_of(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
