@@ -5,8 +5,6 @@ before it. No search takes part, so neither the beam nor the length penalty matt
 tokens is comparable between models with the same subwords only.
 """
 
-from typing import TypedDict
-
 from repro.contrastive.scoring import cross_entropies, longest_readable
 from repro.core.decoding import Translator
 from repro.records.likelihood import NLL, TOKENS
@@ -15,16 +13,10 @@ from repro.records.sentences import Table
 DECIMALS = 4  # of nats: later digits depend on the order of summation
 
 
-class LikelihoodTables(TypedDict, total=False):
-    """The table of `reference_likelihood`, or nothing."""
-
-    likelihood: Table
-
-
 def likelihood_tables(
     translator: Translator, sources: list[str], refs: list[str]
-) -> LikelihoodTables:
-    """Return the likelihood of each reference: `nll` in nats, and its `tokens` with the end mark.
+) -> dict[str, Table]:
+    """Return the table `likelihood` of a test set: `nll` in nats, and `tokens` with the end mark.
 
     A model that cannot read one of the references, since it is too long, has no such table.
 

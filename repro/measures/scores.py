@@ -24,7 +24,7 @@ from repro.data.corpora import (
 )
 from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
-from repro.measures.likelihood import LikelihoodTables, likelihood_tables
+from repro.measures.likelihood import likelihood_tables
 from repro.measures.rereading import check_search
 from repro.records.likelihood import curve_of, references_fields
 from repro.records.schema import kind_of
@@ -174,9 +174,7 @@ def _kept_record(
         if kind_of(kept) != "scores":
             return None
         tables = kept["tables"]
-        likely: LikelihoodTables = (
-            {"likelihood": Table(tables["likelihood"])} if "likelihood" in tables else {}
-        )
+        likely = {name: Table(tables[name]) for name in ("likelihood",) if name in tables}
         made = (hypotheses_of(kept), kept["decoding"], likely)
         derived = plain(_score_record(run, split, search, pairs, *made))
         if not tables["references"].is_sound():
@@ -212,7 +210,7 @@ def _score_record(
     pairs: Pairs,
     hyps: list[str],
     decoding: dict[str, float],
-    likely: LikelihoodTables,
+    likely: dict[str, Table],
 ) -> dict[str, Any]:
     """Return the record of the translations of a split, and of the likelihood of its references."""
     data, (sources, refs) = run.config.data, pairs

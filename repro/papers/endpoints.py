@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from repro.claims.conditions import Contrast
 from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.likelihood import by_likelihood
@@ -35,7 +36,7 @@ def apart(evidences: Iterable[Evidence], of: Setting, against: Setting) -> list[
                 bleu, beyond = evidence.contrast(terms), beyond_likelihood(evidence, *pair)
             except NotMeasured:
                 continue
-            likelihood = by_likelihood(lambda e, terms=terms: e.contrast(terms), pair, evidence)
+            likelihood = by_likelihood(Contrast(terms).number, pair, evidence)
             parts = brevity_part(evidence, *pair), precision_part(evidence, *pair)
             if likelihood:
                 data = pair[0].config(evidence.scale).data
