@@ -1,1 +1,4 @@
-"""Speed against other toolkits and between variants, as ratios measured in one sitting; `make bench` runs it."""
+"""Measure speed against other toolkits and between variants; `make bench` runs it.
+
+Results are ratios within one session of measurement.
+"""

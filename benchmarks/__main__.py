@@ -1,6 +1,7 @@
-"""Measure everything and write records in `benchmarks/results/` and the page made from it: `python -m benchmarks [SECTION ...]`.
+"""Measure everything: `python -m benchmarks [SECTION ...]`.
 
-A section that is measured again replaces its old figures; the others stay.
+Records are written in `benchmarks/results/`, and the page is made from them. A section that is
+measured again replaces its old figures; the others stay.
 """
 
 import json
@@ -28,10 +29,10 @@ AT_ONCE = 7  # systems that race in one group: each is held in a process for eve
 
 
 def measure_training() -> list[dict]:
-    """Target tokens/s of a training update: ours and the peers, both shapes and precisions, each in a process of its own.
+    """Measure target tokens/s of a training update by us and the peers, each in its own process.
 
-    Peers that keep freed memory race after the others, beside ours again: all at a time would need
-        30 GB.
+    Both shapes and precisions are measured. Peers that keep freed memory race after the others,
+    with ours again: all at a time would need 30 GB.
     """
     from benchmarks import peers
 
@@ -49,14 +50,15 @@ def measure_training() -> list[dict]:
                 *(apart(peers.training, shape, peer, precision, kept) for peer in TRAINED),
             ]
             found = rows_of(race(contenders, rounds), shape=name, precision=precision)
-            rows += found[1:] if kept else found  # ours stands there once
+            rows += found[1:] if kept else found  # ours is listed once
     return rows
 
 
 def measure_decoding() -> list[dict]:
-    """Sentences/s of a translation to exactly 25 tokens in batches of 64: ours and the peers, beams of 1 and 5.
+    """Measure sentences/s of translation by us and the peers.
 
-    Each toolkit has one process with all threads, as for one impatient user, and then a process for
+    Sentences are translated to exactly 25 tokens, in batches of 64, with beams of 1 and 5. Each
+    toolkit has one process with all threads, as for one impatient user, and then a process for
     every core, as for a test set.
     """
     from benchmarks import peers
@@ -84,7 +86,10 @@ def measure_decoding() -> list[dict]:
 
 
 def measure_variants() -> list[dict]:
-    """Training and decoding speed of every system, small shape, fp32: a training update, and 25 tokens with beams of 1 and 5."""
+    """Measure training and decoding speed of every system, in the small shape and fp32.
+
+    Timed are a training update, and 25 tokens with beams of 1 and 5.
+    """
     shape = SHAPES["small"]
     rows = _beside_base("training", lambda system: ours.training(shape, "fp32", system))
     for beam in (1, 5):
@@ -98,7 +103,10 @@ def measure_variants() -> list[dict]:
 
 
 def measure_free_variants() -> list[dict]:
-    """Sentences/s of every system, trained, each sentence to its own end, and how good and how long its translations are."""
+    """Measure sentences/s, quality and length of the translations by every trained system.
+
+    Each sentence is translated to its own end.
+    """
     free.train_systems()
     rows = []
     for beam in (1, 5):
@@ -111,7 +119,7 @@ def measure_free_variants() -> list[dict]:
 
 
 def _beside_base(kind: str, make: Callable[[str], Contender]) -> list[dict]:
-    """Race all systems, some at a time, each group with a base of its own; that of the first group stands for all."""
+    """Race all systems, some at a time, each group with its own base; the first base is listed."""
     base, *others = SYSTEMS
     rows = []
     for start in range(0, len(others), AT_ONCE):
@@ -123,7 +131,10 @@ def _beside_base(kind: str, make: Callable[[str], Contender]) -> list[dict]:
 
 
 def measure_memory() -> list[dict]:
-    """Peak memory of a process that trains one system on batches of 4,000 tokens, above that of one that only imports."""
+    """Measure the peak memory of a process that trains a system on batches of 4,000 tokens.
+
+    The peak of a process that only imports is subtracted.
+    """
     rows = []
     for system in ("", *SYSTEMS):
         work = f"from benchmarks.__main__ import print_peak; print_peak({system!r})"
@@ -138,13 +149,16 @@ def measure_memory() -> list[dict]:
 
 
 def print_peak(system: str) -> None:
-    """Print the peak memory of this process in kB after it has trained a system a little; of one without a name after imports."""
+    """Print the peak memory of this process in kB after training a system a little.
+
+    Without a system: after the imports.
+    """
     torch.set_num_threads(THREADS)
     if system:
         contender = ours.training(SHAPES["small"], "fp32", system)
         for _ in range(3):
             contender.run()
-    # `getrusage` would tell the peak of the parent where that is higher
+    # `getrusage` would give the peak of the parent where that is higher
     status = Path("/proc/self/status").read_text()
     print(next(line.split()[1] for line in status.split("\n") if line.startswith("VmHWM:")))
 
@@ -166,7 +180,8 @@ def _versions_of_peers(sections: Iterable[str]) -> dict[str, str]:
         return {name: version(name) for section in sections for name in PEERS.get(section, ())}
     except PackageNotFoundError as error:
         sys.exit(
-            f"error: {error.name} is not installed. Fix: make bench, or pip install -e '.[bench]' and the same command again"
+            f"error: {error.name} is not installed. Fix: make bench, or pip install -e "
+            "'.[bench]' and the same command again"
         )
 
 

@@ -1,9 +1,8 @@
-"""Sentences translated to their own ends by trained models, with the quality of the translations beside their speed.
+"""Measure speed and quality of translations to their own ends by trained models.
 
-Toolkits: the base of Multi30k from the gallery translates its test set; only those that can run
-    these very weights take part. Systems:
-each translates the beginning of the generated test set, trained on that corpus in about a minute,
-once for all later sittings.
+Toolkits: the base of Multi30k from the gallery translates its test set; only toolkits that can run
+the same weights take part. Systems: each translates the beginning of the generated test set. They
+are trained on that corpus in about a minute, once for all later measurements.
 """
 
 from collections.abc import Callable
@@ -35,7 +34,10 @@ SCALE, SENTENCES = "smoke", 512  # of the systems
 
 
 def translator(toolkit: str, beam: int, precision: str) -> Callable[[list[str]], list[str]]:
-    """Return what translates sentences; hypotheses are ranked by their mean log-probability a token."""
+    """Return a function that translates sentences.
+
+    Hypotheses are ranked by their mean log-probability a token.
+    """
     ours = load_translator(gallery.load(MODEL), "cpu")
     if toolkit == "repro":
         ours = ours.with_model(quantized(ours.model)) if precision == "int8" else ours
@@ -62,7 +64,10 @@ def contender(toolkit: str, beam: int, precision: str) -> Contender:
 
 
 def measure() -> list[dict]:
-    """Sentences/s, BLEU, and how many translations are to the letter those of our fp32; beams of 1 and 5."""
+    """Measure sentences/s, BLEU, and the number of translations equal to our fp32's.
+
+    With beams of 1 and 5.
+    """
     rows = []
     for beam in (1, 5):
         kinds = [(toolkit, beam, precision) for toolkit in TOOLKITS for precision in PRECISIONS]
@@ -79,7 +84,7 @@ def measure() -> list[dict]:
 
 
 def _quality(kinds: list[tuple[str, int, str]]) -> list[dict]:
-    """Translate once by each contender, the first of which is our fp32."""
+    """Translate once with each contender; the first is our fp32."""
     sentences, references = _real_pairs()
     hypotheses = [translator(*kind)(sentences) for kind in kinds]
     same = [
@@ -117,7 +122,10 @@ def system_contender(system: str, beam: int) -> Contender:
 
 
 def system_quality(system: str, beam: int) -> dict:
-    """Return how good the translations of a trained system are, and how long: words, which is what an end of one's own decides."""
+    """Return the quality of a trained system's translations, and their length in words.
+
+    The length depends on where the system ends a sentence.
+    """
     sentences, references = _generated_pairs()
     lines = _system_translator(system, beam)(sentences)
     bleu = score_all(lines, references, SCALES[SCALE].data.target)[0]

@@ -16,13 +16,16 @@ PLOT = "scaling.svg"
 
 
 def write_page(results: Path, page: Path) -> None:
-    """Write the tables of all sections that were measured, and the plot of time by length beside the page."""
+    """Write the tables of all measured sections, and save the plot of time by length."""
     sections = {path.stem: json.loads(path.read_bytes()) for path in sorted(results.glob("*.json"))}
     parts = [_INTRODUCTION]
     for name, make in _TABLES.items():
         if name in sections:
             origin = sections[name]["provenance"]
-            made = f"{origin['processor']}, {origin['threads']} threads, {_versions(name, origin['versions'])}, commit {origin['commit']}"
+            made = (
+                f"{origin['processor']}, {origin['threads']} threads, "
+                f"{_versions(name, origin['versions'])}, commit {origin['commit']}"
+            )
             load = f"load at the end, this work in it: {origin['load_average']:.1f}"
             parts += [
                 make(sections[name]["rows"]),
@@ -34,7 +37,7 @@ def write_page(results: Path, page: Path) -> None:
 
 
 def _versions(section: str, found: dict[str, str]) -> str:
-    """Return with which versions a section was measured, of the toolkits that take part in it."""
+    """Return the versions of the toolkits in a section when it was measured."""
     needed = ("torch", *PEERS.get(section, ()))
     missing = [name for name in needed if name not in found]
     said = ", ".join(f"{name} {found[name]}" for name in needed if name in found)
@@ -57,7 +60,10 @@ def _free(rows: list[dict]) -> str:
         "BLEU": lambda row: f"{row['bleu']:.2f}",
         "same as our fp32": lambda row: f"{100 * row['same']:.1f} %",
     }
-    title = f"## Decoding real sentences, each to its own end: `gallery/{MODEL}`, {rows[0]['sentences']:,} of Multi30k\n\n"
+    title = (
+        f"## Decoding real sentences, each to its own end: `gallery/{MODEL}`, "
+        f"{rows[0]['sentences']:,} of Multi30k\n\n"
+    )
     return (
         title
         + _by_group(rows, ("beam", "processes", "threads"), "sentences/s", quality)
@@ -73,14 +79,20 @@ def _free_variants(rows: list[dict]) -> str:
     """Return speed, quality and length of whole translations by trained systems."""
     model, corpus = SCALES[SCALE].model, SCALES[SCALE].data.corpus
     quality = {"BLEU": lambda row: f"{row['bleu']:.2f}", "words": lambda row: f"{row['words']:.1f}"}
-    title = f"## Every system, trained, each sentence to its own end: {rows[0]['sentences']:,} of {corpus}"
-    what = f"{model.encoder_layers} + {model.decoder_layers} layers of {model.embed_dim}, the scale `{SCALE}`. "
+    title = (
+        f"## Every system, trained, each sentence to its own end: {rows[0]['sentences']:,} of "
+        f"{corpus}"
+    )
+    what = (
+        f"{model.encoder_layers} + {model.decoder_layers} layers of {model.embed_dim}, the scale "
+        f"`{SCALE}`. "
+    )
     what += f"*Words* is the mean length of the translations.\nBLEU: `{rows[0]['signature']}`."
     return "\n\n".join([title, _by_system(rows, quality), what, _GROUPS])
 
 
 def _by_system(rows: list[dict], further: dict[str, Callable[[dict], str]]) -> str:
-    """Return a line for each system: what each kind of work does, how many times as fast as base that is, and `further` columns of it."""
+    """Return a table with a row a system: rates of the work, ratios to base, `further` columns."""
     kinds, systems = (list(dict.fromkeys(row[key] for row in rows)) for key in ("kind", "name"))
     by_place = {(row["name"], row["kind"]): row for row in rows}
     lines = []
@@ -115,7 +127,7 @@ def _by_group(
     unit: str,
     further: dict[str, Callable[[dict], str]] | None = None,
 ) -> str:
-    """Return a table of rates, each also as a ratio to the first contender of its group, ours, and of `further` columns."""
+    """Return a table of rates, their ratios to the first of each group, and `further` columns."""
     further, lines = further or {}, []
     for row in rows:
         cells = [_rate(row), f"{row['ratio']:.2f}", f"{row['drift']:.2f}"]
@@ -159,8 +171,10 @@ def _scaling(rows: list[dict]) -> str:
         )[0]
         lines.append([name, *(f"{by_place[name, n]:.1f}" for n in lengths), f"{slope:.2f}"])
     note = (
-        "Decoder self-attention of the small shape with its projections, forward only. Tokens are constant, so a cost linear in the\n"
-        f"length of the sentence has slope 0 and a quadratic one slope 1, here between {longer[0]} and {longer[-1]:,} tokens."
+        "Decoder self-attention of the small shape with its projections, forward only. Tokens "
+        "are constant, so a cost linear in the\n"
+        "length of the sentence has slope 0 and a quadratic one slope 1, here between "
+        f"{longer[0]} and {longer[-1]:,} tokens."
     )
     plot = f"![Milliseconds of one attention layer by length]({PLOT})"
     title = "## One attention layer by length, ms for 4,096 tokens"
@@ -178,7 +192,8 @@ _TABLES = {
 }
 
 _GROUPS = (
-    "Decoding with a process per core. Systems race a few at a time, each group with a base of its own, to which its ratios are;\n"
+    "Decoding with a process per core. Systems race a few at a time, each group with a base "
+    "of its own, to which its ratios are;\n"
     "the line of base is that of the first group."
 )
 
@@ -186,14 +201,17 @@ _INTRODUCTION = """# Speed
 
 Generated by `make bench` from the records in `benchmarks/results/`; nothing here is typed in.
 
-Every contender has the same shape, ids, dropout places, loss and optimiser (`work.py`, `peers.py`). Toolkits run in processes of their
-own, as their users run them; within a round they take turns. Rates are medians over rounds, ratios medians of the ratios within a round,
-and the time of the slowest round over that of the fastest is near 1 on an undisturbed machine; where it is not, a ratio can contradict two
-rates.
-Only ratios within one table mean anything: the machine, not the code, decides the rest. In decoding, one process with all threads is a
-translator that has the machine to itself; a process a core, one thread and the whole work each, is the most that a machine gives. Ours
-tells the C library to keep freed memory; "freed memory kept" is a peer with the same setting, to ours in a race of its own.
-CTranslate2 runs the very weights of our model. """ + " ".join(
-    f"The shape *{s.name}* has {s.layers} + {s.layers} layers of {s.width}, feed-forward {s.ffn}, {s.heads} heads."
+Every contender has the same shape, ids, dropout places, loss and optimiser (`work.py`, `peers.py`).
+Toolkits run in processes of their own, as their users run them; within a round they take turns.
+Rates are medians over rounds, ratios medians of the ratios within a round. The time of the slowest
+round over that of the fastest is near 1 on an undisturbed machine; where it is not, a ratio can
+contradict two rates. Only ratios within one table mean anything: the machine, not the code,
+determines the rest. In decoding, one process with all threads is a translator that has the machine
+to itself. A process a core, one thread and the whole work each, is the most that a machine gives.
+Ours tells the C library to keep freed memory; "freed memory kept" is a peer with the same setting,
+to ours in a race of its own.
+CTranslate2 runs the same weights as our model. """ + " ".join(
+    f"The shape *{s.name}* has {s.layers} + {s.layers} layers of {s.width}, feed-forward "
+    f"{s.ffn}, {s.heads} heads."
     for s in SHAPES.values()
 )

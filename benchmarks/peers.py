@@ -1,7 +1,7 @@
-"""Other toolkits, each given the same shape, dropout places, loss and optimiser, through its own documented interface.
+"""Other toolkits as contenders, each used through its own documented interface.
 
-Dropout is on embeddings and sublayer outputs only, as in ours; options of a peer that drop more are
-set to zero, which favours it.
+Shape, dropout places, loss and optimiser are the same. Dropout is on embeddings and sublayer
+outputs only, as in ours; options of a peer that drop more are set to zero, which favours it.
 """
 
 import math
@@ -30,7 +30,7 @@ from repro.core import sinusoids
 
 
 class PlainTransformer(nn.Module):
-    """`nn.Transformer` with tied embeddings and sinusoids around it: what a tutorial would write."""
+    """`nn.Transformer` with tied embeddings and sinusoids, as a tutorial would write it."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -239,7 +239,10 @@ def _set_norm(theirs, norm: nn.LayerNorm) -> None:
 
 
 def _set_attention(theirs, place, joined: tuple[int, ...]) -> None:
-    """Give a peer's attention our projections; `joined` says how many of query, key, value lie in each of its matrices."""
+    """Give a peer's attention our projections.
+
+    `joined`: how many of query, key and value each of its matrices holds.
+    """
     attention = place.sublayer
     _set_norm(theirs.layer_norm, place.norm)
     matrices = [

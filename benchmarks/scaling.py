@@ -1,4 +1,7 @@
-"""How the cost of one attention layer grows with the length of the sentence, at a constant number of tokens in the batch."""
+"""Measure how the cost of one attention layer grows with the length of the sentence.
+
+The number of tokens in the batch is constant.
+"""
 
 import torch
 
@@ -22,7 +25,10 @@ SPECS = {
 
 
 def measure() -> list[dict]:
-    """Return milliseconds of a decoder self-attention layer, forward, for 4,096 tokens in sentences of each length."""
+    """Measure the milliseconds of a decoder self-attention layer, forward, by sentence length.
+
+    A batch has 4,096 tokens.
+    """
     rows, shape = [], SHAPES["small"]
     for length in LENGTHS:
         contenders = race(

@@ -1,4 +1,4 @@
-"""The work that everybody does: shapes, batches, and how a training step or a decoding run is timed.
+"""The work of every contender: shapes, batches, and the timing of training and decoding.
 
 Every contender trains the same shape on the same ids with the same losses and dropout places, and
 translates the same sentences to the same lengths. Contenders take turns within a round, so that a
@@ -47,7 +47,7 @@ SHAPES = {
 
 
 def training_batch(seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Return source ids, target input and target output, each `(SENTENCES, LENGTH)`, without padding."""
+    """Return source ids, target input and target output, each `(SENTENCES, LENGTH)`; no padding."""
     generator = torch.Generator().manual_seed(seed)
     src, tgt = (torch.randint(4, VOCAB, (SENTENCES, LENGTH), generator=generator) for _ in range(2))
     return src, torch.cat([torch.full((SENTENCES, 1), 2), tgt[:, :-1]], dim=1), tgt
@@ -62,7 +62,7 @@ def sources(seed: int = 1) -> Tensor:
 
 @dataclass
 class Contender:
-    """Something to time.
+    """Work to time.
 
     Args:
         name: as printed.
@@ -87,13 +87,13 @@ class Contender:
 def apart(make: Callable[..., Contender], *args, processes: int = 1) -> Contender:
     """Return the contender that `make(*args)` returns, in a process of its own.
 
-    Two toolkits in one process share a C library's settings and bring two thread pools that slow
-    each other down, up to twofold.
+    Two toolkits in one process would share the settings of the C library, and their two thread
+    pools would slow each other down, up to twofold.
 
     Args:
         make: returns the contender.
-        args: what `make` is called with.
-        processes: how many do the same work at the same time; they share the threads of the machine
+        args: of `make`.
+        processes: how many do the same work at the same time; they share the machine's threads
             evenly.
     """
     here = [_start(make, args, THREADS // processes) for _ in range(processes)]
@@ -134,7 +134,10 @@ def _serve(pipe: Connection, make: Callable[..., Contender], args: tuple, thread
 
 
 def race(contenders: list[Contender], rounds: int, calls: int = 1) -> list[Contender]:
-    """Warm every contender up, time them in turn, `rounds` times, each time the mean of `calls` calls, and close them."""
+    """Warm every contender up, time them in turn, `rounds` times, and close them.
+
+    Each time is the mean of `calls` calls.
+    """
     try:
         for contender in contenders:
             contender.run()
@@ -156,9 +159,9 @@ def drift(contender: Contender) -> float:
 
 
 def ratio(contender: Contender, first: Contender) -> float:
-    """Return how many times as fast as `first` a contender is: the median over rounds of what they took within one round.
+    """Return the speed of a contender divided by that of `first`: the median over rounds.
 
-    A machine that slows down for minutes slows both, so this is stiller than the ratio of two
+    A machine that slows down for minutes slows both, so this varies less than the ratio of two
     medians.
     """
     pairs = zip(contender.seconds, first.seconds, strict=True)

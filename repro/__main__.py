@@ -1,4 +1,7 @@
-"""The command line. Arguments are checked before torch is imported, so that a mistake is answered at once."""
+"""The command line.
+
+Arguments are checked before torch is imported, so that a mistake is answered at once.
+"""
 
 import re
 import signal
@@ -15,6 +18,7 @@ from typing import NoReturn
 import click
 
 from repro.cli import heads as analysis
+from repro.cli import page as browser
 from repro.cli import papers
 from repro.cli import score as evaluation
 from repro.cli import train as training
@@ -29,7 +33,7 @@ STOPPED = 130  # by Ctrl-C, as shells have it
 
 
 class _Commands(click.Group):
-    """Commands of which each refuses an option with a value that is given twice: one of the two is surely a mistake."""
+    """Commands that refuse an option with a value given twice; one is surely a mistake."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -55,8 +59,8 @@ def cli(debug: bool) -> None:
 
     \b
     A first tour, a few minutes on two cores:
-      repro translate gallery/base < sentences.en  with a model that came along
-      repro variants                               what there is
+      repro translate gallery/base < sentences.en  with a bundled model
+      repro variants                               list systems, variants and scales
       repro data minigerman                        the corpus that is generated here
       repro train --scale smoke --system base      a small Transformer
       repro train --scale smoke --system hc-sa     the same with hard-coded self-attention
@@ -68,17 +72,20 @@ def cli(debug: bool) -> None:
     """
 
 
-for module in (training, translation, evaluation, analysis, papers):
+for module in (training, translation, evaluation, analysis, papers, browser):
     for command in vars(module).values():
         if isinstance(command, click.Command):
             cli.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; an error is one line, and a traceback is kept in a file unless --debug asks to see it."""
+    """Run the command line.
+
+    An error is one line. Its traceback is kept in a file, or shown with --debug.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in arguments  # before the command or behind it
-    with _interrupts() as interrupts:
+    with _noted_interrupts() as interrupts:
         try:
             if sys.flags.optimize > 1:
                 raise InputError(
@@ -88,12 +95,12 @@ def main(arguments: list[str] | None = None) -> None:
                 )
             given = [word for word in arguments if word != "--debug"]
             code = cli.main(given, prog_name="repro", standalone_mode=False)
-        # which no older click raises
+        # older versions of click do not raise it
         except getattr(click.exceptions, "NoArgsIsHelpError", ()) as help_text:
             help_text.show()
             sys.exit(help_text.exit_code)
         except click.ClickException as error:
-            _end(_of_usage(error))
+            _exit_with(_of_usage(error))
         except Stopped as stopped:
             click.echo(str(stopped), err=True)
             sys.exit(stopped.exit_code)
@@ -104,13 +111,13 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(STOPPED)
             if debug:
                 raise
-            _end(known(error, next((word for word in arguments if word in cli.commands), "")))
+            _exit_with(known(error, next((word for word in arguments if word in cli.commands), "")))
     sys.exit(code if isinstance(code, int) else 0)  # of --help, and of a wrong option
 
 
 @contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Note every Ctrl-C in a list; it raises KeyboardInterrupt as ever."""
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Note every Ctrl-C in a list; it raises KeyboardInterrupt as usual."""
     seen: list[int] = []
 
     def interrupted(number: int, frame: FrameType | None) -> None:
@@ -131,25 +138,26 @@ def _interrupts() -> Iterator[list[int]]:
 
 
 def _of_usage(error: click.ClickException) -> InputError:
-    """Return what click says of a wrong command line in the form of our own errors."""
+    """Return click's message about a wrong command line as one of our own errors."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context else "repro"
     what, *hints = re.split(r" \(?Did you mean (?:one of: )?", error.format_message().strip())
-    mend = f"did you mean {hints[0].rstrip('?).')}?" if hints else f"see `{where} --help`"
-    return InputError(where, f"{what[:1].lower()}{what[1:]}".removesuffix("."), mend)
+    fix = f"did you mean {hints[0].rstrip('?).')}?" if hints else f"see `{where} --help`"
+    return InputError(where, f"{what[:1].lower()}{what[1:]}".removesuffix("."), fix)
 
 
-def _end(error: Exception) -> NoReturn:
-    """Say what went wrong in a line, and exit with its code."""
+def _exit_with(error: Exception) -> NoReturn:
+    """Print an error as a line, and exit with its code."""
     if isinstance(error, ReproError):
-        click.echo(f"error: {_shown(str(error))}", err=True)
+        click.echo(f"error: {_as_one_line(str(error))}", err=True)
         sys.exit(error.exit_code)
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
     what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"  # C++ adds its stack
     if place := _in_a_variant(error):
         click.echo(
-            f"error: {place}: {what}. The traceback is in {file.name}. Fix: mend that file if it is yours, else report it",
+            f"error: {place}: {what}. The traceback is in {file.name}. "
+            "Fix: correct that file if it is yours, else report it",
             err=True,
         )
     else:
@@ -160,10 +168,13 @@ def _end(error: Exception) -> NoReturn:
     sys.exit(OUR_BUG)
 
 
-def _shown(text: str) -> str:
-    """Return the text of an error as one line of bearable length: a name in it may hold a line break, or a command to the terminal."""
+def _as_one_line(text: str) -> str:
+    """Return the text of an error as one line of limited length.
+
+    A name in it may hold a line break, or a command to the terminal.
+    """
     text = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
-    # of a name without end its ends tell which one it is, and the mend must be seen
+    # of a name without end its ends tell which one it is, and the fix must be seen
     if len(text) > LONGEST:
         text = re.sub(
             rf"\S{{{LONGEST // 3},}}",
@@ -174,7 +185,10 @@ def _shown(text: str) -> str:
 
 
 def _in_a_variant(error: Exception) -> str:
-    """Return file and line where an error came from if that is a variant's file, maybe the user's own; else nothing."""
+    """Return file and line of an error that came from a variant's file, maybe the user's own.
+
+    Empty for other errors.
+    """
     package = str(Path(__file__).parent)
     variants = {getattr(sys.modules.get(module), "__file__", None) for module in VARIANTS.values()}
     steps = [

@@ -1,8 +1,8 @@
-"""One error type for every mistake a user can make: where it is, what it is, and how to mend it.
+"""One error type for every mistake a user can make: where it is, what it is, and how to fix it.
 
 The command line prints it as one line and exits with its code; a notebook shows the same line.
-Anything else that escapes is our bug. Exit codes: 2 input or configuration, 3 environment, 4
-damaged or untrusted file, 5 busy.
+Any other exception is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or
+untrusted file, 5 busy.
 """
 
 import difflib
@@ -12,28 +12,28 @@ from collections.abc import Iterable
 from typing import Any
 
 GET_PROJECT = "clone the project and pip install -e . there: results are beside the package"
-"""How to get what a wheel does not hold."""
+"""How to get the parts of the project that are not in a wheel."""
 MAX_LISTED = 100  # characters
 
 
 class ReproError(Exception):
-    """A mistake that the user can mend.
+    """A mistake that the user can fix.
 
     Args:
         where: the file, option or place, as the user would name it (``train.de:17``,
             ``model.num_heads``).
         what: what is wrong there, with the values found.
-        mend: an instruction that makes it right.
+        fix: an instruction that corrects it.
     """
 
     exit_code = 2
 
-    def __init__(self, where: str, what: str, mend: str) -> None:
-        self.where, self.what, self.mend = where, what, mend
-        super().__init__(f"{where}: {what}. Fix: {mend}")
+    def __init__(self, where: str, what: str, fix: str) -> None:
+        self.where, self.what, self.fix = where, what, fix
+        super().__init__(f"{where}: {what}. Fix: {fix}")
 
     def __reduce__(self):  # so that an error can come from another process
-        return type(self), (self.where, self.what, self.mend)
+        return type(self), (self.where, self.what, self.fix)
 
 
 class InputError(ReproError):
@@ -41,13 +41,13 @@ class InputError(ReproError):
 
 
 class MachineError(ReproError):
-    """The machine cannot do it: disk full, network silent, package missing."""
+    """A limit of the machine: disk full, network silent, package missing."""
 
     exit_code = 3
 
 
 class DamagedFileError(ReproError):
-    """A file of ours that is not what was written, or one that must not be trusted."""
+    """A file of ours that changed since it was written, or one that must not be trusted."""
 
     exit_code = 4
 
@@ -69,28 +69,28 @@ class Stopped(Exception):
         return type(self), (self.exit_code, self.update)
 
 
-def check_kind(where: str, value: Any, mend: str, *kinds: type) -> None:
-    """Refuse an argument of none of these kinds, naming the argument.
+def check_kind(where: str, value: Any, fix: str, *kinds: type) -> None:
+    """Refuse an argument of another kind, naming the argument.
 
     Raises:
         InputError: naming the wanted kinds and the value found.
     """
     if not isinstance(value, kinds):
         wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise InputError(where, f"wants {wanted}, found {shortened(repr(value))}", mend)
+        raise InputError(where, f"wants {wanted}, found {shortened(repr(value))}", fix)
 
 
 def shortened(text: str, width: int = MAX_LISTED) -> str:
-    """Return a text on one line for a message, cut between two words, with dots where it goes on.
+    """Return a text on one line for a message, cut between two words, with dots for the rest.
 
-    A first word without end is cut within itself.
+    A very long first word is itself cut.
     """
     short = textwrap.shorten(text, width, placeholder=" ...")
     return short if short != "..." or len(text) <= width else f"{text.split()[0][: width - 4]} ..."
 
 
 def did_you_mean(wrong: Any, known: Iterable[str]) -> str:
-    """Return a fix: the known word closest to a wrong one, and the known ones that fit a line."""
+    """Return a fix: the known word closest to a wrong one, and as many known ones as fit a line."""
     known = list(known)
     by_lower = {word.lower(): word for word in known}
     close = [
@@ -104,7 +104,7 @@ def texts_in(where: str, texts: Iterable[str]) -> list[str]:
     """Return texts as a list.
 
     Raises:
-        InputError: a single text, whose letters would be taken for texts, or something else than
+        InputError: a single text, whose letters would be taken for texts, or values that are not
             texts.
     """
     if isinstance(texts, str):

@@ -96,6 +96,7 @@ class Exercise:
     def _compare(
         self, answer: Callable[..., Any], found: Any, given: tuple, case: tuple
     ) -> str | None:
+        """Return what is wrong with an answer in one case, or None."""
         again = copy.deepcopy(case)
         expected = self.definition(*again)
         if found is None:
@@ -151,16 +152,18 @@ class Exercise:
         )
 
     def _agreeing_mistake(self, found: Sequence[Any], cases: Sequence[tuple]) -> str | None:
+        """Return the explanation of the known mistake that gives the same answers, if any."""
         right = [self.definition(*copy.deepcopy(case)) for case in cases]
         if _equal(found, right):  # as they are if there is none
             return None
         for mistake in self.mistakes:
             if _equal(found, [mistake(*copy.deepcopy(case)) for case in cases]):
-                return inspect.getdoc(mistake)
+                return " ".join((inspect.getdoc(mistake) or "").split())
         is_matrix = all(isinstance(value, torch.Tensor) and value.ndim >= 2 for value in found)
         return EXCHANGED if is_matrix and _equal([value.mT for value in found], right) else None
 
     def _show_case(self, case: tuple) -> str:
+        """Return the arguments of a case as text."""
         names = inspect.signature(self.definition).parameters
         return "\n".join(
             [
@@ -188,6 +191,7 @@ def _equal(found: Any, expected: Any, tolerance: float = TOLERANCE) -> bool:
 
 
 def _same(found: Any, expected: Any, tolerance: float) -> bool:
+    """Return whether an answer equals the expected value within a tolerance."""
     if isinstance(expected, (tuple, list)):
         same_length = isinstance(found, (tuple, list, np.ndarray)) and len(found) == len(expected)
         return same_length and all(
@@ -282,6 +286,7 @@ def _other_kinds(found: Any) -> Iterator[tuple[str, type, Any]]:
 
 
 def _numbers(value: torch.Tensor) -> np.ndarray:
+    """Return the numbers of a tensor as a NumPy array."""
     if value.is_complex():
         raise TypeError("numbers have an imaginary part")
     return (
@@ -290,6 +295,7 @@ def _numbers(value: torch.Tensor) -> np.ndarray:
 
 
 def _is_mask(value: Any) -> bool:
+    """Return whether a value is a tensor of booleans."""
     return isinstance(value, torch.Tensor) and value.dtype == torch.bool
 
 

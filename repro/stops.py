@@ -94,6 +94,7 @@ def noted(pass_on: PassOn | None = None, quiet: bool = False) -> Iterator[None]:
 
 
 def _note(number: int, _frame: Any) -> None:
+    """Note a stop request, and pass it on to the listeners."""
     is_second = bool(_noted)
     if is_second and time.monotonic() - _noted[0][1] < SAME:
         return

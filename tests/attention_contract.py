@@ -1,4 +1,5 @@
-"""The promises of `AttentionWeights` as functions, each of which says in words what a variant does wrong.
+"""The promises of `AttentionWeights` as functions, each of which says in words what a variant does
+wrong.
 
 Sizes differ pairwise: equal ones hide transposes. Lengths lie on both sides of the usual borders of
     blocks.
@@ -32,7 +33,8 @@ ROUNDING = 1e-10
 
 
 class Case(NamedTuple):
-    """A layer's weights and what they are asked: inputs, and a mask with padding (in the decoder: the future, too) blocked."""
+    """A layer's weights and what they are asked: inputs, and a mask with padding (in the decoder:
+    the future, too) blocked."""
 
     weights: AttentionWeights
     query: Tensor
@@ -49,7 +51,8 @@ class Case(NamedTuple):
 def build_one(
     spec: str, site: str, dropout: float = 0.0, max_len: int = MAX_LEN
 ) -> AttentionWeights:
-    """Return the weights of the second layer; an option `max_len` stays small, since tables of positions take long."""
+    """Return the weights of the second layer; an option `max_len` stays small, since tables of
+    positions take long."""
     name, _, options = spec.removesuffix(")").partition("(")
     if "max_len" not in options and "max_len" in options_of(name):
         spec = f"{name}({', '.join(part for part in (f'max_len={max_len}', options) if part)})"
@@ -64,7 +67,8 @@ def make(
     dropout: float = 0.0,
     max_len: int = MAX_LEN,
 ) -> Case:
-    """Return a case of that many queries; a source sentence has two tokens more than queries look at it."""
+    """Return a case of that many queries; a source sentence has two tokens more than queries look
+    at it."""
     weights = build_one(spec, site, dropout, max_len).to(dtype)
     key_len = length + 2 if site == "cross" else length
     query = torch.randn(BATCH, length, EMBED_DIM, dtype=dtype)
@@ -101,7 +105,8 @@ def is_defined(spec: str, site: str) -> bool:
 
 
 def specs_of(name: str) -> list[str]:
-    """Return a variant as it is, with each option at further values that its type suggests, and the examples of its own file."""
+    """Return a variant as it is, with each option at further values that its type suggests, and the
+    examples of its own file."""
     module, found = imported(name), [name]
     for option in options_of(name).values():
         values = _other_values(option)
@@ -150,7 +155,8 @@ def lengths_of(spec: str, site: str) -> list[int]:
 
 
 def check_same(found: Tensor, expected: Tensor, what: str) -> None:
-    """Fail where two tensors `(batch, positions, ...)` differ, naming the first position and by how much."""
+    """Fail where two tensors `(batch, positions, ...)` differ, naming the first position and by how
+    much."""
     apart = (found - expected).abs().flatten(2).amax(-1).amax(0)  # of each position
     wrong = (~(apart <= ROUNDING)).nonzero()[:, 0].tolist()
     assert not wrong, f"{what}: position {wrong[0]} differs by {float(apart[wrong[0]]):.2g}"
@@ -158,7 +164,8 @@ def check_same(found: Tensor, expected: Tensor, what: str) -> None:
 
 @torch.no_grad()
 def check_nothing_later_counts(spec: str, length: int) -> None:
-    """Change each token in turn: no earlier output may change. Row t of a batch has token t changed, the last row none."""
+    """Change each token in turn: no earlier output may change. Row t of a batch has token t
+    changed, the last row none."""
     weights = build_one(spec, "decoder_self").double().eval()
     layer = MultiHeadAttention(weights, EMBED_DIM).double()
     text = torch.randn(length, EMBED_DIM, dtype=torch.float64).expand(length + 1, -1, -1).clone()
@@ -169,7 +176,8 @@ def check_nothing_later_counts(spec: str, length: int) -> None:
     early = (moved > ROUNDING) & (positions < positions[:, None])
     for token, position in early.nonzero().tolist()[:1]:
         raise AssertionError(
-            f"{spec} at decoder_self, {length} tokens: position {position} changed when token {token} changed, which is not there yet"
+            f"{spec} at decoder_self, {length} tokens: position {position} changed when token "
+            f"{token} changed, which is not there yet"
         )
     if length > 5:
         assert (moved > ROUNDING).any(), (
@@ -179,7 +187,8 @@ def check_nothing_later_counts(spec: str, length: int) -> None:
 
 @torch.no_grad()
 def check_step_by_step(spec: str, site: str) -> None:
-    """Read one token at a time through the real cache, as search does, and all at once, as training does, up to each length."""
+    """Read one token at a time through the real cache, as search does, and all at once, as training
+    does, up to each length."""
     lengths = lengths_of(spec, site)
     longest, source_len = max(lengths), max(lengths) + 2
     weights = build_one(spec, site)
@@ -207,7 +216,10 @@ def check_step_by_step(spec: str, site: str) -> None:
         steps.append(output)
     for length in lengths:
         whole = read(0, length, layer.start(encoded))[0]
-        what = f"{spec} at {site}, {length} tokens: read one at a time through the cache, not all at once, it gives something else"
+        what = (
+            f"{spec} at {site}, {length} tokens: read one at a time through the cache, not all at "
+            "once, it gives something else"
+        )
         check_same(torch.cat(steps[:length], dim=1), whole, what)
 
 
@@ -230,7 +242,8 @@ def check_rows_on_their_own(spec: str, site: str, length: int) -> None:
 
 @torch.no_grad()
 def check_padding_and_batch(spec: str, site: str, length: int) -> None:
-    """Turn the batch round, and take a sentence out of it: padding and the sentences beside it may not count."""
+    """Turn the batch round, and take a sentence out of it: padding and the sentences beside it may
+    not count."""
     weights, query, key, blocked, positions = make(spec, site, length)
     layer = MultiHeadAttention(weights, EMBED_DIM).double().eval()
     whole = layer(query, layer.project(key), blocked, positions)
@@ -320,7 +333,8 @@ def check_rows_without_keys(spec: str, site: str) -> None:
     row = case._replace(blocked=blocked).weigh()[0, :, 1]
     wrong = row[row != 0]  # which NaN is, too
     assert not len(wrong), (
-        f"{spec} at {site}: a row with every key blocked has the weight {float(wrong[0]):.2g}, not zero"
+        f"{spec} at {site}: a row with every key blocked has the weight "
+        f"{float(wrong[0]):.2g}, not zero"
     )
 
 
@@ -330,7 +344,10 @@ def check_saved(spec: str, site: str) -> None:
     case = make(spec, site)
     other = build_one(spec, site).double()
     other.load_state_dict(case.weights.state_dict())
-    what = f"{spec} at {site}: saved and loaded, it gives something else: what is drawn must be a parameter or a buffer"
+    what = (
+        f"{spec} at {site}: saved and loaded, it gives something else: what is drawn must be a "
+        "parameter or a buffer"
+    )
     check_same(
         case._replace(weights=other).weigh().transpose(1, 2), case.weigh().transpose(1, 2), what
     )

@@ -1,4 +1,5 @@
-"""Fifty captions of our own with digits, brackets, marks and umlauts, and what a model makes of them.
+"""Fifty captions of our own with digits, brackets, marks and umlauts, and what a model makes of
+them.
 
 `python tests/captions_with_numbers.py` tells it of the gallery's model of captions.
 """

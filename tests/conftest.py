@@ -1,4 +1,5 @@
-"""What several test files need: every test seeds itself, and real corpora are used where they are."""
+"""What several test files need: every test seeds itself, and real corpora are used where they
+are."""
 
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from paper_records import BASE, HARD, damaged, score_record
+from quick_workers import QuickWorkers
 from tiny_runs import tiny
 
 from repro.claims.evidence import Evidence
@@ -36,7 +38,8 @@ SLOW = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, so that workers which share the files end together."""
+    """Begin with the files that take longest, so that workers which share the files end
+    together."""
     items.sort(key=lambda item: item.path.name not in SLOW)
 
 
@@ -98,6 +101,12 @@ def runs(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "runs"
+
+
+@pytest.fixture
+def quick_workers(monkeypatch) -> None:
+    """Let the workers of `repro.runs.jobs` begin at once; see `QuickWorkers`."""
+    monkeypatch.setattr("repro.runs.jobs.get_context", lambda method: QuickWorkers)
 
 
 @pytest.fixture(scope="module")

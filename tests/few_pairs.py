@@ -1,4 +1,5 @@
-"""A small part of the generated corpus: what is trained and translated only to be compared with itself takes no time."""
+"""A small part of the generated corpus: what is trained and translated only to be compared with
+itself takes no time."""
 
 from functools import cache
 from pathlib import Path

@@ -7,7 +7,8 @@ from repro.analysis.heads import HeadSums
 
 
 def pointing_at(*heads: list[int], key_len: int) -> Tensor:
-    """Make weights `(1, num_heads, query_len, key_len)` from the key that each query of each head points to; the rest is spread."""
+    """Make weights `(1, num_heads, query_len, key_len)` from the key that each query of each head
+    points to; the rest is spread."""
     one_hot = torch.nn.functional.one_hot(torch.tensor(heads), key_len)
     return (0.7 * one_hot + 0.3 / key_len)[None]
 

@@ -1,4 +1,5 @@
-"""Interrupt a command again and again at random moments, and compare where it ends with an undisturbed one. Takes minutes.
+"""Interrupt a command again and again at random moments, and compare where it ends with an
+undisturbed one. Takes minutes.
 
     python tests/interrupted.py --times 40 --told run base hc-sa --jobs 2
     python tests/interrupted.py --times 15 --signal KILL train
@@ -54,7 +55,8 @@ def compare(folder: Path, whole: Path) -> int:
 def interrupt(
     arguments: list[str], folder: Path, number: int, within: float, told: bool
 ) -> tuple[float, float, int]:
-    """Start a command and send it a signal; return when that was, how long all of its processes took to end, and the exit code."""
+    """Start a command and send it a signal; return when that was, how long all of its processes
+    took to end, and the exit code."""
     process, moment = start(arguments, folder), random.uniform(0, within)
     if told:
         process.stderr.readline()
@@ -101,13 +103,17 @@ def main() -> None:
             is_heeded = code in codes and seconds <= LIMITS[number]
             heeded += is_heeded
             print(
-                f"{trial:3}  {moment:4.1f} s  ended after {seconds:4.1f} s  code {code}{'' if is_heeded else '  NOT HEEDED'}",
+                (
+                    f"{trial:3}  {moment:4.1f} s  ended after {seconds:4.1f} s  code "
+                    f"{code}{'' if is_heeded else '  NOT HEEDED'}"
+                ),
                 flush=True,
             )
         assert start(options.command, folder / str(chain)).wait() == 0
         compared += compare(folder / str(chain), whole)
     print(
-        f"heeded: {heeded} of {options.times - chain}; runs compared, all with the same bits: {compared}"
+        f"heeded: {heeded} of {options.times - chain}; runs compared, all with the same bits: "
+        f"{compared}"
     )
 
 

@@ -1,4 +1,5 @@
-"""Records made up for tests of claims and tables: scores of damaged references, masks, speeds, heads, pruned models."""
+"""Records made up for tests of claims and tables: scores of damaged references, masks, speeds,
+heads, pruned models."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -74,7 +75,8 @@ def score_record(
 
 
 def translations(hyps: list[str], split: str = "test") -> dict:
-    """Return what a score record says of translations of the first sentences of a test set of the generated corpus."""
+    """Return what a score record says of translations of the first sentences of a test set of the
+    generated corpus."""
     sources, refs = (side[: len(hyps)] for side in load_pairs("minigerman", "en", "de", split))
     found = {"split": split, "sentences": len(hyps), "references_sha256": column_digest(refs)}
     return found | {
@@ -94,7 +96,8 @@ def bleu(hyps: list[str], refs: list[str]) -> float:
 
 
 def masked_records(setting: Setting, refs: list[str], sentences, seeds=(1, 2)) -> list[dict]:
-    """Return the records of models that are perfect, and lose these sentences without their eighth head, whatever the seed."""
+    """Return the records of models that are perfect, and lose these sentences without their eighth
+    head, whatever the seed."""
     made = [score_record(setting, refs, seed) for seed in seeds]
     return [
         record
@@ -104,7 +107,8 @@ def masked_records(setting: Setting, refs: list[str], sentences, seeds=(1, 2)) -
 
 
 def mask_record(scored: dict, hyps: list[str], lost: dict[str, Iterable[int]]) -> dict:
-    """Return the record of a model that says nothing of these sentences without a head, by its number."""
+    """Return the record of a model that says nothing of these sentences without a head, by its
+    number."""
     refs = load_pairs("minigerman", "en", "de", "test")[1]
     rows = [*((0, place, hyp) for place, hyp in enumerate(hyps))]
     rows += [
@@ -151,7 +155,8 @@ def heads_about(setting: Setting, **sites: dict) -> dict:
 
 
 def heads_record(offset: int = 0, confidence: float = 0.9, heads: int = 8) -> dict:
-    """Return two layers of encoder heads; one to three of the second layer look to an offset, if it is not 0."""
+    """Return two layers of encoder heads; one to three of the second layer look to an offset, if it
+    is not 0."""
     positional = [[0.0] * heads, [1.0 if offset and head < 3 else 0.0 for head in range(heads)]]
     rising = [[float(head + 8 * layer) for head in range(heads)] for layer in range(2)]
     site = {

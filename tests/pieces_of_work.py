@@ -1,8 +1,10 @@
-"""What workers do in tests of jobs. A worker imports the module of its work, and one with tests takes much longer than the work."""
+"""What workers do in tests of jobs. A worker imports the module of its work, and one with tests
+takes much longer than the work."""
 
 import os
 import signal
 import time
+from multiprocessing import parent_process
 from pathlib import Path
 
 import torch
@@ -20,7 +22,7 @@ def trouble(kind: str) -> dict[str, str]:
     if kind == "bug":
         raise LookupError("nobody expected this")
     if kind == "stop":
-        os.kill(os.getppid(), signal.SIGTERM)
+        os.kill(parent_process().pid, signal.SIGTERM)
         time.sleep(1)
     return {"kind": kind}
 

@@ -1,4 +1,5 @@
-"""Put ten faults into a copy of the package, one by one, and report which tests turn red; a fault that no test sees is an error.
+"""Put ten faults into a copy of the package, one by one, and report which tests turn red; a fault
+that no test sees is an error.
 
 These are the mistakes that re-implementations of the five papers make. Then twelve edits of the
 kind that people make between two runs, four without and eight with another result, are held against
@@ -23,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Fault(NamedTuple):
-    """A line of a file below `repro/core/attention`, what a mistake would make of it, and the tests that guard it."""
+    """A line of a file below `repro/core/attention`, what a mistake would make of it, and the tests
+    that guard it."""
 
     name: str
     file: str
@@ -91,7 +93,10 @@ FAULTS = [
         "gate after the output projection",
         "multihead.py",
         "return self.out_proj(heads.transpose(1, 2).flatten(2))",
-        "return self.out_proj(heads.transpose(1, 2).flatten(2)) * (1 if self.gate is None else self.gate().mean())",
+        (
+            "return self.out_proj(heads.transpose(1, 2).flatten(2)) * (1 if self.gate is None "
+            "else self.gate().mean())"
+        ),
         "test_gates.py",
     ),
     Fault(
@@ -201,7 +206,8 @@ GATE = "            heads = heads * factors.to(heads.dtype)[:, None, None]\n"
 
 
 def in_a_process(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what work returns in a process of its own, which has torch already: to import it takes longer than most of the work."""
+    """Return what work returns in a process of its own, which has torch already: to import it takes
+    longer than most of the work."""
     with get_context("fork").Pool(1) as pool:
         return pool.apply(work, arguments)
 
@@ -228,7 +234,8 @@ class Failures:
 
 
 def run_tests(folder: Path, files: set[str]) -> tuple[int, list[str]]:
-    """Run test files of a copy of the project; return the exit code and the names of the tests that failed."""
+    """Run test files of a copy of the project; return the exit code and the names of the tests that
+    failed."""
     enter(folder)
     failures = Failures()
     command = [
@@ -243,7 +250,8 @@ def run_tests(folder: Path, files: set[str]) -> tuple[int, list[str]]:
 
 
 def seems_changed(folder: Path) -> str:
-    """Return CHANGED or SAME: what the stored numbers of two systems say of a copy, or what went wrong."""
+    """Return CHANGED or SAME: what the stored numbers of two systems say of a copy, or what went
+    wrong."""
     enter(folder)
     try:
         from repro.verify.computed import _load
@@ -255,14 +263,16 @@ def seems_changed(folder: Path) -> str:
 
 
 def tell_apart(folder: Path) -> list[str]:
-    """Make each edit in the copy, and return those that the stored numbers take for something else."""
+    """Make each edit in the copy, and return those that the stored numbers take for something
+    else."""
     wrong = []
     for edit in EDITS:
         path = folder / "repro" / edit.file
         text = (ROOT / "repro" / edit.file).read_text()
         if edit.line not in text:
             sys.exit(
-                f"{edit.name}: {edit.file} does not hold: {edit.line}. Fix: adapt tests/seeded_faults.py"
+                f"{edit.name}: {edit.file} does not hold: {edit.line}. Fix: adapt "
+                "tests/seeded_faults.py"
             )
         path.write_text(text.replace(edit.line, edit.edited))
         found, wanted = in_a_process(seems_changed, folder), "CHANGED" if edit.changes else "SAME"
@@ -282,7 +292,8 @@ def put_in(fault: Fault, folder: Path) -> None:
     text = (ROOT / "repro" / "core" / "attention" / fault.file).read_text()
     if text.count(fault.line) != 1:
         sys.exit(
-            f"{fault.name}: {fault.file} does not hold this line once: {fault.line.strip()}. Fix: adapt tests/seeded_faults.py"
+            f"{fault.name}: {fault.file} does not hold this line once: {fault.line.strip()}. "
+            "Fix: adapt tests/seeded_faults.py"
         )
     text = text.replace(fault.line, fault.mistake)
     if fault.file == "multihead.py":
@@ -291,7 +302,8 @@ def put_in(fault: Fault, folder: Path) -> None:
 
 
 def main() -> None:
-    """Check that the tests are green without a fault, that each fault turns some red, and that each edit is known for what it is."""
+    """Check that the tests are green without a fault, that each fault turns some red, and that each
+    edit is known for what it is."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in ("repro", "tests"):
@@ -311,7 +323,10 @@ def main() -> None:
                 folder / "repro" / "core" / "attention" / fault.file,
             )
             print(
-                f"{fault.name}: {f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}",
+                (
+                    f"{fault.name}: "
+                    f"{f'{len(failed)} red, first {failed[0]}' if failed else 'NOT SEEN'}"
+                ),
                 flush=True,
             )
             unseen += [] if failed else [fault.name]
@@ -320,7 +335,8 @@ def main() -> None:
         mistaken = tell_apart(folder)
     if unseen or mistaken:
         sys.exit(
-            f"no test sees: {', '.join(unseen) or '-'}; taken for something else: {', '.join(mistaken) or '-'}"
+            f"no test sees: {', '.join(unseen) or '-'}; taken for something else: "
+            f"{', '.join(mistaken) or '-'}"
         )
 
 

@@ -1,8 +1,10 @@
 """Work that asks for its own stop: what workers do in tests of stops."""
 
+import contextlib
 import os
 import signal
 import time
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,8 @@ SENTENCES = ["The dog sleeps.", "The old man sees a dog.", "A cat sees the old m
 
 
 def ask_to_stop() -> None:
-    """Let the process that handed this work out be asked to stop once, and wait until this one has been told."""
-    os.kill(os.getppid(), signal.SIGTERM)
+    """Let the process that handed this work out be asked to stop once, and wait for the request."""
+    os.kill(parent_process().pid, signal.SIGTERM)
     while not stops.asked():
         time.sleep(0.01)
 
@@ -43,11 +45,12 @@ def leave() -> dict[str, Any]:
 
 
 def endless(folder: Path | str) -> dict[str, Any]:
-    """Heed no stop, and have a second once who began this is gone."""
+    """Heed no stop, not Ctrl-C either, and have a second once who began this is gone."""
     jobs.GRACE = 1
     (Path(folder) / f"begun.{os.getpid()}").write_text("")
     while True:
-        time.sleep(0.1)
+        with contextlib.suppress(KeyboardInterrupt):
+            time.sleep(0.1)
 
 
 def measure_three(what: str, told: Path) -> dict[str, Any]:

@@ -102,7 +102,8 @@ def test_heads_prints_the_tables_of_the_record_and_keeps_it_and_its_pictures(
         and load_record(folder / kept) == record
     )
     assert captured.err.startswith(
-        f"error: {kept}: was measured on 4 sentences of dev, this on 6 sentences of dev. Fix: record it below"
+        f"error: {kept}: was measured on 4 sentences of dev, this on 6 sentences of dev. Fix: "
+        "record it below"
     )
     assert len(list(filter(None, pictures))) == 5 and all(
         path.read_bytes().startswith(PNG) for path in (folder / "pictures").iterdir()
@@ -222,7 +223,10 @@ def test_heads_that_no_smaller_model_could_lose_are_refused_before_anything_is_t
     code, found = refused(capsys, "prune", "mma", "--heads", "4")
     assert (
         code == 2
-        and "error: encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: prune a run"
+        and (
+            "error: encoder_self layer 1: 'mixed' is not defined for some of its heads alone. "
+            "Fix: prune a run"
+        )
         in found
     )
     assert sorted(path.name for path in trained.iterdir()) == before
@@ -241,6 +245,9 @@ def test_a_run_elsewhere_is_not_pruned(capsys, trained, monkeypatch):
     code, found = refused(capsys, "prune", str(path), "--heads", "4")
     assert (
         code == 2
-        and "is not in the folder of runs, elsewhere. Fix: set REPRO_RUNS to the folder that it is in"
+        and (
+            "is not in the folder of runs, elsewhere. Fix: set REPRO_RUNS to the folder that it "
+            "is in"
+        )
         in found
     )

@@ -1,4 +1,5 @@
-"""The promises of `AttentionWeights`, for every variant at every site where it is defined, with every option at a second value.
+"""The promises of `AttentionWeights`, for every variant at every site where it is defined, with
+every option at a second value.
 
 A new variant is one file and one line: what it refuses, and whether its rows sum to one, it says
     itself.
@@ -233,7 +234,8 @@ def test_a_variant_is_built_or_says_why_it_makes_no_sense_at_a_site(variant):
             reason.startswith(f"model.{site}: ") and ". Fix: " in reason and "\n" not in reason
         )
         assert is_clear, (
-            f"{variant} is refused at {site}, but not by one line 'model.{site}: REASON. Fix: ...': {reason}"
+            f"{variant} is refused at {site}, but not by one line 'model.{site}: REASON. Fix: "
+            f"...': {reason}"
         )
 
 
@@ -248,9 +250,10 @@ def test_every_option_is_tried_at_a_second_value(variant):
         values = [given[option.name] for given in tried if option.name in given]
         is_tried = any(value != option.default for value in values)
         hint = inspect.formatannotation(option.annotation)
-        mend = f"name some in EXAMPLES of its file, as in EXAMPLES = ('{option.name}=...',)"
+        fix = f"name some in EXAMPLES of its file, as in EXAMPLES = ('{option.name}=...',)"
         assert is_tried, (
-            f"{variant}: its option '{option.name}' ({hint}) has no second value to be tried at. Fix: {mend}"
+            f"{variant}: its option '{option.name}' ({hint}) has no second value to be tried "
+            f"at. Fix: {fix}"
         )
 
 

@@ -1,4 +1,5 @@
-"""What a model computes, as numbers: a run and the stored results know when code computes something else."""
+"""What a model computes, as numbers: a run and the stored results know when code computes something
+else."""
 
 import json
 from dataclasses import replace
@@ -105,7 +106,10 @@ def test_a_run_is_not_resumed_under_other_code_and_if_it_is_the_record_says_so(
     )
     with pytest.raises(
         InputError,
-        match=r"cannot resume exactly: this code computes another update than when the run began. Fix: restore",
+        match=(
+            r"cannot resume exactly: this code computes another update than when the run began. "
+            r"Fix: restore"
+        ),
     ):
         train(tiny(), tmp_path, quiet=True)
     train(tiny(), tmp_path, quiet=True, allow_inexact=True)
@@ -155,17 +159,16 @@ def test_rows_are_written_once_and_compared_from_then_on(results, monkeypatch):
     rows = json.loads(first)
     assert len([row for row in rows if "model" in row]) == 3 and all(row["commit"] for row in rows)
     problems, line = verify_behaviour(results)
-    assert (
-        problems == []
-        and line
-        == f"this code computes what it computed when the results were written: rows compared: {len(rows)}"
+    assert problems == [] and line == (
+        "this code computes what it computed when the results were written: rows compared: "
+        f"{len(rows)}"
     )
     assert update_behaviour(results).read_bytes() == first
     monkeypatch.setattr(transformer, "sinusoids", scaled(transformer.sinusoids, 1.01))
     problem, of_training_too = verify_behaviour(results)[0]
     assert (
-        "computes other scores of the next token, another loss, another gradient than when the results were"
-        in problem
+        "computes other scores of the next token, another loss, another gradient than when "
+        "the results were" in problem
     )
     assert "written; rows: 3 of" in problem and "computes another update than" in of_training_too
     path.write_text(json.dumps(rows[1:]))

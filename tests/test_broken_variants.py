@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from expected_errors import refuses
 
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
@@ -82,8 +83,5 @@ def test_other_training_data_are_refused(results):
 
 def test_a_decoder_that_moves_while_the_encoder_is_pruned_is_refused():
     overrides = ('model.gated_sites=["encoder_self", "cross"]', "train.freeze_decoder=true")
-    with pytest.raises(
-        InputError,
-        match=r"train.freeze_decoder: is on, but gates at encoder_self, cross would have to move in the decoder",
-    ):
+    with refuses(InputError, "train.freeze_decoder", "encoder_self"):
         Setting("base", overrides).config("smoke")

@@ -1,4 +1,5 @@
-"""What no model should see: scripts whose words a zero-width space tells apart, and leaks behind characters that nobody sees."""
+"""What no model should see: scripts whose words a zero-width space tells apart, and leaks behind
+characters that nobody sees."""
 
 from collections import Counter
 
@@ -52,8 +53,14 @@ def test_a_corpus_with_zero_width_spaces_is_read(tmp_path, language) -> None:
     assert sources == [line.replace("\u200b", " ") for line in lines[23:]]
     assert refs == lines[23:]
     assert corpus.notes == [
-        f"dev.{language}: 3 lines with zero-width spaces between words (U+200B), read as blanks; kept in references",
-        f"test.{language}: 4 lines with zero-width spaces between words (U+200B), read as blanks; kept in references",
+        (
+            f"dev.{language}: 3 lines with zero-width spaces between words (U+200B), read as "
+            "blanks; kept in references"
+        ),
+        (
+            f"test.{language}: 4 lines with zero-width spaces between words (U+200B), read as "
+            "blanks; kept in references"
+        ),
         f"train.{language}: 20 lines with zero-width spaces between words (U+200B), read as blanks",
     ]
     for score in score_all(sources, refs, language):

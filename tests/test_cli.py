@@ -32,24 +32,39 @@ MISTAKES = [
     ),
     (
         ["train", "model.n_heads=4"],
-        "error: model.n_heads=4: unknown option 'model.n_heads'. Fix: did you mean 'model.num_heads'? Known: ",
+        (
+            "error: model.n_heads=4: unknown option 'model.n_heads'. Fix: did you mean "
+            "'model.num_heads'? Known: "
+        ),
     ),
     (["train", "dropout"], "error: dropout: is not key=value. Fix: "),
     (
         ["train", "decoder_layers=3"],
-        "error: decoder_layers=3: unknown option 'decoder_layers'. Fix: did you mean 'model.decoder_layers'?",
+        (
+            "error: decoder_layers=3: unknown option 'decoder_layers'. Fix: did you mean "
+            "'model.decoder_layers'?"
+        ),
     ),
     (
         ["train", "train.dropout=0.2"],
-        "error: train.dropout=0.2: unknown option 'train.dropout'. Fix: did you mean 'model.dropout'?",
+        (
+            "error: train.dropout=0.2: unknown option 'train.dropout'. Fix: did you mean "
+            "'model.dropout'?"
+        ),
     ),
     (
         ["train", "model.embed_dim=100000001"],
-        "error: model.embed_dim: must be at least 2 and at most 1,000,000 and a multiple of 2, found 100,000,001. Fix: ",
+        (
+            "error: model.embed_dim: must be at least 2 and at most 1,000,000 and a multiple of "
+            "2, found 100,000,001. Fix: "
+        ),
     ),
     (
         ["train", "model.encoder_layers=1000000000"],
-        "error: model.encoder_layers: must be at least 1 and at most 1,000, found 1,000,000,000. Fix: ",
+        (
+            "error: model.encoder_layers: must be at least 1 and at most 1,000, found "
+            "1,000,000,000. Fix: "
+        ),
     ),
     (
         ["train", f"train.warmup=1{'0' * 400}"],
@@ -65,7 +80,10 @@ MISTAKES = [
     ),
     (
         ["train", "--system", "uniform"],
-        "error: --system: 'uniform' is an attention variant, not a system of the papers. Fix: say at which",
+        (
+            "error: --system: 'uniform' is an attention variant, not a system of the papers. Fix: "
+            "say at which"
+        ),
     ),
     (
         ["train", "model.num_heads"],
@@ -73,7 +91,10 @@ MISTAKES = [
     ),
     (
         ["train", "train.clip_norm=1e99"],
-        "error: train.clip_norm: must be above 0 and below 1,000,000, found 1e+99. Fix: use a positive number",
+        (
+            "error: train.clip_norm: must be above 0 and below 1,000,000, found 1e+99. Fix: use a "
+            "positive number"
+        ),
     ),
     (
         ["train", "model.num_heads=7"],
@@ -105,7 +126,10 @@ MISTAKES = [
     ),
     (
         ["train", "data.corpus=b\udcfcro"],
-        r"error: data.corpus: holds what is no letter in 'b\udcfcro'. Fix: use text in UTF-8: set P",
+        (
+            r"error: data.corpus: holds what is no letter in 'b\udcfcro'. Fix: use text in UTF-8: "
+            r"set P"
+        ),
     ),
     (
         ["train", "model.gated_sites=cross"],
@@ -113,15 +137,24 @@ MISTAKES = [
     ),
     (
         ["train", "train.learning_rate=-1"],
-        "error: train.learning_rate: must be above 0 and below 1,000,000, found -1. Fix: use a positive number",
+        (
+            "error: train.learning_rate: must be above 0 and below 1,000,000, found -1. Fix: use "
+            "a positive number"
+        ),
     ),
     (
         ["train", "train.gate_penalty=0.1"],
-        "error: train.gate_penalty: does nothing without gates. Fix: set model.gated_sites, or leave it",
+        (
+            "error: train.gate_penalty: does nothing without gates. Fix: set model.gated_sites, "
+            "or leave it"
+        ),
     ),
     (
         ["train", "model.decoder_self=none", 'model.gated_sites=["decoder_self"]'],
-        "error: model.gated_sites: there is no attention at decoder_self to gate. Fix: name sites that have some",
+        (
+            "error: model.gated_sites: there is no attention at decoder_self to gate. Fix: name "
+            "sites that have some"
+        ),
     ),
     (["train", "train.gate_rate=3"], "error: train.gate_rate: does nothing without gates. Fix: "),
     (
@@ -135,7 +168,10 @@ MISTAKES = [
     ),
     (
         ["claims", "--scale", "minisummary"],
-        "error: --scale minisummary: is for summarisation, and the papers' experiments and claims are",
+        (
+            "error: --scale minisummary: is for summarisation, and the papers' experiments and "
+            "claims are"
+        ),
     ),
     (["report", "--scale", "minisummary"], "error: --scale minisummary: is for summarisation, "),
     (
@@ -144,7 +180,10 @@ MISTAKES = [
     ),
     (
         ["report", "--split", "dev"],
-        "error: --split: is for a report on RUNS: the papers' test set is that of the scale. Fix: leave it out",
+        (
+            "error: --split: is for a report on RUNS: the papers' test set is that of the scale. "
+            "Fix: leave it out"
+        ),
     ),
     (
         ["report", "base", "--scale", "smoke"],
@@ -168,11 +207,17 @@ MISTAKES = [
     ),
     (
         ["train", "model.encoder_self=gausian"],
-        "error: model.encoder_self: unknown attention 'gausian'. Fix: did you mean 'gaussian'? Known: ",
+        (
+            "error: model.encoder_self: unknown attention 'gausian'. Fix: did you mean "
+            "'gaussian'? Known: "
+        ),
     ),
     (
         ["train", "--direction", "ende"],
-        "error: --direction: 'ende' is not a direction. Fix: write source-target, for example de-en",
+        (
+            "error: --direction: 'ende' is not a direction. Fix: write source-target, for example "
+            "de-en"
+        ),
     ),
     (["train", "--direction", "-en"], "error: --direction: '-en' is not a direction. Fix: "),
     (["train", "--direction", "a-b-c"], "error: --direction: 'a-b-c' is not a direction. Fix: "),
@@ -221,7 +266,10 @@ MISTAKES = [
     (["train", "train.seed=" + "[" * 20_000], "error: train.seed: wants int, found '[[["),
     (
         ["train", "model.embed_dim=0"],
-        "error: model.embed_dim: must be at least 2 and at most 1,000,000 and a multiple of 2, found 0. Fix: use an even width",
+        (
+            "error: model.embed_dim: must be at least 2 and at most 1,000,000 and a multiple of "
+            "2, found 0. Fix: use an even width"
+        ),
     ),
     (
         ["train", "model.gate_init=1e300"],
@@ -263,7 +311,10 @@ MISTAKES = [
     ),
     (
         ["train", "--seed", "5", "train.seed=2"],
-        "error: --seed: is given beside train.seed=2, and one of the two is surely a mistake. Fix: ",
+        (
+            "error: --seed: is given beside train.seed=2, and one of the two is surely a mistake. "
+            "Fix: "
+        ),
     ),
     (
         ["train", "--direction", "de-en", "data.source=en"],
@@ -281,7 +332,10 @@ MISTAKES = [
     *(
         (
             [command],
-            f"error: results: is no folder of results. Fix: name the folder that `repro run` made, or {GET_PROJECT}",
+            (
+                "error: results: is no folder of results. Fix: name the folder that `repro run` "
+                f"made, or {GET_PROJECT}"
+            ),
         )
         for command in ("report", "claims", "verify", "results")
     ),
@@ -304,7 +358,7 @@ MISTAKES = [
 @pytest.mark.parametrize(
     "arguments, line", MISTAKES, ids=[" ".join(arguments)[:60] for arguments, _ in MISTAKES]
 )
-def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line):
+def test_a_mistake_is_one_line_with_place_cause_and_fix(capsys, arguments, line):
     code, found = refused(capsys, *arguments)
     assert code == 2
     assert found.startswith(line)
@@ -324,7 +378,7 @@ def test_a_mistake_is_one_line_with_place_cause_and_mend(capsys, arguments, line
         ["claims"],
     ],
 )
-def test_a_name_without_end_is_cut_so_that_the_mend_is_seen(capsys, arguments):
+def test_a_name_without_end_is_cut_so_that_the_fix_is_seen(capsys, arguments):
     code, found = refused(capsys, *arguments, f"{'x' * 250}/{'y' * 5000}")
     assert code in (2, 3)
     assert "xxx...yyy" in found and ". Fix: " in found
@@ -394,7 +448,10 @@ def test_mistakes_are_answered_before_torch_is_imported(tmp_path):
         ["data", "x"],
         ["--help"],
     ):
-        code = f"import sys, repro.__main__ as m\ntry: m.main({arguments!r})\nexcept SystemExit: print('torch' in sys.modules)"
+        code = (
+            f"import sys, repro.__main__ as m\ntry: m.main({arguments!r})\nexcept SystemExit: "
+            "print('torch' in sys.modules)"
+        )
         answer = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
         )
@@ -422,7 +479,10 @@ def test_sentences_that_there_are_none_of_are_refused_before_torch_is_imported(
     tmp_path, arguments, line
 ):
     (Run.create(resolve("smoke"), tmp_path).path / "final").mkdir()
-    code = f"import sys, repro.__main__ as m\ntry: m.main({arguments!r})\nexcept SystemExit: print('torch' in sys.modules)"
+    code = (
+        f"import sys, repro.__main__ as m\ntry: m.main({arguments!r})\nexcept SystemExit: "
+        "print('torch' in sys.modules)"
+    )
     environment = os.environ | {"REPRO_RUNS": str(tmp_path)}
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
@@ -479,9 +539,9 @@ def test_every_option_says_what_it_is_for(name):
     ] == []
 
 
-def test_layers_are_said_to_be_counted_from_0(capsys):
+def test_layers_are_said_to_be_counted_from_1(capsys):
     text = " ".join(" ".join(run(capsys, "heads", "--help")).split())
-    assert "Layers and heads are counted from 0 here, layers in settings from 1" in text
+    assert "Layers and heads are counted from 1, as in settings" in text
 
 
 def test_variants_lists_systems_and_attention(capsys):
@@ -490,8 +550,8 @@ def test_variants_lists_systems_and_attention(capsys):
     text = " ".join(capsys.readouterr().out.split())  # lines are broken to fit the terminal
     assert "hc-sa" in text and "encoder_self=gaussian" in text
     assert (
-        " multi30k multi30k, en to de; 4+4 layers, 128 wide, 4 heads; 5,500 updates of up to 2,048 tokens "
-        in text
+        " multi30k multi30k, en to de; 4+4 layers, 128 wide, 4 heads; 5,500 updates of up to "
+        "2,048 tokens " in text
     )
     assert "You, Sun, Iyyer: Hard-Coded Gaussian Attention" in text
     assert re.search(
@@ -530,7 +590,8 @@ from repro.core.attention.base import AttentionWeights
 class Frozen(AttentionWeights):
     def __init__(self, stack):
         super().__init__(stack.num_heads, stack.head_dim)
-        self.scores, self.scale = nn.Parameter(zeros(5), requires_grad=False), nn.Parameter(zeros(3))
+        self.scores = nn.Parameter(zeros(5), requires_grad=False)
+        self.scale = nn.Parameter(zeros(3))
 
 
 def build(stack):
@@ -561,7 +622,10 @@ def build(stack):
         r"unclosed no description: .{0,40} cannot be built: \S*unclosed.py:1: is no Python", listed
     )
     assert re.search(
-        r"gone no description: .{0,40} cannot be built: VARIANTS: 'gone' stands for nowhere.gone, which is not there",
+        (
+            r"gone no description: .{0,40} cannot be built: VARIANTS: 'gone' stands for "
+            r"nowhere.gone, which is not there"
+        ),
         listed,
     )
     assert "cannot be built: halved: ZeroDivisionError: division by zero" in listed

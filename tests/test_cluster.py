@@ -4,14 +4,20 @@ import importlib.util
 import os
 import signal
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
-from dying_drivers import dies, dies_once, dies_when_stopped
-from test_jobs import stop_three_runs
+from dying_drivers import dies, dies_once, dies_when_stopped, hears_nothing
+from expected_errors import refuses
+from stopped_work import endless
+from test_jobs import stop_three_runs, stop_twice
 from tiny_runs import tiny
 
+from repro import stops
 from repro.errors import InputError, MachineError, Stopped
 from repro.measures.scores import train_and_evaluate
 from repro.runs import cluster
@@ -47,9 +53,7 @@ def test_machines_are_shared_evenly(machines, jobs, expected):
 
 
 def test_no_jobs_and_a_missing_package_are_refused(monkeypatch):
-    with pytest.raises(
-        InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"
-    ):
+    with refuses(InputError, "--jobs", "1", "1000", "0"):
         run_all_on_cluster("local", [(tiny(),)], train_and_evaluate, 0, lambda *end: None)
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(
@@ -103,10 +107,7 @@ def test_what_a_driver_left_when_it_died_another_does(tmp_path, monkeypatch):
     ]
     told.write_text("")
     monkeypatch.setattr("repro.runs.cluster._drive", dies)
-    with pytest.raises(
-        MachineError,
-        match=f"--cluster: Ray ended {DRIVERS} times before the work. Fix: Ray's logs tell why",
-    ):
+    with refuses(MachineError, "--cluster", DRIVERS):
         run_all_on_cluster(str(told), tasks, print, 1, lambda *end: None)
     assert told.read_text() == "3 " + "2 " * (DRIVERS - 1)
 
@@ -201,5 +202,38 @@ def test_a_fault_of_the_program_is_raised_as_it_is(root):
 
 @needs_ray
 def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory):
-    message = stop_three_runs(root, tmp_path_factory.mktemp("results"), "--cluster", "local")
-    assert message.endswith("stopped; the same command goes on where the runs were\n")
+    said = stop_three_runs(root, tmp_path_factory.mktemp("results"), "--cluster", "local")
+    assert said.splitlines() == [
+        "3 runs to train, 0 to measure; time not known yet",
+        "stopping after this batch; a second request ends at once",
+        "stopped; the same command goes on where the runs were",
+    ]
+
+
+@needs_ray
+def test_a_second_request_ends_a_driver_that_heeds_none(tmp_path, monkeypatch):
+    """One that cannot hear it, too, as where Ray takes minutes to start."""
+    monkeypatch.setattr("repro.stops.SAME", 0.2)
+    monkeypatch.setattr("repro.runs.cluster._drive", hears_nothing)
+    told = tmp_path / "told"
+    with pytest.raises(Stopped) as stop:
+        run_all_on_cluster(str(told), [("a",)], print, 1, lambda *end: None)
+    assert stop.value.exit_code == 128 + signal.SIGTERM and told.read_text() == "xx"
+
+
+@needs_ray
+def test_a_second_request_ends_workers_that_heed_none(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("repro.stops.SAME", 0.2)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # where workers find their work
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(stop_twice, tmp_path, 1)
+        with pytest.raises(Stopped) as stop:
+            run_all_on_cluster("local", [(tmp_path,)], endless, 1, lambda *end: None)
+        asked.result()
+    assert stop.value.exit_code == 128 + signal.SIGTERM
+    (begun,) = tmp_path.iterdir()
+    deadline = time.monotonic() + 60
+    while Path(f"/proc/{begun.suffix[1:]}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{begun.suffix[1:]}").exists()
+    assert capfd.readouterr().err == stops.NOTICE

@@ -5,6 +5,7 @@ import io
 
 import numpy as np
 import pytest
+from expected_errors import refuses
 from PIL import Image
 
 from repro.analysis.reading import changed_words
@@ -67,11 +68,8 @@ def test_a_sentence_goes_through_all_models(translator, gated):
 @pytest.mark.parametrize(
     "make", [Explorer, Ablation, Playground, lambda run, text: Comparison({"a": run}, text)]
 )
-def test_a_run_in_place_of_its_translator_is_one_line_with_the_mend(make):
-    with pytest.raises(
-        InputError,
-        match=r"translator: wants Translator, found 'base'. Fix: load one, as in repro\.load_translator",
-    ):
+def test_a_run_in_place_of_its_translator_is_one_line_with_the_fix(make):
+    with refuses(InputError, "translator", "'base'", "repro.load_translator"):
         make("base", SENTENCE)
 
 
@@ -101,7 +99,7 @@ def test_the_still_playground_shows_what_the_head_looks_at(translator):
     }
     for pattern, said in shown.items():
         play.pattern.value = pattern
-        assert f'alt="Decoder self-attention, layer 0, head 2: looks at {said}"' in play.static()
+        assert f'alt="Decoder self-attention, layer 1, head 3: looks at {said}"' in play.static()
     assert all(
         f"{word['text']}" in play.static() for row in play.words.rows for word in row["words"]
     )
@@ -134,7 +132,10 @@ def test_the_claims_table_is_text():
     )
     with pytest.raises(
         InputError,
-        match="claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, evidence",
+        match=(
+            "claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, "
+            "evidence"
+        ),
     ):
         ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
 
@@ -162,7 +163,7 @@ def test_the_static_page_has_translation_heads_and_picture(translator, gated):
     explorer = Explorer(translator, SENTENCE, SEARCH).static()
     # three sites, and the chosen head with its tokens
     assert explorer.count('src="data:image/png;base64,') == 4
-    assert 'alt="Encoder self-attention, layer 0, head 0"' in explorer
+    assert 'alt="Encoder self-attention, layer 1, head 1"' in explorer
     image = Image.open(io.BytesIO(base64.b64decode(explorer.split("base64,")[1].split('"')[0])))
     size = len(translator.subwords.encode([SENTENCE])[0]) + 1
     scale = 320 // (4 * (size + 1))
@@ -201,7 +202,7 @@ def test_a_widget_and_its_stand_in_are_two_outputs(translator, monkeypatch):
 
 def test_every_picture_of_the_static_page_has_a_text_and_a_width(translator):
     page = Explorer(translator, SENTENCE, SEARCH).static()
-    assert 'alt="Cross attention: the weights of all heads, 4 in layer 0, 4 in layer 1"' in page
+    assert 'alt="Cross attention: the weights of all heads, 4 in layer 1, 4 in layer 2"' in page
     *maps, detail = pictures(page)
     assert [f'width="{image.width}"' in page for image in maps] == [True] * 3
     assert f'width="{detail.width // 2}"' in page  # two pixels for one of the page

@@ -1,4 +1,5 @@
-"""Contrastive evaluation: scores are cross entropies, ties are wrong, and a record holds what was decided."""
+"""Contrastive evaluation: scores are cross entropies, ties are wrong, and a record holds what was
+decided."""
 
 import json
 import math
@@ -153,7 +154,8 @@ def test_a_record_is_json_and_says_how_it_was_made(translator, suite):
     again = json.loads(json.dumps(record, allow_nan=False))
     assert again == record and record["kind"] == "contrastive"
     assert record["suite"] == {
-        "name": "own", "source": "en", "target": "de", "items": 30, "skipped": {"why": 1}, "sha256": suite.fingerprint,
+        "name": "own", "source": "en", "target": "de", "items": 30, "skipped": {"why": 1},
+        "sha256": suite.fingerprint,
     }  # fmt: skip
     check_contrastive_record(again)
     with pytest.raises(InputError, match="own: has no items"):
@@ -230,7 +232,8 @@ def test_sentences_beyond_the_attention_are_refused():
     long = "a small old tree " * 5
     with pytest.raises(
         InputError,
-        match=r"the source 'a small old tree .*': has \d+ tokens with its mark, but .* can score 12",
+        match=r"the source 'a small old tree .*': has \d+ tokens with its mark, but .* can "
+        "score 12",
     ):
         cross_entropies(bounded, [long], ["a tree"])
     with pytest.raises(InputError, match="the target 'a small old tree"):

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from expected_errors import refuses
 
 from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
 from repro.core.batches import pad
@@ -64,7 +65,8 @@ def test_the_table_of_gates_has_the_closed_forms():
 
 
 def test_undecided_and_almost_binary_gates_are_counted_at_their_borders():
-    """The gate without noise reaches 0 and 1 at |a| = log 11 = 2.398; P(g = 1) reaches 0.9 at a = log 9 + 0.791 = 2.988."""
+    """The gate without noise reaches 0 and 1 at |a| = log 11 = 2.398; P(g = 1) reaches 0.9 at a =
+    log 9 + 0.791 = 2.988."""
     rows = gate_table(gated())[:4]
     rows = [
         row._replace(log_alpha=a, shut=sigmoid(-a - 0.7913), open=sigmoid(a - 0.7913))
@@ -86,7 +88,7 @@ def test_kept_heads_are_those_whose_gate_is_not_zero_under_the_rule():
     )
     assert kept_heads(small(cross="none; last: dot-product(heads=2)"))["cross"] == [[], [], [0, 1]]
     assert model.train().training and kept_heads(model)["encoder_self"][0] == [1, 3]
-    with pytest.raises(InputError, match="rule: unknown rule 'sing'. Fix: did you mean 'sign'"):
+    with refuses(InputError, "rule", "'sing'", "'sign'"):
         kept_heads(model, "sing")
 
 
@@ -163,7 +165,7 @@ def test_a_post_norm_model_is_cut_exactly_while_every_layer_keeps_a_head():
     torch.testing.assert_close(drop_heads(model)(src, tgt), model(src, tgt), rtol=0, atol=1e-10)
     with pytest.raises(
         InputError,
-        match="encoder_self layer 1: keeps no head, but a post-norm layer still normalizes there",
+        match="encoder_self layer 2: keeps no head, but a post-norm layer still normalizes there",
     ):
         drop_heads(gated(norm="post"))
 
@@ -171,7 +173,10 @@ def test_a_post_norm_model_is_cut_exactly_while_every_layer_keeps_a_head():
 def test_heads_that_cannot_be_dropped_are_refused():
     with pytest.raises(
         InputError,
-        match="encoder_self layer 0: 'mixed' is not defined for some of its heads alone. Fix: keep the gated",
+        match=(
+            "encoder_self layer 1: 'mixed' is not defined for some of its heads alone. Fix: keep "
+            "the gated"
+        ),
     ):
         drop_heads(gated(encoder_self="mixed"))
     with pytest.raises(
@@ -181,7 +186,8 @@ def test_heads_that_cannot_be_dropped_are_refused():
 
 
 def test_a_model_whose_heads_are_masked_is_not_cut():
-    """The mask would end with its block, and be forgotten at some sites or stay for good at others."""
+    """The mask would end with its block, and be forgotten at some sites or stay for good at
+    others."""
     model = gated()
     places = heads_of(model, "encoder_self")
     with (

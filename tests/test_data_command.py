@@ -56,7 +56,10 @@ def test_a_list_of_pairs_left_out_replaces_no_text(capsys, tmp_path):
         for language in ("de", "en"):
             (tmp_path / f"{split}.{language}").write_text(f"{split} {language}\n")
     name, train = f"local:{tmp_path}", tmp_path / "train.en"
-    expected = f"error: {train}: exists already, and is not a table of pairs left out. Fix: name another file"
+    expected = (
+        f"error: {train}: exists already, and is not a table of pairs left out. Fix: name another "
+        "file"
+    )
     assert refused(capsys, "data", name, "--skipped", str(train)) == (2, expected)
     assert train.read_text() == "train en\n"
     for _ in range(2):  # its own it may replace

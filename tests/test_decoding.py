@@ -7,6 +7,7 @@ import datasets
 import numpy as np
 import pytest
 import torch
+from expected_errors import refuses
 
 from repro.core.batches import pad
 from repro.core.decoding import (
@@ -72,7 +73,8 @@ def sharpened(variant, seed: int, **options):
     "alpha, penalty, max_words", [(0.0, "length", 2), (1.0, "length", 1), (0.6, "wu", 1)]
 )
 def test_a_beam_of_five_is_exhaustive_search_on_four_words(variant, alpha, penalty, max_words):
-    """Five prefixes hold all four one-word prefixes. Probabilities only fall, so without a penalty nothing is missed to two words; a
+    """Five prefixes hold all four one-word prefixes. Probabilities only fall, so without a
+    penalty nothing is missed to two words; a
     penalty can favour a prefix that has fallen behind, so there only outputs that all fit into the
     beam are compared."""
     src = torch.tensor([[4, 6]])
@@ -113,7 +115,8 @@ def rank(model, src, ids, search) -> float:
 
 @pytest.mark.parametrize("variant", SYSTEMS)
 def test_a_score_is_that_of_its_own_words(variant):
-    """A prefix taken from another row of the beam would carry another's score. Flat models make the rows of a beam change places."""
+    """A prefix taken from another row of the beam would carry another's score. Flat models make the
+    rows of a beam change places."""
     search = SearchConfig(beam=5, alpha=0.7, extra_tokens=9)
     for seed in range(5):
         torch.manual_seed(seed)
@@ -143,7 +146,8 @@ def test_a_beam_of_one_is_greedy_search(variant):
 
 
 class Scripted:
-    """A model that looks at nothing: for each step the probabilities of the end mark and of the word 4; four words share the rest."""
+    """A model that looks at nothing: for each step the probabilities of the end mark and of the
+    word 4; four words share the rest."""
 
     class State(NamedTuple):
         length: int
@@ -398,10 +402,7 @@ def test_texts_come_in_any_row_and_what_is_no_text_is_named():
     column = datasets.Dataset.from_dict({"en": texts})["en"]
     for row in (tuple(texts), np.array(texts), iter(texts), column):
         assert translator.translate(row) == expected
-    with pytest.raises(
-        InputError,
-        match=r"sentences\[1\]: holds half a character, U\+D800\. Fix: decode its bytes as UTF-8",
-    ):
+    with refuses(InputError, "sentences[1]", "D800", "UTF-8"):
         translator.translate(["a", "b\ud800"])
     with pytest.raises(
         InputError, match=r"sentences: are one text, not a list\. Fix: write \[text\]"
@@ -444,7 +445,10 @@ def test_a_sentence_may_fill_an_attention_with_its_mark_and_no_more(site):
     assert len(fits.search(["a b c d"])) == 1
     with pytest.raises(
         InputError,
-        match=f"has {length} tokens, but this model's attention is defined for {length - 1}. Fix: split",
+        match=(
+            f"has {length} tokens, but this model's attention is defined for {length - 1}. Fix: "
+            "split"
+        ),
     ):
         is_short.search(["a b c d"])
 
@@ -469,15 +473,15 @@ def test_parameters_of_another_shape_leave_the_model_untouched(tmp_path):
         load_parameters(other, dict(model.named_parameters()), tmp_path)
     with pytest.raises(
         InputError,
-        match=r"does not fit the model: decoder.0.feed_forward.sublayer.0.bias is \(16,\), wanted \(20,\);",
+        match=(
+            r"does not fit the model: decoder.0.feed_forward.sublayer.0.bias is \(16,\), wanted "
+            r"\(20,\);"
+        ),
     ):
         load_parameters(other, dict(small("hc-sa", ffn_dim=16).named_parameters()), tmp_path)
     assert all(torch.equal(before[name], parameter) for name, parameter in other.named_parameters())
 
 
 def test_a_beam_beyond_memory_is_refused():
-    with pytest.raises(
-        InputError,
-        match="search.beam: must be at least 1 and at most 1,000, found 100,000,000",
-    ):
+    with refuses(InputError, "search.beam", "1", "1,000", "100,000,000"):
         SearchConfig(beam=100_000_000)

@@ -1,4 +1,5 @@
-"""Energy as counters tell it: a prepared powercap folder, a prepared NVML, and a training that knows what it drew."""
+"""Energy as counters tell it: a prepared powercap folder, a prepared NVML, and a training that
+knows what it drew."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,7 +37,8 @@ def draw(folder: Path, zone: str, microjoules: int) -> None:
 
 @pytest.fixture
 def powercap(tmp_path, monkeypatch):
-    """One package with cores inside it and memory beside it, as servers have them, and the platform around all of these, as laptops do.
+    """One package with cores inside it and memory beside it, as servers have them, and the
+    platform around all of these, as laptops do.
 
     The package is about to start again from 0.
     """

@@ -51,7 +51,10 @@ def test_the_whole_path(capsys, runs, monkeypatch):
     assert Path(scores[-1]).is_file()
     compared = run(capsys, "compare", "base", "hc-sa", "--split", "dev", "--beam", "1")
     assert re.match(
-        r"BLEU: \d+\.\d\d - \d+\.\d\d = [+-]\d+\.\d\d, 95 % interval .* p [=<] [01]\.\d{3}  nrefs:1",
+        (
+            r"BLEU: \d+\.\d\d - \d+\.\d\d = [+-]\d+\.\d\d, 95 % interval .* p [=<] [01]\.\d{3}  "
+            r"nrefs:1"
+        ),
         compared[1],
     )
     assert (
@@ -121,7 +124,10 @@ def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(
     said = run(
         capsys, "evaluate", "base", "--split", f"local:{tmp_path}:test", "--record", "records"
     )
-    note = "the training text, minigerman, holds 1 of these 2 pairs, the en side of 0 others and the de side of 0 others"
+    note = (
+        "the training text, minigerman, holds 1 of these 2 pairs, the en side of 0 others and the "
+        "de side of 0 others"
+    )
     assert note in said[-2]
     record = load_record(Path(said[-1]))
     assert Path(said[-1]).parent == Path("records/minigerman.en-de") and record["sentences"] == 2
@@ -319,7 +325,8 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(
     (runs / "r" / "config.json").write_text("{")
     code, line = refused(capsys, "translate", "r")
     assert code == 4 and line.startswith(
-        f"error: {runs / 'r' / 'config.json'}: is not JSON. Fix: restore it, or delete the run's folder"
+        f"error: {runs / 'r' / 'config.json'}: is not JSON. Fix: restore it, or delete the "
+        "run's folder"
     )
     write_json(runs / "r" / "config.json", asdict(resolve("smoke", "base")))
     (runs / "file").touch()

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 import sacrebleu
+from expected_errors import refuses
 from sacrebleu.significance import PairedTest
 
 from repro.errors import InputError
@@ -178,7 +179,8 @@ def test_a_clear_difference_is_significant_and_its_interval_holds_it():
 
 
 def test_the_interval_of_a_mean_is_the_normal_one_and_no_p_is_zero():
-    """ROUGE is a mean over texts, so that its resamples lie within 1.96 standard errors in 95 of 100 cases; the true one is one of them."""
+    """ROUGE is a mean over texts, so that its resamples lie within 1.96 standard errors in 95 of
+    100 cases; the true one is one of them."""
     rouge, *_ = paired_bootstrap(WORSE, BETTER, REFS, "summary", task="summarisation")
     scores = [
         [
@@ -216,7 +218,7 @@ def test_nothing_or_unequal_lines_are_refused(hyps, refs, message):
 
 
 def test_no_resample_is_refused():
-    with pytest.raises(InputError, match="num_samples: must be at least 1, found 0"):
+    with refuses(InputError, "num_samples", "1", "0"):
         paired_bootstrap(WORSE, BETTER, REFS, "de", num_samples=0)
 
 

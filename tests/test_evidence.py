@@ -86,7 +86,8 @@ def test_a_system_with_one_seed_is_judged_with_the_noise_of_those_with_several(r
 
 @pytest.mark.parametrize("kind", ["scores of a setting", "scores that tell of seeds", "masks"])
 def test_records_of_another_version_of_the_corpus_are_refused(refs, kind):
-    """Their translations are of other sentences, as many: scored against these ones, they would be far worse than any system is."""
+    """Their translations are of other sentences, as many: scored against these ones, they would be
+    far worse than any system is."""
     records = [
         score_record(BASE, damaged(refs, 4)),
         score_record(HARD, damaged(refs, 8)),
@@ -265,7 +266,8 @@ def test_scores_under_another_search_are_no_evidence(refs):
 
 
 def test_the_noise_of_a_part_is_that_of_its_own_sentences(refs):
-    """Two seeds that differ behind the first hundred sentences only tell that seeds change nothing of these."""
+    """Two seeds that differ behind the first hundred sentences only tell that seeds change nothing
+    of these."""
     first = damaged(refs, 4)
     found, same = (
         Evidence("smoke", [score_record(BASE, first), score_record(BASE, second, 2)]).contrast(
@@ -497,7 +499,8 @@ def test_without_parses_of_the_source_nothing_is_said_of_relations():
     ],
 )
 def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):
-    """One sentence alone is not in every resample of its bin; in no sentence there is nothing to lose."""
+    """One sentence alone is not in every resample of its bin; in no sentence there is nothing to
+    lose."""
     lengths = [len(ref.split()) for ref in refs]
     bins = [inside for _, _, inside in into_bins(lengths, equal_parts(lengths, 5))]
     sure = {0: 3, 1: 4, 2: 3}[unsure]
@@ -535,7 +538,8 @@ def test_a_speed_is_judged_over_the_rounds_of_its_sitting(sh_x, outcome, low, hi
     ("best", "status"), [(0.62, "undecided"), (0.9, "reproduced"), (0.45, "not reproduced")]
 )
 def test_a_relation_is_followed_as_surely_as_its_pairs_of_words_tell(best, status):
-    """400 pairs, 200 of them at the most frequent place; it is not known which of these the head found, so they may be hardly any."""
+    """400 pairs, 200 of them at the most frequent place; it is not known which of these the head
+    found, so they may be hardly any."""
     accuracy = {
         "head to dependent": [[0.1, None], [best, 0.2]],
         "dependent to head": [[0.3, 0.1], [0.2, 0.2]],
@@ -638,7 +642,8 @@ def test_a_correlation_of_eight_heads_says_so_and_a_share_is_in_points():
 
 
 def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(refs):
-    """All heads gain by training on; that the pruned model is better than the run before says nothing."""
+    """All heads gain by training on; that the pruned model is better than the run before says
+    nothing."""
     point = {"heads": 4, "config_digest": "pruned", "kept_heads": {}}
     series = {"encoder": {"heads": 16, "points": [point], "continued": "control"}}
     before = score_record(PRUNED, damaged(refs, 2))

@@ -14,6 +14,7 @@ from pathlib import Path
 import plotly.graph_objects as figure
 import pytest
 import torch
+from expected_errors import refuses
 from safetensors import SafetensorError
 
 import repro.files
@@ -29,7 +30,7 @@ from repro.runs.tensors import load_tensors, save_tensors
 
 
 @pytest.mark.parametrize(
-    ("number", "mend"),
+    ("number", "fix"),
     [
         (errno.ENOSPC, "free some space or choose another folder"),
         (errno.EDQUOT, "free some space or choose another folder"),
@@ -37,12 +38,12 @@ from repro.runs.tensors import load_tensors, save_tensors
         (errno.EACCES, "choose another folder"),
     ],
 )
-def test_the_mend_is_of_what_the_disk_says(tmp_path, number, mend):
+def test_the_fix_is_of_what_the_disk_says(tmp_path, number, fix):
     with pytest.raises(MachineError) as caught, refusals(tmp_path / "file"):
         raise OSError(number, os.strerror(number))
     assert (
         str(caught.value)
-        == f"{tmp_path / 'file'}: cannot be written ({os.strerror(number)}). Fix: {mend}"
+        == f"{tmp_path / 'file'}: cannot be written ({os.strerror(number)}). Fix: {fix}"
     )
 
 
@@ -68,7 +69,8 @@ def test_a_write_that_fails_keeps_the_old_file_and_leaves_nothing(tmp_path, monk
 
 
 def test_writers_of_one_file_in_one_process_tear_nothing(tmp_path):
-    """Like two with the same number: the first processes of two containers, or two on machines that share a disk."""
+    """Like two with the same number: the first processes of two containers, or two on machines that
+    share a disk."""
     path, whole = tmp_path / "file", [bytes([letter]) * 100_000 for letter in b"abcd"]
     write_atomic(path, whole[0])
 
@@ -221,7 +223,10 @@ def test_a_file_where_a_folder_should_be_is_named(tmp_path, write, below):
     (tmp_path / "afile").write_text("mine")
     with pytest.raises(
         MachineError,
-        match=r"afile.*: cannot be written: a file is where a folder must be. Fix: name another place",
+        match=(
+            r"afile.*: cannot be written: a file is where a folder must be. Fix: name another "
+            r"place"
+        ),
     ):
         write(tmp_path / "afile" / below / "result")
     assert (tmp_path / "afile").read_text() == "mine"
@@ -292,7 +297,7 @@ def test_runs_are_found_by_folder_name_or_its_beginning(tmp_path, monkeypatch):
         Run.find("hc-sa")
 
 
-def test_a_run_is_found_by_its_system_also_where_that_has_a_slash_and_where_something_was_made_of_it(
+def test_a_run_is_found_by_its_system_also_with_a_slash_and_where_something_was_made_of_it(
     tmp_path, monkeypatch
 ):
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
@@ -307,7 +312,7 @@ def test_a_run_is_found_by_its_system_also_where_that_has_a_slash_and_where_some
     )
     assert Run.create(pruned).path != run.path and Run.find("hc-sa").path == run.path
     Run.create(resolve("smoke", "hc-sa", seed=2))
-    with pytest.raises(InputError, match="hc-sa: fits 2 runs: .* Fix: write more of the name"):
+    with refuses(InputError, "hc-sa", "2"):
         Run.find("hc-sa")
 
 
@@ -316,17 +321,15 @@ def test_a_config_with_a_foreign_key_is_refused(tmp_path):
     values = json.loads((run.path / "config.json").read_text())
     values["model"]["n_heads"] = 4
     (run.path / "config.json").write_text(json.dumps(values))
-    with pytest.raises(
-        InputError,
-        match=r"config.json.model: unknown key 'n_heads'. Fix: did you mean 'num_heads'\?",
-    ):
+    with refuses(InputError, "config.json.model", "'n_heads'", "'num_heads'"):
         Run(run.path)
 
 
 def test_a_folder_is_owned_by_one_process_at_a_time(tmp_path):
     """Two processes add to a file that they read first: nothing is lost."""
     program = (
-        "import json, sys, time; from pathlib import Path; from repro.files import write_json; from repro.runs.locks import locked\n"
+        "import json, sys, time; from pathlib import Path; from repro.files import "
+        "write_json; from repro.runs.locks import locked\n"
         "path = Path(sys.argv[1]) / 'sum.json'\n"
         "for _ in range(20):\n"
         "    with locked(path.parent):\n"

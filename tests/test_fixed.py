@@ -14,7 +14,8 @@ LENGTH, WIDTH = 5, 16
 def heads(
     spec: str, words: list[int] | None = None, length: int = LENGTH, real: int | None = None
 ) -> dict[str, torch.Tensor]:
-    """Return the encoder's weights of each fixed head by name, `(length, length)`; positions from `real` on are padding."""
+    """Return the encoder's weights of each fixed head by name, `(length, length)`; positions from
+    `real` on are padding."""
     (weights,) = build_weights(spec, "encoder_self", 1, WIDTH, 4)
     blocked = (torch.arange(length) >= (length if real is None else real))[None, None, None]
     positions = Positions(torch.arange(length), None if words is None else torch.tensor([words]))
@@ -94,7 +95,8 @@ def test_a_pattern_without_a_target_is_zero_or_itself_or_wraps():
 
 
 def test_all_pieces_of_a_word_get_the_same():
-    """The words A BB C of the pieces 0, 1 2, 3: the second word is one unit, as in the paper's figure."""
+    """The words A BB C of the pieces 0, 1 2, 3: the second word is one unit, as in the paper's
+    figure."""
     found = heads("fixed(unit='word')", words=[0, 1, 1, 2], length=4)
     torch.testing.assert_close(
         found["current"], rows([1, 0, 0, 0], [0, 0.5, 0.5, 0], [0, 0.5, 0.5, 0], [0, 0, 0, 1])
@@ -152,7 +154,8 @@ def test_a_head_is_an_eighth_of_the_width_and_only_learned_ones_have_parameters(
 
 
 def test_seven_fixed_heads_save_what_the_paper_saves():
-    """458,752 weights a layer of width 512 (2.75 M over six): the queries and keys of seven heads."""
+    """458,752 weights a layer of width 512 (2.75 M over six): the queries and keys of seven
+    heads."""
     counts = [
         sum(p.numel() for p in build_weights(name, "encoder_self", 1, 512, 8)[0].parameters())
         for name in ("dot-product", "fixed")

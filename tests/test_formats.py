@@ -45,7 +45,10 @@ def test_the_fingerprint_is_of_the_text_not_of_the_format(tmp_path) -> None:
         load_corpus(f"local:{aligned}")["test2"]
         and load_corpus(f"local:{aligned}").fingerprint == prints[0]
     )
-    code = f"from repro.data.corpora import load_corpus; print(load_corpus('local:{aligned}', 'de', 'en').fingerprint)"
+    code = (
+        f"from repro.data.corpora import load_corpus; print(load_corpus('local:{aligned}', 'de', "
+        "'en').fingerprint)"
+    )
     assert (
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -154,7 +157,10 @@ def test_two_files_for_one_thing_are_refused(tmp_path) -> None:
 def test_two_layouts_in_one_folder_are_refused(tmp_path) -> None:
     name = write_corpus(tmp_path)
     (tmp_path / "train.tsv").write_text("en\tde\na\tb\n")
-    expected = f"{tmp_path}: has dev.de and train.tsv, which are of two layouts. Fix: keep one layout, and move the others elsewhere"
+    expected = (
+        f"{tmp_path}: has dev.de and train.tsv, which are of two layouts. Fix: keep one layout, "
+        "and move the others elsewhere"
+    )
     assert message(InputError, name) == expected
 
 
@@ -285,7 +291,8 @@ def test_a_table_without_a_name_says_what_it_needs(tmp_path) -> None:
     (tmp_path / "fra.txt").write_text("Go.\tVa !\tCC-BY\n")
     text = message(InputError, f"local:{tmp_path}")
     assert text.endswith(
-        "Fix: fra.txt is a table: name it train.tsv, and put a first line that names its columns, such as 'en<TAB>de'"
+        "Fix: fra.txt is a table: name it train.tsv, and put a first line that names its "
+        "columns, such as 'en<TAB>de'"
     )
     (tmp_path / "train.tsv").write_text("en\tfr\n" + (tmp_path / "fra.txt").read_text())
     assert load_corpus(f"local:{tmp_path}").pairs("train", "en", "fr") == (["Go."], ["Va !"])
@@ -294,10 +301,16 @@ def test_a_table_without_a_name_says_what_it_needs(tmp_path) -> None:
 def test_a_column_is_named_in_the_notes_of_a_table(tmp_path) -> None:
     rows = {"train_tsv": ["en\tde", "a\tb", "c\xad\td"], "test_tsv": ["en\tde", "e\tf\u200e", "\t"]}
     assert load_corpus(write(tmp_path, **rows)).notes == [
-        "test.tsv, de: 1 line with characters that no model should see (U+200E), read without them; kept in references",
+        (
+            "test.tsv, de: 1 line with characters that no model should see (U+200E), read without "
+            "them; kept in references"
+        ),
         "test.tsv, de: 1 line blank, kept as published",
         "test.tsv, en: 1 line blank, kept as published",
-        "train.tsv, en: 1 line with characters that no model should see (U+00AD), read without them",
+        (
+            "train.tsv, en: 1 line with characters that no model should see (U+00AD), read "
+            "without them"
+        ),
     ]
 
 
@@ -347,7 +360,10 @@ def test_two_editions_of_a_set_of_talks_are_not_mixed(tmp_path) -> None:
     (folder / "IWSLT17.TED.tst2013.de-en.en.xml").write_text(SEGMENTS.format("another edition"))
     with pytest.raises(
         InputError,
-        match=r"has both IWSLT1.*tst2013\.de-en\.en\.xml and IWSLT1.*tst2013\.de-en\.en\.xml. Fix: take one",
+        match=(
+            r"has both IWSLT1.*tst2013\.de-en\.en\.xml and IWSLT1.*tst2013\.de-en\.en\.xml. Fix: "
+            r"take one"
+        ),
     ):
         load_corpus(f"local-allow-leaks:{folder}", "de", "en")
 
@@ -387,8 +403,11 @@ def test_a_missing_train_split_says_where_to_put_it(tmp_path, monkeypatch) -> No
     corpus = load_corpus("iwslt16", root=tmp_path)
     with pytest.raises(InputError) as caught:
         corpus.pairs("train", "de", "en")
-    mend = "put train.tags.de-en.de and train.tags.de-en.en into REPRO_DATA/ted-en-de/ (from https://wit3.fbk.eu)"
-    assert str(caught.value) == f"iwslt16: has no split 'train'. Fix: {mend}"
+    fix = (
+        "put train.tags.de-en.de and train.tags.de-en.en into REPRO_DATA/ted-en-de/ (from "
+        "https://wit3.fbk.eu)"
+    )
+    assert str(caught.value) == f"iwslt16: has no split 'train'. Fix: {fix}"
 
 
 def test_a_changed_published_file_is_refused(tmp_path) -> None:  # case D9

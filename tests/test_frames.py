@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import sacrebleu
+from expected_errors import refuses
 from paper_records import BASE, HARD, claim_of
 
 import repro
@@ -78,9 +79,7 @@ def test_the_stored_verdicts_are_one_frame():
 
 
 def test_what_is_not_there_is_named(tmp_path):
-    with pytest.raises(
-        InputError, match="what: unknown results 'score'. Fix: did you mean 'scores'"
-    ):
+    with refuses(InputError, "what", "'score'", "'scores'"):
         repro.results("score", tmp_path)
     for what in ("records", "scores", "verdicts"):
         with pytest.raises(InputError, match="is no folder of results"):

@@ -1,4 +1,5 @@
-"""Hard Concrete gates against their closed form (Voita et al. 2019, section 6.1; constants of the authors' code)."""
+"""Hard Concrete gates against their closed form (Voita et al. 2019, section 6.1; constants of the
+authors' code)."""
 
 import math
 
@@ -24,7 +25,8 @@ def sigmoid(x: float) -> float:
 
 @pytest.mark.parametrize("log_alpha", [-3.0, -0.5, 0.0, 1.0, 4.0])
 def test_probabilities_are_those_of_the_closed_form(log_alpha):
-    """P(g != 0) = sigmoid(a + 0.791), P(g = 1) = sigmoid(a - 0.791): counted over 200,000 draws, and the first from the module."""
+    """P(g != 0) = sigmoid(a + 0.791), P(g = 1) = sigmoid(a - 0.791): counted over 200,000 draws,
+    and the first from the module."""
     assert gate_of([log_alpha]).open_probability().item() == pytest.approx(
         sigmoid(log_alpha + 0.33 * math.log(11)), abs=1e-12
     )

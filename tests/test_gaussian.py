@@ -1,4 +1,5 @@
-"""Hard-coded Gaussian attention against the values of You et al. 2020 (their formula, and what their code computes)."""
+"""Hard-coded Gaussian attention against the values of You et al. 2020 (their formula, and what
+their code computes)."""
 
 import pytest
 import torch
@@ -130,7 +131,8 @@ def test_renormalized_rows_sum_to_one_also_well_beyond_the_source():
 
 
 def test_cross_attention_rounds_down_what_the_length_ratio_says():
-    """Sources 1.5 times as long as targets: means floor(1.5 i - 1), floor(1.5 i), floor(1.5 i + 1)."""
+    """Sources 1.5 times as long as targets: means floor(1.5 i - 1), floor(1.5 i), floor(1.5 i +
+    1)."""
     heads = matrix("gaussian", "cross", query_len=4, key_len=7, length_ratio=1.5)
     assert heads.argmax(-1).tolist() == [[0, 0, 2, 3], [0, 1, 3, 4], [1, 2, 4, 5]]
     torch.testing.assert_close(heads[1, 1, 1], torch.tensor(0.3989), rtol=0, atol=5e-5)

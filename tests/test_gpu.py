@@ -1,4 +1,5 @@
-"""On a GPU everything is as on a processor, but for rounding: attention, training, going on after a stop, search, scores.
+"""On a GPU everything is as on a processor, but for rounding: attention, training, going on after a
+stop, search, scores.
 
 Skipped where there is none.
 """
@@ -29,7 +30,8 @@ def on_gpu(tmp_path_factory) -> Run:
 
 
 def outputs_and_gradients(weights, query, key, value, blocked, positions) -> list[torch.Tensor]:
-    """Return the weights, their sums of values, and the gradients of what is learned, all on the processor."""
+    """Return the weights, their sums of values, and the gradients of what is learned, all on the
+    processor."""
     query, value = query.detach().requires_grad_(), value.detach().requires_grad_()
     projected = weights.project_key(key, torch.arange(key.shape[1], device=key.device))
     outputs = [
@@ -45,7 +47,8 @@ def outputs_and_gradients(weights, query, key, value, blocked, positions) -> lis
 
 @pytest.mark.parametrize("variant, site", PLACES)
 def test_attention_and_its_gradients_are_those_of_the_processor(variant, site):
-    """In 64 bits: in 32, one gradient of RAN alone is off by more than 1e-4 of itself on the processor already."""
+    """In 64 bits: in 32, one gradient of RAN alone is off by more than 1e-4 of itself on the
+    processor already."""
     weights, query, key, blocked, positions = make(variant, site, torch.float64)
     value = torch.randn(
         len(key), weights.num_heads, key.shape[1], weights.head_dim, dtype=torch.float64

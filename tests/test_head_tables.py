@@ -1,4 +1,5 @@
-"""Head records and their tables, from a run to a page: every number is that of the function it comes from."""
+"""Head records and their tables, from a run to a page: every number is that of the function it
+comes from."""
 
 import sys
 
@@ -228,7 +229,10 @@ def test_a_record_does_not_replace_one_of_other_sentences(record, tmp_path):
     ):
         with pytest.raises(
             InputError,
-            match=f"was measured on {LIMIT} sentences of dev, this on .*Fix: record it below another folder",
+            match=(
+                f"was measured on {LIMIT} sentences of dev, this on .*Fix: record it below "
+                "another folder"
+            ),
         ):
             publish(other, tmp_path)
     assert publish(record, tmp_path) == path and load_record(path)["split"] == "dev"
@@ -394,11 +398,17 @@ def test_english_needs_the_parser_and_says_so_before_anything_slow(monkeypatch):
         ({"split": "tset"}, "has no split 'tset'"),
         (
             {"limit": 0},
-            "minigerman dev: limit 0 of 20 sentences, 100 of them for relevance. Fix: take at least one",
+            (
+                "minigerman dev: limit 0 of 20 sentences, 100 of them for relevance. Fix: take at "
+                "least one"
+            ),
         ),
         (
             {"limit": "3"},
-            "limit: wants int or NoneType, found '3'. Fix: give a number of sentences, or leave it out",
+            (
+                "limit: wants int or NoneType, found '3'. Fix: give a number of sentences, or "
+                "leave it out"
+            ),
         ),
         ({"limit": -1}, "limit -1 of 20"),
         ({"relevance_sentences": 0}, "0 of them for relevance"),

@@ -66,7 +66,8 @@ def test_no_network_is_one_line(monkeypatch) -> None:
     monkeypatch.setattr("repro.data.hub._failed_requests", {})
     monkeypatch.delenv("REPRO_DATA", raising=False)
     expected = (
-        "iwslt14 (huggingface.co/datasets/bbaaaa/iwslt14-de-en): cannot be loaded (ConnectionError: Name or service not known). "
+        "iwslt14 (huggingface.co/datasets/bbaaaa/iwslt14-de-en): cannot be loaded "
+        "(ConnectionError: Name or service not known). "
         "Fix: connect to the network, or set REPRO_DATA to a folder that holds iwslt14/"
     )
     assert message(MachineError, "iwslt14") == expected
@@ -130,13 +131,14 @@ def test_a_hub_that_does_not_answer_is_not_asked_again_for_a_minute(monkeypatch)
 
 def test_what_is_on_no_hub_says_where_to_get_it(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("REPRO_DATA", raising=False)
-    mend = "Fix: get it from https://www.manythings.org/anki and set REPRO_DATA to the parent of tatoeba-deu-eng/"
-    assert (
-        message(MachineError, "tatoeba") == f"tatoeba: needs REPRO_DATA, which is not set. {mend}"
+    fix = (
+        "Fix: get it from https://www.manythings.org/anki and set REPRO_DATA to the parent of "
+        "tatoeba-deu-eng/"
     )
+    assert message(MachineError, "tatoeba") == f"tatoeba: needs REPRO_DATA, which is not set. {fix}"
     assert (
         message(MachineError, "tatoeba", root=tmp_path)
-        == f"tatoeba: is not in REPRO_DATA ({tmp_path}). {mend}"
+        == f"tatoeba: is not in REPRO_DATA ({tmp_path}). {fix}"
     )
     assert message(MachineError, "tatoeba", root=tmp_path / "no").startswith(
         f"REPRO_DATA: {tmp_path}/no is not a folder"

@@ -1,4 +1,5 @@
-"""Tables of the Hub become pairs of texts: articles are cut, and a context is a persona with its last turns."""
+"""Tables of the Hub become pairs of texts: articles are cut, and a context is a persona with its
+last turns."""
 
 import pytest
 
@@ -42,7 +43,8 @@ CONFIGS = {
 
 @pytest.fixture(params=["hub", "folder"])
 def load(request, monkeypatch, tmp_path):
-    """Return a function that loads a corpus from tables: once as from the Hub, once from Parquet files in REPRO_DATA."""
+    """Return a function that loads a corpus from tables: once as from the Hub, once from Parquet
+    files in REPRO_DATA."""
     import datasets
     import huggingface_hub
 
@@ -118,6 +120,9 @@ def test_a_folder_without_the_tables_says_which(monkeypatch, tmp_path):
     monkeypatch.setenv("REPRO_DATA", str(tmp_path))
     with pytest.raises(
         MachineError,
-        match=r"cannot be loaded \(.*Fix: put the files of abisee/cnn_dailymail, .*: 3.0.0/train/\*.parquet",
+        match=(
+            r"cannot be loaded \(.*Fix: put the files of abisee/cnn_dailymail, .*: "
+            r"3.0.0/train/\*.parquet"
+        ),
     ):
         load_corpus("cnndm")

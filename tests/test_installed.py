@@ -15,7 +15,10 @@ pytestmark = pytest.mark.usefixtures("runs")
 
 @pytest.mark.parametrize("command", ["report", "claims", "verify", "results"])
 def test_results_are_said_where_to_get(capsys, command):
-    told = f"error: results: is no folder of results. Fix: name the folder that `repro run` made, or {GET_PROJECT}"
+    told = (
+        "error: results: is no folder of results. Fix: name the folder that `repro run` made, or "
+        f"{GET_PROJECT}"
+    )
     assert refused(capsys, command) == (2, told)
 
 

@@ -1,4 +1,5 @@
-"""Several runs at once: what fails stops nothing else, what is finished is not made again, and a stop loses nothing."""
+"""Several runs at once: what fails stops nothing else, what is finished is not made again, and a
+stop loses nothing."""
 
 import os
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from expected_errors import refuses
 from few_pairs import few_pairs
 from pieces_of_work import hard_to_send, killed, threads_here, trouble
 from stopped_work import endless, held_before_training, leave, measure_three
@@ -19,10 +21,13 @@ from tiny_runs import TINY, tiny
 from repro.errors import InputError, MachineError, Stopped
 from repro.measures.scores import train_and_evaluate
 from repro.papers.runner import Plan, execute_plan
+from repro.runs.checkpoint_folders import sound_checkpoints
 from repro.runs.jobs import describe_outcome, run_all
 from repro.runs.naming import run_name
 from repro.runs.run import Run
 from repro.runs.train import train
+
+quick = pytest.mark.usefixtures("quick_workers")
 
 
 @pytest.fixture
@@ -44,8 +49,10 @@ def test_one_that_fails_stops_nothing_else_and_nothing_is_made_twice(root):
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*.safetensors")} == before
 
 
+@quick
 def test_what_is_measured_of_one_run_does_not_meet_itself_in_training(root):
-    """Records may lie here without their runs: each piece of work then trains the run first, or finds it finished."""
+    """Records may lie here without their runs: each piece of work then trains the run first, or
+    finds it finished."""
     # from German, heads need no parser
     config, lines = tiny("data.source=de", "data.target=en"), []
     found = Plan([], [(config, "dev"), (config, "test")], [(config, "heads"), (config, "maps")], [])
@@ -96,6 +103,7 @@ def test_a_round_has_every_run_once():
     assert rounds == [[(one, "heads"), (other, "maps")], [(one, "maps")]]
 
 
+@quick
 def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():
     ends = []
     with pytest.raises(LookupError, match="nobody expected this"):
@@ -108,6 +116,7 @@ def test_a_bug_in_one_piece_is_told_when_the_others_have_ended():
     )
 
 
+@quick
 def test_a_killed_worker_costs_its_piece_one_more_try_and_nothing_else(tmp_path, capfd):
     ends = []
     tasks = [(tmp_path, "twice", 2), (tmp_path, "once", 1), (tmp_path, "never", 0)]
@@ -124,6 +133,7 @@ def test_a_killed_worker_costs_its_piece_one_more_try_and_nothing_else(tmp_path,
     )
 
 
+@quick
 def test_a_worker_that_is_told_to_end_by_others_ends_nothing_else(capfd):
     refused, threads = (
         run_all([()], leave, 1, lambda *end: None)[0],
@@ -136,18 +146,21 @@ def test_a_worker_that_is_told_to_end_by_others_ends_nothing_else(capfd):
     )
 
 
+@quick
 def test_an_error_that_no_process_can_make_again_is_told_in_its_words():
     with pytest.raises(RuntimeError, match="Own: odd of a kind") as told:
         run_all([("odd",)], hard_to_send, 1, lambda *end: None)
     assert "in hard_to_send" in told.value.__notes__[0]
 
 
+@quick
 def test_a_stop_that_comes_before_training_is_heeded_before_any_update(root):
     with pytest.raises(Stopped) as stopped:
         run_all([(tiny(),)], held_before_training, 1, lambda *end: pytest.fail("trained"))
     assert stopped.value.exit_code == 128 + signal.SIGTERM and list(root.iterdir()) == []
 
 
+@quick
 @pytest.mark.parametrize("what", ["translation", "contrastive", "relevance"])
 def test_a_stop_while_something_is_measured_is_heeded_before_the_next_batch(tmp_path, what, capfd):
     with pytest.raises(Stopped):
@@ -156,20 +169,25 @@ def test_a_stop_while_something_is_measured_is_heeded_before_the_next_batch(tmp_
     assert capfd.readouterr().err == "stopping after this batch; a second request ends at once\n"
 
 
+def stop_twice(folder: Path, workers: int) -> None:
+    """Ask this process to stop once so many workers have begun, and half a second later again."""
+    deadline = time.monotonic() + 240
+    while len(list(folder.iterdir())) < workers:
+        assert time.monotonic() < deadline, "no worker has begun"
+        time.sleep(0.05)
+    for pause in (0, 0, 0.5):
+        time.sleep(pause)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+@quick
 def test_a_second_request_ends_workers_that_heed_none(tmp_path, monkeypatch):
     """The request is one that came twice if both come at once, as from timeout(1)."""
     monkeypatch.setattr("repro.stops.SAME", 0.2)
 
-    def ask() -> None:
-        while len(list(tmp_path.iterdir())) < 2:
-            time.sleep(0.05)
-        for pause in (0, 0, 0.5):
-            time.sleep(pause)
-            os.kill(os.getpid(), signal.SIGTERM)
-
     before = signal.getsignal(signal.SIGTERM)
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(ask)
+        asked = pool.submit(stop_twice, tmp_path, 2)
         with pytest.raises(Stopped) as stopped:
             run_all([(tmp_path,)] * 3, endless, 2, lambda *end: None)
         asked.result()
@@ -180,6 +198,7 @@ def test_a_second_request_ends_workers_that_heed_none(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@quick
 def test_a_stop_that_comes_with_the_last_piece_is_no_success():
     ends = []
     with pytest.raises(Stopped) as stopped:
@@ -187,6 +206,7 @@ def test_a_stop_that_comes_with_the_last_piece_is_no_success():
     assert stopped.value.exit_code == 128 + signal.SIGTERM and ends == [{"kind": "stop"}]
 
 
+@quick
 @pytest.mark.parametrize(("threads", "jobs", "expected"), [(6, 2, 3), (2, 4, 1)])
 def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expected):
     before = torch.get_num_threads()
@@ -197,6 +217,7 @@ def test_jobs_share_the_threads_that_this_process_was_given(threads, jobs, expec
         torch.set_num_threads(before)
 
 
+@quick
 def test_a_thread_that_hears_no_signals_may_run_them():
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(run_all, [()], threads_here, 1, lambda *end: None).result() == [
@@ -205,16 +226,15 @@ def test_a_thread_that_hears_no_signals_may_run_them():
 
 
 def test_no_jobs_are_refused():
-    with pytest.raises(
-        InputError, match=r"--jobs: must be from 1 to 1000, found 0\. Fix: use 1 or more"
-    ):
+    with refuses(InputError, "--jobs", "1", "1000", "0"):
         run_all([(tiny(),)], train_and_evaluate, 0, lambda *end: None)
 
 
 def stop_three_runs(
     root, results, *options: str, number: int = signal.SIGTERM, send=os.kill
 ) -> str:
-    """Stop `repro run` while the first of three runs trains, which must have saved, and the others not begun; return what it said."""
+    """Stop `repro run` while the first of three runs trains, which must have saved, and the others
+    not begun; return what it said."""
     command = [
         sys.executable,
         "-m",
@@ -242,7 +262,7 @@ def stop_three_runs(
     _, message = process.communicate(timeout=120)
     assert process.returncode == 128 + number, message
     (folder,) = root.iterdir()
-    assert len(Run(folder).checkpoints()) == 1
+    assert len(sound_checkpoints(Run(folder).path)) == 1
     return message
 
 
@@ -250,7 +270,8 @@ def stop_three_runs(
     ("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)]
 )
 def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, number, send):
-    """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the first."""
+    """Ctrl-C in a terminal reaches all processes of a command, the button of an editor only the
+    first."""
     said = stop_three_runs(
         root, tmp_path_factory.mktemp("results"), number=number, send=send
     ).splitlines()
@@ -289,7 +310,8 @@ def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
 
 
 def kill_once(begun: Callable[[], bool], command: list[str], root: Path) -> None:
-    """Kill a command when something has begun; its workers, which have the same standard error, must end by themselves."""
+    """Kill a command when something has begun; its workers, which have the same standard error,
+    must end by themselves."""
     process = subprocess.Popen(
         [sys.executable, "-m", "repro", *command], stderr=subprocess.PIPE, cwd=root
     )
@@ -318,7 +340,7 @@ def test_workers_of_a_killed_command_save_and_end(root, tmp_path_factory):
     kill_once(lambda: len(list(root.glob("*/checkpoints/*"))) > 1, command, root)
     for run in map(Run, root.iterdir()):
         with run.lock():  # which nobody has
-            assert not run.is_finished and run.checkpoints()
+            assert not run.is_finished and sound_checkpoints(run.path)
 
 
 def test_workers_of_a_killed_pruning_end(root):
@@ -332,7 +354,10 @@ def test_workers_of_a_killed_pruning_end(root):
 
 
 def test_a_worker_that_does_not_heed_its_parents_death_is_ended(tmp_path):
-    code = f"import stopped_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], stopped_work.endless, 1, print)"
+    code = (
+        f"import stopped_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], "
+        "stopped_work.endless, 1, print)"
+    )
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])
     }

@@ -31,6 +31,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"claims"},
     {"papers"},
     {"verify"},
+    {"page"},
     {"widgets", "exercises"},
     {"cli"},
     {"__main__", ""},
@@ -38,7 +39,8 @@ LAYERS = [  # a module may import from lower layers and from its own
 
 
 def layer_of(module: str) -> int:
-    """Return the layer of a module named below `repro`; a module not listed belongs where its package is."""
+    """Return the layer of a module named below `repro`; a module not listed belongs where its
+    package is."""
     while True:
         for number, layer in enumerate(LAYERS):
             if module in layer:

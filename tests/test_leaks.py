@@ -24,29 +24,42 @@ def leaking(folder: Path, en: str, de: str) -> str:
         (
             EN[4],
             DE[4],
-            "this pair is also train.en:5 (exact); test in train: 1 exact, 0 normalised, one side 0.",
+            (
+                "this pair is also train.en:5 (exact); test in train: 1 exact, 0 normalised, one "
+                "side 0."
+            ),
         ),
         (
             EN[4].upper() + " !",
             DE[4],
-            "this pair is also train.en:5 (normalised); test in train: 0 exact, 1 normalised, one side 0.",
+            (
+                "this pair is also train.en:5 (normalised); test in train: 0 exact, 1 normalised, "
+                "one side 0."
+            ),
         ),
         (
             "New.",
             DE[4],
-            "this sentence is also train.de:5; test in train: 0 exact, 0 normalised, one side 1 de.",
+            (
+                "this sentence is also train.de:5; test in train: 0 exact, 0 normalised, one side "
+                "1 de."
+            ),
         ),
         (
             "New.",
             DE[4].replace(" ", "\u202f"),
-            "this sentence is also train.de:5, but for case, punctuation, spacing or invisible characters; "
+            "this sentence is also train.de:5, but for case, punctuation, spacing or "
+            "invisible characters; "
             "test in train: 0 exact, 0 normalised, one side 1 de.",
         ),
     ],
 )
 def test_leaks_are_errors_with_both_lines(tmp_path, en, de, expected) -> None:  # case D7
     side = "de" if en == "New." else "en"
-    fix = " Fix: leave the sentences of test out of train, or name the corpus local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
+    fix = (
+        " Fix: leave the sentences of test out of train, or name the corpus "
+        "local-drop-leaks:FOLDER, or local-allow-leaks:FOLDER"
+    )
     assert (
         message(InputError, leaking(tmp_path, en, de), "en", "de")
         == f"test.{side}:2: {expected}{fix}"
@@ -55,7 +68,10 @@ def test_leaks_are_errors_with_both_lines(tmp_path, en, de, expected) -> None:  
 
 def test_the_first_of_several_leaks_is_named_with_its_first_place(tmp_path) -> None:
     name = write_corpus(tmp_path, test_en=[EN[23], EN[4], EN[6]], test_de=[DE[23], DE[4], DE[6]])
-    expected = "test.en:2: this pair is also train.en:5 (exact); test in train: 2 exact, 0 normalised, one side 0."
+    expected = (
+        "test.en:2: this pair is also train.en:5 (exact); test in train: 2 exact, 0 normalised, "
+        "one side 0."
+    )
     assert message(InputError, name, "en", "de").startswith(expected)
 
 
@@ -63,8 +79,10 @@ def test_the_worst_of_the_leaks_is_told_first_and_all_are_counted(tmp_path) -> N
     dev = {"dev_en": [EN[20], "New."], "dev_de": [DE[20], DE[4]]}
     name = write_corpus(tmp_path, **dev, test_en=EN[5:9], test_de=DE[5:9])
     expected = (
-        "test.de:1: this pair is also train.de:6 (exact); test in train: 4 exact, 0 normalised, one side 0; "
-        "dev in train: 0 exact, 0 normalised, one side 1 de. Fix: leave the sentences of test out of train, or name"
+        "test.de:1: this pair is also train.de:6 (exact); test in train: 4 exact, 0 "
+        "normalised, one side 0; "
+        "dev in train: 0 exact, 0 normalised, one side 1 de. Fix: leave the sentences of test "
+        "out of train, or name"
     )
     assert message(InputError, name).startswith(expected)
     corpus = survey_corpus(name)

@@ -1,5 +1,8 @@
-"""The manifest of results: whatever is done to a record, a table or a verdict, `repro verify` names the file."""
+"""The manifest of results: whatever is done to a record, a table or a verdict, `repro verify` names
+the file. A value of another type than its kind allows is refused without a manifest, too.
+"""
 
+import copy
 import json
 import os
 import random
@@ -7,16 +10,19 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
 from repro.errors import DamagedFileError, MachineError
 from repro.records.manifest import has_manifest, manifest_faults, write_manifest
-from repro.records.stored import load_records, read_records
+from repro.records.schema import KINDS, kind_of
+from repro.records.stored import VERDICTS, load_record, load_records, read_records
 from repro.runs.storage import MANIFEST
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-MUTATIONS = int(os.environ.get("REPRO_MUTATIONS", "100"))  # 2,000 take a minute
+MUTATIONS = int(os.environ.get("REPRO_MUTATIONS", "200"))  # of each of two sorts
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +41,8 @@ def folder(tmp_path_factory) -> Path:
 
 
 def mutations(data: bytes, random: random.Random) -> Iterator[bytes]:
-    """Yield a file with another digit, a bit turned over, cut, with a line more, or with two lines exchanged."""
+    """Yield a file with another digit, a bit turned over, cut, with a line more, or with two lines
+    exchanged."""
     digits = [match.start() for match in re.finditer(rb"\d", data)]
     if digits:
         place = random.choice(digits)
@@ -65,11 +72,95 @@ def test_no_mutation_of_a_file_is_accepted(folder):
             path.write_bytes(mutated)
             (fault,) = manifest_faults(folder)
             assert fault.startswith(
-                f"{path}: is not what {MANIFEST} lists. Fix: restore it; or, if it is meant to be so, "
+                f"{path}: is not what {MANIFEST} lists. Fix: restore it; or, if it is meant "
+                "to be so, "
             )
             tried += 1
         path.write_bytes(whole)
     assert list(manifest_faults(folder)) == []
+
+
+Place = tuple[str | int, ...]
+"""The keys and places in lists that lead to a value of a record."""
+
+JSON = (None, True, "text", 3, 1.5, float("nan"), [], {})
+
+
+def declared(value: Any, hint: Any, place: Place = ()) -> Iterator[tuple[Place, Any, bool]]:
+    """Yield every value of a record whose type its kind says: place, type, and whether it must be.
+
+    A value of any type is not one of them, nor is what it holds.
+    """
+    if is_typeddict(hint):
+        for name, of in get_type_hints(hint, include_extras=True).items():
+            may_lack = get_origin(of) is NotRequired
+            (of,) = get_args(of) if may_lack else (of,)
+            if name in value:
+                yield (*place, name), of, not may_lack
+                yield from declared(value[name], of, (*place, name))
+    elif get_origin(hint) is list:
+        for number, item in enumerate(value):
+            yield (*place, number), get_args(hint)[0], False
+            yield from declared(item, get_args(hint)[0], (*place, number))
+    elif get_origin(hint) is dict:
+        for name, item in value.items():
+            yield (*place, name), get_args(hint)[1], False
+            yield from declared(item, get_args(hint)[1], (*place, name))
+    elif get_origin(hint) is UnionType and value is not None:
+        yield from declared(value, get_args(hint)[0], place)
+
+
+def is_of(value: Any, hint: Any) -> bool:
+    """Whether a value of JSON is of a type, on its surface."""
+    if get_origin(hint) is UnionType:
+        return any(is_of(value, choice) for choice in get_args(hint))
+    if get_origin(hint) is Annotated:  # a number that is finite
+        return type(value) in (int, float) and value == value
+    if hint is Any:
+        return True
+    return type(value) is (dict if is_typeddict(hint) else get_origin(hint) or hint)
+
+
+def damages(record: dict[str, Any], chance: random.Random) -> Iterator[dict[str, Any]]:
+    """Yield a record with a value of another type, a line break in a text, or a key missing."""
+    places = [
+        found for found in declared(record, KINDS[kind_of(record)]) if not is_of(None, found[1])
+    ]
+    for damage in ("type", "text", "key"):
+        damaged = copy.deepcopy(record)
+        texts = [found for found in places if found[1] is str]
+        needed = [found for found in places if found[2]]
+        place, hint, _ = chance.choice({"type": places, "text": texts, "key": needed}[damage])
+        holder = damaged
+        for step in place[:-1]:
+            holder = holder[step]
+        if damage == "type":
+            holder[place[-1]] = chance.choice([value for value in JSON if not is_of(value, hint)])
+        elif damage == "text":
+            text, at = holder[place[-1]], chance.randrange(len(holder[place[-1]]) + 1)
+            holder[place[-1]] = text[:at] + chance.choice("\n\r\x1b\x85\u2028") + text[at:]
+        else:
+            del holder[place[-1]]
+        yield damaged
+
+
+def test_no_value_of_another_type_is_accepted_where_there_is_no_manifest(folder, tmp_path):
+    chance, path = random.Random(1), tmp_path / "record.json"
+    records = [
+        json.loads(found.read_bytes())
+        for found in sorted(folder.rglob("*.json"))
+        if found.name != MANIFEST and found.parent.name != VERDICTS
+    ]
+    assert {kind_of(record) for record in records} == KINDS.keys()
+    tried = 0
+    while tried < MUTATIONS:
+        for damaged in damages(chance.choice(records), chance):
+            path.write_text(json.dumps(damaged))
+            with pytest.raises(DamagedFileError) as refused:
+                load_record(path)
+            assert str(refused.value).startswith(f"{path}: is not a result record")
+            assert "\n" not in str(refused.value)
+            tried += 1
 
 
 def test_what_is_gone_and_what_was_added_is_named(folder, tmp_path):
@@ -79,7 +170,8 @@ def test_what_is_gone_and_what_was_added_is_named(folder, tmp_path):
     first, second = manifest_faults(copy)
     assert first.startswith(f"{gone}: is missing. Fix: ")
     assert second.startswith(
-        f"{gone.with_name('another.test.json')}: is not listed in {MANIFEST}. Fix: delete it, or list it: "
+        f"{gone.with_name('another.test.json')}: is not listed in {MANIFEST}. Fix: delete it, "
+        "or list it: "
     )
     (copy / ".cache.json").touch()
     (copy / "README.md").write_text("a page")
@@ -113,7 +205,9 @@ def test_a_record_that_is_as_listed_is_not_checked_again_and_an_edited_one_is(
 ):
     copy = shutil.copytree(folder, tmp_path / "results")
     checked = []
-    monkeypatch.setattr("repro.records.stored._check", lambda path, record: checked.append(path))
+    monkeypatch.setattr(
+        "repro.records.stored._check_record", lambda path, record: checked.append(path)
+    )
     load_records(copy, None)
     load_records(copy / "minigerman.en-de", None)
     assert checked == []

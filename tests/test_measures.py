@@ -1,4 +1,5 @@
-"""What is measured on finished runs besides scores: each kind against the sentences taken one by one."""
+"""What is measured on finished runs besides scores: each kind against the sentences taken one by
+one."""
 
 from types import SimpleNamespace
 

@@ -16,14 +16,16 @@ def kept(*overrides: str, variant: str = "base") -> float:
 
 
 def test_a_wider_feed_forward_layer_keeps_its_activations_once():
-    """What comes out of the ReLU is what the second product reads: a number of four bytes for each token, source and target."""
+    """What comes out of the ReLU is what the second product reads: a number of four bytes for each
+    token, source and target."""
     model = resolve("smoke", "base").model
     layers = model.encoder_layers + model.decoder_layers
     assert kept("model.ffn_dim=300") - kept("model.ffn_dim=200") == 4 * 100 * layers
 
 
 def test_what_is_there_whatever_the_batch_does_not_count():
-    """Parameters, and their gradients, of which the loss holds one from the forward pass on, that of the output matrix."""
+    """Parameters, and their gradients, of which the loss holds one from the forward pass on, that
+    of the output matrix."""
     assert kept("data.vocab_size=900") == kept("data.vocab_size=800")
 
 

@@ -1,4 +1,5 @@
-"""The generated corpus: grammatical by hand-checked sentences and by invariants of the trees, leak-free, the same in every process."""
+"""The generated corpus: grammatical by hand-checked sentences and by invariants of the trees,
+leak-free, the same in every process."""
 
 import hashlib
 import os
@@ -305,7 +306,8 @@ def test_contrastive_pairs_cover_every_phenomenon_with_distances(pairs):
 
 
 def test_no_wrong_translation_is_a_right_one(examples):
-    """What a German reader would let pass, and what fluency alone tells; the number of errors looked at stands at the end."""
+    """What a German reader would let pass, and what fluency alone tells; the number of errors
+    looked at stands at the end."""
     kinds = [
         kind
         for kind in PHENOMENA["de"]
@@ -386,7 +388,10 @@ def test_unknown_names_are_explained():
 DIGEST_CODE = """
 import hashlib
 from repro.generated.minigerman import generate
-text = repr([(e.english, e.german, e.english_tokens, e.alignment, sorted(e.phenomena)) for e in generate(500, seed=5)])
+examples = generate(500, seed=5)
+text = repr(
+    [(e.english, e.german, e.english_tokens, e.alignment, sorted(e.phenomena)) for e in examples]
+)
 print(hashlib.sha256(text.encode()).hexdigest())
 """
 

@@ -1,4 +1,5 @@
-"""Sentences of the generated corpus that a teacher has read: what the grammar must write for a meaning, tree and alignment included."""
+"""Sentences of the generated corpus that a teacher has read: what the grammar must write for a
+meaning, tree and alignment included."""
 
 import pytest
 
@@ -210,12 +211,12 @@ def test_golden_sentences_are_as_a_teacher_would_write_them(
 def test_golden_tree_and_alignment():
     example = example_of(Sentence(GOLDEN[1][0]))
     assert example.english_tokens == (
-        ("The", 1, "det"), ("man", 4, "nsubj"), ("did", 4, "aux"), ("not", 4, "neg"), ("open", -1, "root"),
-        ("the", 6, "det"), ("door", 4, "dobj"), (".", 4, "punct"),
+        ("The", 1, "det"), ("man", 4, "nsubj"), ("did", 4, "aux"), ("not", 4, "neg"),
+        ("open", -1, "root"), ("the", 6, "det"), ("door", 4, "dobj"), (".", 4, "punct"),
     )  # fmt: skip
     assert example.german_tokens == (
-        ("Der", 1, "det"), ("Mann", 2, "nsubj"), ("machte", -1, "root"), ("die", 4, "det"), ("Tür", 2, "dobj"),
-        ("nicht", 2, "neg"), ("auf", 2, "prt"), (".", 2, "punct"),
+        ("Der", 1, "det"), ("Mann", 2, "nsubj"), ("machte", -1, "root"), ("die", 4, "det"),
+        ("Tür", 2, "dobj"), ("nicht", 2, "neg"), ("auf", 2, "prt"), (".", 2, "punct"),
     )  # fmt: skip
     assert example.alignment == (
         (0, 0),

@@ -1,4 +1,5 @@
-"""Text of one's own by another path: one run however its folder is written, and the same run where the folder has moved."""
+"""Text of one's own by another path: one run however its folder is written, and the same run where
+the folder has moved."""
 
 import shutil
 from dataclasses import replace
@@ -6,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import refused
+from expected_errors import refuses
 from few_pairs import few_pairs
 from own_files import write_corpus
 from tiny_runs import TINY
@@ -56,7 +58,10 @@ def test_a_run_survives_that_its_text_moves(text, tmp_path, monkeypatch, capsys)
     moved.parent.mkdir()
     text.rename(moved)
     monkeypatch.chdir(moved.parent)
-    expected = f"{run.path}: was trained on local:{text}, which is not there. Fix: set REPRO_LOCAL to the folder that holds its text"
+    expected = (
+        f"{run.path}: was trained on local:{text}, which is not there. Fix: set REPRO_LOCAL to "
+        "the folder that holds its text"
+    )
     for ask in (evaluate_run, lambda run: check_finished(run, allow_inexact=False)):
         with pytest.raises(InputError) as caught:
             ask(run)
@@ -122,10 +127,7 @@ def test_a_test_set_in_a_folder_of_ones_own_is_found_where_it_moved_to(
     moved = tmp_path / "elsewhere" / "news"
     moved.parent.mkdir()
     (tmp_path / "news").rename(moved)
-    with pytest.raises(
-        InputError,
-        match=r"news:test: is not there\. Fix: set REPRO_LOCAL to the folder that holds it now",
-    ):
+    with refuses(InputError, "news:test", "REPRO_LOCAL"):
         load_pairs("minigerman", "en", "de", name)
     for place in (moved, moved.parent):
         monkeypatch.setenv("REPRO_LOCAL", str(place))
@@ -134,7 +136,5 @@ def test_a_test_set_in_a_folder_of_ones_own_is_found_where_it_moved_to(
     (tmp_path / "training").mkdir()
     write_corpus(tmp_path / "training")
     monkeypatch.setenv("REPRO_LOCAL", str(tmp_path / "training"))
-    with pytest.raises(
-        InputError, match="news:test: is not there, nor is a folder of that name in REPRO_LOCAL="
-    ):
+    with refuses(InputError, "news:test", "REPRO_LOCAL"):
         load_pairs("minigerman", "en", "de", name)

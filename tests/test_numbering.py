@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 from repro.core.numbering import FIRST, head_name, head_number, layer_name
+from repro.widgets.parts import module
 
 PACKAGE = Path(__file__).resolve().parents[1] / "repro"
 WRITTEN = re.compile(r"(layer|head) \{|\{(layer|i)\}\.\{(head|j)\}|L\{layer\}")
+WRITTEN_IN_JAVASCRIPT = re.compile(r"((layer|head) |L|`)\$\{(layer|head)\}")
 OF_ARGUMENTS = {  # messages that name an argument as it was given
     "analysis/ablation.py",
     "analysis/replacement.py",
@@ -26,9 +28,10 @@ COUNTED_ALREADY = {  # numbers, not indices: records of masks count heads from 1
 
 
 def test_names_count_from_the_first():
-    assert layer_name(2) == f"layer {2 + FIRST}"
-    assert head_name(2, 0) == f"layer {2 + FIRST}, head {FIRST}"
-    assert head_number(2, 0) == f"{2 + FIRST}.{FIRST}"
+    assert FIRST == 1
+    assert layer_name(2) == "layer 3"
+    assert head_name(2, 0) == "layer 3, head 1"
+    assert head_number(2, 0) == "3.1"
 
 
 def test_no_other_file_numbers_a_layer_or_a_head_by_itself():
@@ -41,3 +44,9 @@ def test_no_other_file_numbers_a_layer_or_a_head_by_itself():
     }
     allowed = OF_ARGUMENTS | COUNTED_ALREADY
     assert set(found) <= allowed, {file: found[file] for file in set(found) - allowed}
+
+
+def test_widgets_number_layers_and_heads_as_python_does():
+    for path in (PACKAGE / "widgets/front").glob("*.js"):
+        assert not WRITTEN_IN_JAVASCRIPT.search(path.read_text(encoding="utf-8")), path.name
+    assert module("heads").startswith(f"const FIRST = {FIRST};\n")

@@ -1,4 +1,5 @@
-"""Figures of experiments hold the numbers of the records that they are drawn from, each where its axis or its title says."""
+"""Figures of experiments hold the numbers of the records that they are drawn from, each where its
+axis or its title says."""
 
 from dataclasses import asdict
 
@@ -72,7 +73,8 @@ def measured(name: str, site: str = "encoder_self", setting: Setting = BASE) -> 
 
 
 def ends(figure: Figure, name: str) -> Measured:
-    """Return values and ends of the intervals of a curve, which reach to both sides of the values."""
+    """Return values and ends of the intervals of a curve, which reach to both sides of the
+    values."""
     (trace,) = [trace for trace in figure.data if trace.name == name]
     assert (trace.error_y.array >= 0).all() and (trace.error_y.arrayminus >= 0).all()
     return Measured(trace.y, trace.y - trace.error_y.arrayminus, trace.y + trace.error_y.array)
@@ -116,9 +118,9 @@ def test_histograms_are_of_the_layers_that_the_paper_draws():
     for figure in figures.values():
         # their 1, 3 and 6
         assert [note.text for note in figure.layout.annotations][:3] == [
-            "layer 0",
-            "layer 2",
-            "layer 5",
+            "layer 1",
+            "layer 3",
+            "layer 6",
         ]
 
 
@@ -192,7 +194,8 @@ def test_what_a_mask_costs_is_drawn_downwards_with_its_interval(refs):
 
 
 def test_accuracies_are_drawn_in_percent_with_their_intervals():
-    """Ninety of a hundred pairs, and sixty with a head masked: the ends of Wilson's intervals, which are not symmetric."""
+    """Ninety of a hundred pairs, and sixty with a head masked: the ends of Wilson's intervals,
+    which are not symmetric."""
     evidence = Evidence(
         "smoke", [contrastive_record(TOKEN, "smoke", "agreement", 90, 60, distance=2)]
     )

@@ -65,7 +65,8 @@ FOUR = {"encoder_self": [[], []], "decoder_self": [[], [0]], "cross": [[0, 1], [
 
 @pytest.fixture(scope="module")
 def pruned(refs):
-    """Return evidence of a sweep in which pruning costs something and training on gains more; its smallest model was cut.
+    """Return evidence of a sweep in which pruning costs something and training on gains more;
+    its smallest model was cut.
 
     As near to a quarter of 22 heads is the model with 7; the sweep came near whole numbers, that is
     to 5.

@@ -1,4 +1,5 @@
-"""Numbers that claims ask for at their edges: chosen among several, of nothing, or of one training run."""
+"""Numbers that claims ask for at their edges: chosen among several, of nothing, or of one training
+run."""
 
 import pytest
 from paper_records import (
@@ -24,13 +25,15 @@ from repro.records.sentences import REFERENCE_WORDS
 
 
 def masked_for_each(refs: list[str], lost: dict[str, range], seeds=(1, 2, 3)) -> list[dict]:
-    """Return records of a perfect 7F+1L that loses these sentences without one head or another, whatever the seed."""
+    """Return records of a perfect 7F+1L that loses these sentences without one head or another,
+    whatever the seed."""
     records = [score_record(TOKEN, refs, seed) for seed in seeds]
     return [*records, *(mask_record(record, refs, lost) for record in records)]
 
 
 def test_the_worst_of_three_against_the_best_of_three_was_chosen_on_the_same_sentences(refs):
-    """Its interval must hold for whichever pair it is: wider than that of one pair, and as low as the lowest of all."""
+    """Its interval must hold for whichever pair it is: wider than that of one pair, and as low as
+    the lowest of all."""
     lost = {head: range(20 * int(head), 20 * int(head) + 60) for head in "234567"}
     evidence = Evidence("smoke", masked_for_each(refs, lost))
     (condition,) = (line for line in verdict_on("R-05", masked_for_each(refs, lost)).evidence)

@@ -51,7 +51,8 @@ def pairs_of_seed(setting, seed: int, right: int, masked_right: int = 0, **other
 def test_the_interval_over_items_and_seeds_holds_the_truth_as_often_as_it_says(
     num_seeds, item_noise
 ):
-    """Items are shared by all models of an experiment: their part of a number is the same for each seed."""
+    """Items are shared by all models of an experiment: their part of a number is the same for each
+    seed."""
     random, inside, experiments = np.random.default_rng(1), 0, 4000
     for _ in range(experiments):
         values = item_noise * random.normal() + random.normal(size=num_seeds)
@@ -79,7 +80,8 @@ def test_numbers_without_an_interval_have_that_of_their_seeds():
 
 @pytest.mark.parametrize("num_seeds", [2, 3, 5])
 def test_counts_that_are_equal_by_chance_are_not_taken_for_certain(num_seeds):
-    """Counts of few seeds often agree; without a least variance half of the intervals of two seeds would be single points."""
+    """Counts of few seeds often agree; without a least variance half of the intervals of two seeds
+    would be single points."""
     random, inside, experiments = np.random.default_rng(1), 0, 4000
     for counts in random.binomial(16, 0.1, size=(experiments, num_seeds)):
         found = over_seeds([Estimate(float(count), step=1) for count in counts])
@@ -106,7 +108,8 @@ def test_one_seed_says_that_it_is_one():
 
 
 def test_heads_of_further_seeds_decide_with_the_first():
-    """Three heads each are enough, for two seeds not quite; that some seeds have none leaves it open."""
+    """Three heads each are enough, for two seeds not quite; that some seeds have none leaves it
+    open."""
     first, same, none = heads_record(offset=-1), heads_record(offset=-1), heads_record()
     assert verdict_on("V-07", [first]).status == "reproduced"
     assert verdict_on("V-07", [first, of_seed(same, PRUNED, 2)]).status == "undecided"
@@ -122,7 +125,8 @@ def test_heads_of_further_seeds_decide_with_the_first():
 
 
 def test_a_correlation_over_heads_of_several_models_is_as_sure_as_their_seeds():
-    """That of one model has an interval over its eight heads, that of three seeds which all say the same has none left."""
+    """That of one model has an interval over its eight heads, that of three seeds which all say the
+    same has none left."""
     record = heads_record()
     relevance = record["sites"]["encoder_self"]["relevance"][1]
     relevance[0], relevance[1] = relevance[1], relevance[0]
@@ -165,7 +169,8 @@ def test_a_table_of_accuracies_says_of_how_many_seeds_they_are_means():
 
 
 def sweep_of_seed(seed: int, refs: list[str], heads: int, lost_every: int) -> list[dict]:
-    """Return the record of a pruned model that has every n-th sentence in another order, and the scores; its control is perfect."""
+    """Return the record of a pruned model that has every n-th sentence in another order, and the
+    scores; its control is perfect."""
     point, control = ({"config_digest": f"{what} {seed}"} for what in ("pruned", "control"))
     series = {
         "encoder": {
@@ -188,7 +193,8 @@ def sweep_of_seed(seed: int, refs: list[str], heads: int, lost_every: int) -> li
 
 
 def test_what_pruning_costs_is_a_mean_over_seeds(refs):
-    """Its seeds matter half as much for two models as for one: the interval of four is half as wide, the sentences aside."""
+    """Its seeds matter half as much for two models as for one: the interval of four is half as
+    wide, the sentences aside."""
     costs = [100 - bleu(damaged(refs, every), refs) for every in (3, 6)]
     both = [*sweep_of_seed(1, refs, 4, 3), *sweep_of_seed(2, refs, 3, 6)]
     for found in (

@@ -1,4 +1,5 @@
-"""Options of commands do what they say: seed, device, search, 8 bits; and a difference has the sign of who is better."""
+"""Options of commands do what they say: seed, device, search, 8 bits; and a difference has the sign
+of who is better."""
 
 import io
 from pathlib import Path

@@ -28,7 +28,7 @@ def test_what_is_not_ours_is_not_written_over(text, ending):
     Path("mine" + ending).write_text(text)
     with pytest.raises(
         InputError,
-        match=f"mine{ending}: is there, and was not written by this command. Fix: name another file",
+        match=f"mine{ending}: is there, and was not written by this command. Fix: name another",
     ):
         check_report(Path("mine.md"))
 

@@ -342,7 +342,8 @@ def test_a_sitting_is_measured_as_a_whole(evidence):
 
 
 def test_a_sitting_takes_in_the_runs_of_the_one_before(evidence):
-    """Its records replace those of the same models, so what those were compared with would be left behind."""
+    """Its records replace those of the same models, so what those were compared with would be left
+    behind."""
     ran = Setting("ran-all")
     one = Experiment("x", "X", "x", (BASE, HARD), lambda _: "", measures={"speed": (BASE, HARD)})
     other = Experiment("y", "Y", "y", (BASE, ran), lambda _: "", measures={"speed": (BASE, ran)})
@@ -389,7 +390,8 @@ def test_an_unknown_name_is_answered_with_the_nearest(name, message):
 
 
 def test_every_printed_number_belongs_to_an_experiment():
-    """Those of a table or figure are shown beside ours; those of the text below it, whether anything of it has been run or not."""
+    """Those of a table or figure are shown beside ours; those of the text below it, whether
+    anything of it has been run or not."""
 
     def shows(experiment: Experiment, place: str) -> bool:
         numbered = [
@@ -550,8 +552,8 @@ def test_every_difference_of_mixed_heads_says_against_what(evidence):
     ((_, experiment),) = find_experiments("cui2019.table3")
     text = experiment.render(evidence)
     assert (
-        "| ours: BLEU | ours: difference to base | seeds | parameters | printed difference to base | printed: "
-        in text
+        "| ours: BLEU | ours: difference to base | seeds | parameters | printed difference to "
+        "base | printed: " in text
     )
     assert (
         "Δ, as printed: MMA minus the Transformer, both with or both without the embedding." in text

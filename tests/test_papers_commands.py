@@ -71,7 +71,8 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
 
 
 def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch):
-    """Six and five pruned models, two that are trained on whole and one shape from scratch, half as long each as the model before."""
+    """Six and five pruned models, two that are trained on whole and one shape from scratch, half as
+    long each as the model before."""
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     config = PRUNED.config("smoke")
@@ -141,7 +142,8 @@ def test_what_is_there_is_not_made_again(capsys, results, tmp_path):
     assert message.startswith("0 runs to train, 0 to measure")
     written = (tmp_path / "run.md").read_text()
     assert written.startswith(
-        f"# 1 experiment at smoke\n\n{SMOKE_NOTE}\n\nWhere nothing else is said, systems are trained on minigerman, "
+        f"# 1 experiment at smoke\n\n{SMOKE_NOTE}\n\nWhere nothing else is said, systems are "
+        "trained on minigerman, "
     )
     title = "BLEU against base by reference words, intervals over test sentences alone"
     assert (
@@ -289,7 +291,10 @@ def test_settings_may_name_another_corpus_with_test_sets_of_its_own(capsys, resu
         (["model.dropout=0.2", "train.seed=2"], "model.dropout=0.2 train.seed=2: is for systems; "),
         (
             ["base", "train.seed=5"],
-            "train.seed=5: would make one run of all seeds. Fix: use --seeds, which trains with 1 .. N",
+            (
+                "train.seed=5: would make one run of all seeds. Fix: use --seeds, which trains "
+                "with 1 .. N"
+            ),
         ),
         (
             ["base", "train.presicion=bf16"],
@@ -353,7 +358,8 @@ def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     )
     told = ended(capsys, "claims", "Y-99", "--results", str(results))[2]
     assert told.startswith(
-        "error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-09'? Known: raganato2020, you2020, "
+        "error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-09'? Known: "
+        "raganato2020, you2020, "
     )
 
 
@@ -423,11 +429,17 @@ def test_a_damaged_record_has_a_name_in_every_command(capsys, results, tmp_path)
     path = next(results.glob("*/base-*.json"))
     path.write_bytes(path.read_bytes()[:300])
     write_manifest(results)
-    line = f"{path}: is not a result record. Fix: restore the file, or delete it and evaluate or measure the run again"
+    line = (
+        f"{path}: is not a result record. Fix: restore the file, or delete it and evaluate or "
+        "measure the run again"
+    )
     code, _, told = ended(capsys, "verify", "--results", str(results), "--no-claims")
     assert code == 4 and told.splitlines() == [
         line,
-        f"error: {results}: faults found: 1, each named above. Fix: restore the records, or make them again",
+        (
+            f"error: {results}: faults found: 1, each named above. Fix: restore the records, or "
+            "make them again"
+        ),
     ]
     for command in (
         ["results", str(results)],
@@ -468,7 +480,8 @@ def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
 
 
 def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
-    """Behind a verdict stands a run that went on under another version: claims, tables and the whole report name it."""
+    """Behind a verdict stands a run that went on under another version: claims, tables and the
+    whole report name it."""
     path = next((results / "minigerman.en-de").glob("hc-sa-seed1-*.test.json"))
     record = json.loads(path.read_text())
     assert "Not exact" not in ended(capsys, "claims", "Y-01", "--results", str(results))[1]

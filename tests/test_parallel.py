@@ -1,4 +1,5 @@
-"""Sides of a corpus put together: blank, huge and faulty lines, and sides that are shifted against each other."""
+"""Sides of a corpus put together: blank, huge and faulty lines, and sides that are shifted against
+each other."""
 
 import pytest
 from own_files import DE, EN, message, write, write_corpus
@@ -42,14 +43,16 @@ def test_everything_amiss_in_all_splits_is_told_at_once(tmp_path) -> None:
         test_de=[long, DE[24], DE[25], DE[26]],
     )
     expected = (
-        "dev.en: has 3 lines, dev.de has 2; 4 more: test.de:1 has 10,001 characters (max_chars 10,000); test.en:1 has 10,001 characters "
-        "(max_chars 10,000); test.en:3 column 2 holds U+DC80, lone surrogate; test.en:4 has 10,001 characters (max_chars 10,000). "
+        "dev.en: has 3 lines, dev.de has 2; 4 more: test.de:1 has 10,001 characters "
+        "(max_chars 10,000); test.en:1 has 10,001 characters "
+        "(max_chars 10,000); test.en:3 column 2 holds U+DC80, lone surrogate; test.en:4 has "
+        "10,001 characters (max_chars 10,000). "
         "Fix: find the missing or extra line: line n of both files must be the same sentence"
     )
     assert message(InputError, name) == expected
     text = message(InputError, write_corpus(tmp_path, dev_en=[long] * 3, dev_de=[long] * 3))
     assert text.startswith("dev.de:1: has 10,001") and "; 5 more: dev.de:2 has" in text
-    assert text.count("has 10,001") == 5 and "; .... Fix: mend the line on both sides" in text
+    assert text.count("has 10,001") == 5 and "; .... Fix: correct the line on both sides" in text
 
 
 def test_line_counts_are_compared(tmp_path) -> None:  # case D2
@@ -90,7 +93,7 @@ def test_a_huge_line_is_skipped_in_train(tmp_path) -> None:  # case D4
 def test_a_huge_line_is_an_error_in_test(tmp_path) -> None:  # case D4
     name = write_corpus(tmp_path, test_en=[*EN[23:26], "ä" * 5_000_000])
     assert message(InputError, name).startswith(
-        "test.en:4: has 5,000,000 characters (max_chars 10,000). Fix: mend the line"
+        "test.en:4: has 5,000,000 characters (max_chars 10,000). Fix: correct the line"
     )
 
 
@@ -164,7 +167,8 @@ def test_a_test_set_is_scored_as_published_and_read_without(tmp_path, character)
     assert corpus.pairs("test", "de", "en") == (["abc", *DE[24:27]], EN[23:27])
     code = f"U+{ord(character):04X}"
     assert corpus.notes == [
-        f"test.de: 1 line with characters that no model should see ({code}), read without them; kept in references"
+        f"test.de: 1 line with characters that no model should see ({code}), read without "
+        "them; kept in references"
     ]
     cleaned = load_corpus(name.replace("local:", "local-clean:"))
     assert cleaned.pairs("test", "en", "de")[1] == ["abc", *DE[24:27]]
@@ -178,7 +182,7 @@ def test_a_test_set_is_scored_as_published_and_read_without(tmp_path, character)
 def test_halves_of_characters_are_refused_in_a_test_set_or_cleaned(tmp_path) -> None:
     name = write_corpus(tmp_path, test_de=["ab\udc80c", *DE[24:27]])
     assert message(InputError, name).startswith(
-        "test.de:1: column 3 holds U+DC80, lone surrogate. Fix: mend the line on both sides"
+        "test.de:1: column 3 holds U+DC80, lone surrogate. Fix: correct the line on both sides"
     )
     assert (
         load_corpus(name.replace("local:", "local-clean:")).pairs("test", "en", "de")[1][0] == "abc"
@@ -235,7 +239,10 @@ def test_a_corpus_whose_results_are_of_cleaned_references_keeps_them_so() -> Non
         [],
     )
     assert aligned.notes == [
-        "t.de: 2 lines with characters that no model should see (U+200B, U+2028), read without them",
+        (
+            "t.de: 2 lines with characters that no model should see (U+200B, U+2028), read "
+            "without them"
+        ),
         "t.de: 1 line blank, kept as published",
     ]
 

@@ -1,4 +1,5 @@
-"""Figures show the numbers they were given, nothing where there is none, and text as it was typed."""
+"""Figures show the numbers they were given, nothing where there is none, and text as it was
+typed."""
 
 import json
 
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from each_figure import COUNTS, FIGURES, NAN, ROLES, VALUES, every_figure, shown
+from expected_errors import refuses
 
 from repro import plots
 from repro.errors import InputError
@@ -99,7 +101,7 @@ def test_every_axis_says_what_it_shows_and_the_mouse_reads_values(make):
     figure = make()
     # the grid: layers and heads are written beside its maps
     if isinstance(figure.layout.coloraxis.cmax, int):
-        assert {"layer 0", "head 0"} <= {note.text for note in figure.layout.annotations}
+        assert {"layer 1", "head 1"} <= {note.text for note in figure.layout.annotations}
         assert "%{z} %" in figure.layout.template.data.heatmap[0].hovertemplate
     else:
         assert any(axis.title.text for axis in figure.select_xaxes())
@@ -179,7 +181,7 @@ def test_maps_hold_the_very_float_of_the_model():
 
 
 def test_labels_that_do_not_fit_are_refused_in_one_line():
-    with pytest.raises(InputError, match=r"'one': found 3 for 2 rows. Fix: give one for each row"):
+    with refuses(InputError, "'one'", "3", "2"):
         attention_maps([np.eye(2)], ["one"], ["a", "b", "c"], ["a", "b"])
     with pytest.raises(InputError, match="key_labels: found 1 for 2 columns"):
         attention_grid([np.eye(2)[None]], ["a", "b"], ["a"])
@@ -233,9 +235,9 @@ def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():
     heads = np.array([[[0.256, 0.744], [1.0, 0.0]], [[0.004, 0.996], [0.5, 0.5]]])
     figure = attention_grid([heads, None, heads[:1]], ["q", "r"], ["k", "<s>"], "cross")
     assert [trace.name for trace in figure.data] == [
-        "layer 0, head 0",
-        "layer 0, head 1",
-        "layer 2, head 0",
+        "layer 1, head 1",
+        "layer 1, head 2",
+        "layer 3, head 1",
     ]
     assert [trace.z.tolist() for trace in figure.data] == [
         [[26, 74], [100, 0]],
@@ -329,7 +331,7 @@ def test_a_missing_head_is_empty_not_zero():
 def test_bars_of_a_layer_stand_around_its_number_and_the_mouse_reads_layer_and_head():
     bars = plots.head_bars({"cross": VALUES}, "distance").data[0]
     assert bars.x == pytest.approx([-0.4, -0.1333, 0.1333], abs=1e-4) and bars.offset == 0
-    assert bars.hovertext == ("layer 0, head 0", "layer 0, head 1", "layer 0, head 2")
+    assert bars.hovertext == ("layer 1, head 1", "layer 1, head 2", "layer 1, head 3")
     assert plots.entropy_by_layer({"base": VALUES}).data[1].hovertext == bars.hovertext
 
 
@@ -355,10 +357,10 @@ def test_histograms_are_shares():
     offsets = plots.offset_histograms(shares)
     assert offsets.data[0].z == pytest.approx(shares.reshape(4, 3))
     assert offsets.layout.yaxis.ticktext == (
-        "0.0",
-        "0.1",
-        "1.0",
         "1.1",
+        "1.2",
+        "2.1",
+        "2.2",
     ) and offsets.layout.xaxis.ticktext == ("-1", "0", "+1")
     first, second = plots.weight_histograms({"base": COUNTS}, [0, 1]).data
     assert first.x.tolist() == [0, 0.25, 0.5, 0.75, 1]
@@ -367,7 +369,7 @@ def test_histograms_are_shares():
     )
     assert second.y[0] == pytest.approx(48 / 210)
     chosen = plots.weight_histograms({"base": COUNTS}, [1])
-    assert chosen.layout.annotations[0].text == "layer 1" and chosen.data[0].y[0] == second.y[0]
+    assert chosen.layout.annotations[0].text == "layer 2" and chosen.data[0].y[0] == second.y[0]
 
 
 def test_heads_are_grouped_by_role_and_heads_with_several_are_counted_once():
@@ -605,7 +607,8 @@ def test_sublayers_hold_the_heads_of_each_system_and_a_missing_one_has_no_box():
 
 
 def lines_of(trace) -> set[tuple]:
-    """Return the lines of a trace of separate ones, each as its start and its end: a place across and a row up."""
+    """Return the lines of a trace of separate ones, each as its start and its end: a place across
+    and a row up."""
     points = list(zip(trace.x.tolist(), trace.y.tolist(), strict=True))
     return set(zip(points[::3], points[1::3], strict=True))
 
@@ -632,11 +635,8 @@ def test_scores_come_from_the_words_or_the_scores_below_or_from_nothing():
         0
     ] == {(1, 0)}
     assert len({trace.line.dash for trace in figure.data[:3]}) == 3  # known without their colours
-    assert figure.layout.yaxis.ticktext == ("below layer 0", "layer 0", "layer 1")
-    with pytest.raises(
-        InputError,
-        match="'a': 'keys' is not a source of scores. Fix: choose one of words, nothing, scores",
-    ):
+    assert figure.layout.yaxis.ticktext == ("below layer 1", "layer 1", "layer 2")
+    with refuses(InputError, "'a'", "'keys'"):
         plots.score_sources({"a": "keys"})
 
 
@@ -655,9 +655,9 @@ def test_changes_are_squares_where_the_whole_interval_lies_below_zero():
 def test_paths_of_gates_have_the_color_of_their_layer_between_the_limits():
     *paths, upper, lower = FIGURES["gate_paths"]().data
     assert [(path.hovertext, path.y.tolist()) for path in paths] == [
-        ("layer 0, head 0", [2, 2.1]),
-        ("layer 0, head 1", [1.5, -0.5]),
-        ("layer 1, head 0", [2, 2.6]),
+        ("layer 1, head 1", [2, 2.1]),
+        ("layer 1, head 2", [1.5, -0.5]),
+        ("layer 2, head 1", [2, 2.6]),
     ]
     assert [(path.line.color, path.showlegend) for path in paths] == [
         (COLORS[0], True),

@@ -1,4 +1,5 @@
-"""Several test sets taken as one, and verdicts on other sets than the one that the tests of claims were written for."""
+"""Several test sets taken as one, and verdicts on other sets than the one that the tests of claims
+were written for."""
 
 import json
 from pathlib import Path
@@ -40,7 +41,8 @@ def references() -> dict[str, list[str]]:
 def scored(
     setting: Setting, references: dict[str, list[str]], every: int, seed: int = 1
 ) -> list[dict]:
-    """Return a run's records of both sets; every n-th sentence is damaged, another one for each seed."""
+    """Return a run's records of both sets; every n-th sentence is damaged, another one for each
+    seed."""
     return [
         score_record(setting, damaged(refs, every, seed), seed, split=split)
         for split, refs in references.items()
@@ -144,7 +146,8 @@ def test_verdicts_on_another_set_are_kept_beside_and_move_no_other(tmp_path, ref
 
 @pytest.fixture
 def two_sets(tmp_path, references) -> Path:
-    """Return a folder of stored results, and of the same runs on another set, on which the second system is much worse."""
+    """Return a folder of stored results, and of the same runs on another set, on which the second
+    system is much worse."""
     for setting, every in ((BASE, 100), (HARD, 3)):
         for seed in (1, 2):
             (path,) = (RESULTS / "minigerman.en-de").glob(
@@ -183,7 +186,8 @@ def test_the_command_judges_by_other_sets_and_verifies_what_it_stored(capsys, tw
     ]
     path.write_text("{}")
     assert verify_claims(two_sets).faults == [
-        f"verdicts: {path}: is not a file of verdicts. Fix: restore it, or delete it and run repro claims"
+        f"verdicts: {path}: is not a file of verdicts. Fix: restore it, or delete it and run "
+        "repro claims"
     ]
 
 
@@ -193,7 +197,10 @@ def test_the_command_judges_by_other_sets_and_verifies_what_it_stored(capsys, tw
         (["--split", "nowhere"], "nowhere"),
         (
             ["R-05", "--split", "dev"],
-            "--split: R-05 rests on more than scores, and that was measured on test alone. Fix: leave --split out",
+            (
+                "--split: R-05 rests on more than scores, and that was measured on test alone. "
+                "Fix: leave --split out"
+            ),
         ),
         (["--scale", "minisummary", "--split", "dev"], "translat"),
     ],

@@ -1,10 +1,12 @@
-"""Pruning: gates against their closed form, what is frozen stays bit for bit, and the smaller model is the gated one."""
+"""Pruning: gates against their closed form, what is frozen stays bit for bit, and the smaller model
+is the gated one."""
 
 import shutil
 from dataclasses import replace
 
 import pytest
 import torch
+from expected_errors import refuses
 from few_pairs import SIZES, few_pairs
 from tiny_runs import assert_same, forget_hashes, parameters_of, stop_after, tiny
 
@@ -38,7 +40,8 @@ SHORT = {"max_updates": 12, "eval_every": 2, "average": 6, "gate_init": None}
 
 @pytest.fixture(scope="module", autouse=True)
 def without_dev_loss():
-    """The loss on dev decides nothing in these short runs, and to compute it would take most of their time."""
+    """The loss on dev decides nothing in these short runs, and to compute it would take most of
+    their time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("repro.runs.train.evaluate_nll", lambda *_: 1.0)
         yield
@@ -46,7 +49,8 @@ def without_dev_loss():
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory) -> Run:
-    """Return a run of a few updates: what it translates matters to nobody, that others start from it does."""
+    """Return a run of a few updates: what it translates matters to nobody, that others start from
+    it does."""
     return train(tiny("train.max_updates=16"), tmp_path_factory.mktemp("runs"), quiet=True)
 
 
@@ -89,7 +93,8 @@ def test_without_freezing_the_decoder_moves(base):
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_with_separate_embeddings_the_source_moves_and_the_target_does_not(norm):
-    """With layer normalisation before each sublayer, there is one more behind the last, in the decoder too."""
+    """With layer normalisation before each sublayer, there is one more behind the last, in the
+    decoder too."""
     model = small(tie_embeddings=False, norm=norm, gated_sites=("encoder_self",))
     freeze_decoder(model)
     config, pairs = (
@@ -196,7 +201,10 @@ def test_a_stopped_pruning_run_resumes_to_the_same_bits(base, tmp_path, monkeypa
         ),
         (
             {"data": {"max_tokens": 64}},
-            "does not fit: data.max_tokens is 128 there, 64 here. Fix: start from a run of the same data",
+            (
+                "does not fit: data.max_tokens is 128 there, 64 here. Fix: start from a run of "
+                "the same data"
+            ),
         ),
         ({"model": {"num_heads": 8}}, "does not fit: model.num_heads is 4 there, 8 here"),
         (
@@ -233,7 +241,7 @@ def test_a_start_that_is_unfinished_or_of_another_corpus_is_refused(base, tmp_pa
     with pytest.raises(InputError, match=f"was trained on another version of {few_pairs()}"):
         train(config, tmp_path, quiet=True)
     shutil.rmtree(other.path / "final")
-    with pytest.raises(InputError, match=rf"train.start_from: {base.path.name} is not finished"):
+    with refuses(InputError, "train.start_from", base.path.name):
         train(config, tmp_path, quiet=True)
 
 
@@ -247,10 +255,7 @@ def test_a_run_may_drop_more_or_less_than_its_start(base):
 
 
 def test_gates_in_a_frozen_decoder_are_refused(base):
-    with pytest.raises(
-        InputError,
-        match="train.freeze_decoder: is on, but gates at encoder_self, decoder_self, cross would have to move",
-    ):
+    with refuses(InputError, "train.freeze_decoder", "encoder_self", "decoder_self"):
         pruning_config(base, 0.1, freeze_decoder=True)
 
 
@@ -375,7 +380,10 @@ def test_a_model_that_is_pruned_again_has_its_controls(base, pruning):
     )
     with pytest.raises(
         InputError,
-        match=f"{pruning.path.name}: has gates, which would go on shutting heads. Fix: give the run that",
+        match=(
+            f"{pruning.path.name}: has gates, which would go on shutting heads. Fix: give the run "
+            "that"
+        ),
     ):
         continued_config(pruning)
 

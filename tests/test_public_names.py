@@ -1,4 +1,5 @@
-"""The public surface: what notebooks, tutorials, pages and benchmarks may import, and nothing deeper."""
+"""The public surface: what notebooks, tutorials, pages and benchmarks may import, and nothing
+deeper."""
 
 import ast
 import importlib
@@ -34,7 +35,8 @@ READ = [*NOTEBOOKS, *SCRIPTS, *PAGES]
 
 
 def code_of(path: Path) -> list[ast.Module]:
-    """Return the code of a script, of the cells of a notebook, or of the Python blocks of a page."""
+    """Return the code of a script, of the cells of a notebook, or of the Python blocks of a
+    page."""
     text = path.read_text()
     if path.suffix == ".ipynb":
         sources = [

@@ -1,4 +1,5 @@
-"""Heads on the rarest word of a sentence, by hand-made weights and counts (Voita et al. 2019, section 5.3)."""
+"""Heads on the rarest word of a sentence, by hand-made weights and counts (Voita et al. 2019,
+section 5.3)."""
 
 import numpy as np
 import pytest

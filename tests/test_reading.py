@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 import torch
+from expected_errors import refuses
 
 from repro.analysis.reading import (
     END_MARK,
@@ -37,7 +38,8 @@ def test_the_translation_is_the_translators(translator):
 
 
 TYPED = "\ufeffThe old\u00ad man\u200b sees a dog.\u2028"
-"""As it is pasted from a page: a byte order mark, a soft hyphen, a blank of no width, a separator of lines."""
+"""As it is pasted from a page: a byte order mark, a soft hyphen, a blank of no width, a separator
+of lines."""
 
 
 def test_typed_text_is_read_as_a_line_of_the_corpus_is(translator):
@@ -148,11 +150,11 @@ def test_sentences_that_cannot_be_read_meet_one_line(translator):
     limited = load_translator(gallery.load("ran-all"))
     with pytest.raises(
         InputError,
-        match=r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split the sentence",
+        match=(
+            r"sentence: has \d+ tokens, but this model's attention is defined for \d+. Fix: split "
+            r"the sentence"
+        ),
     ):
         read(limited, "dog " * 1000)
-    with pytest.raises(
-        InputError,
-        match=r"sentence: has \d,\d{3} tokens, .* the limit is 2,000. Fix: split the sentence",
-    ):
+    with refuses(InputError, "sentence", "2,000"):
         read(translator, "dog " * 2500)

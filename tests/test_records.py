@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from expected_errors import refuses
 
 from benchmarks.page import write_page
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.data.corpora import task_of
 from repro.errors import DamagedFileError, InputError
-from repro.measures.registry import JOINT_MEASURES, MEASURES
+from repro.measures.registry import JOINT_MEASURES, MEASURES, ON_REQUEST
 from repro.presets import GATE_INIT, GATE_RATE, SCALES, trained_on
 from repro.records.report import check_comparable, label_of, render, render_results
 from repro.records.schema import KINDS
@@ -101,7 +102,8 @@ def test_other_references_are_refused(real_data):
 
 @pytest.mark.real_data
 def test_the_first_real_result_meets_its_bar(real_data):
-    """Multi30k English-German: base at 39.0 or more, hard-coded self-attention at most 1.5 below, tokenised lower-cased BLEU."""
+    """Multi30k English-German: base at 39.0 or more, hard-coded self-attention at most 1.5 below,
+    tokenised lower-cased BLEU."""
     records = {
         label_of(r): r
         for r in load_records(RESULTS / "multi30k.en-de")
@@ -116,7 +118,8 @@ def test_the_first_real_result_meets_its_bar(real_data):
 
 
 def test_half_the_bits_train_as_well():
-    """Multi30k English-German, base: bf16 ends within half a BLEU point of fp32, as means over three seeds."""
+    """Multi30k English-German, base: bf16 ends within half a BLEU point of fp32, as means over
+    three seeds."""
     records = [r for r in load_records(RESULTS / "multi30k.en-de") if r["split"] == "test"]
     labels = ("base", "base (train.precision=bf16)")
     full, half = (
@@ -128,7 +131,8 @@ def test_half_the_bits_train_as_well():
 
 
 def test_the_generated_corpus_shows_the_papers_coarse_order():
-    """What hard-coding costs, where one cross head stands, and who needs position embeddings, in BLEU after one training run each."""
+    """What hard-coding costs, where one cross head stands, and who needs position embeddings, in
+    BLEU after one training run each."""
     evidence = Evidence("smoke", load_records(RESULTS / "minigerman.en-de"))
     systems = (
         "base",
@@ -412,15 +416,12 @@ def test_a_record_without_what_its_kind_has_is_named(tmp_path, stored, kind, dam
 
 
 def test_every_kind_that_is_measured_is_known():
-    assert KINDS.keys() == {"scores", *MEASURES, *JOINT_MEASURES}
+    assert KINDS.keys() == {"scores", *MEASURES, *ON_REQUEST, *JOINT_MEASURES}
 
 
 @pytest.mark.parametrize("folder", ["resluts", "README.md"])
 def test_a_folder_that_is_not_there_has_no_records_to_be_read(folder):
-    with pytest.raises(
-        InputError,
-        match=f"{folder}: is no folder of results. Fix: name the folder that `repro run` made",
-    ):
+    with refuses(InputError, folder, "`repro run`"):
         load_records(RESULTS.parent / folder)
 
 
@@ -467,14 +468,18 @@ def test_scores_of_rounded_parameters_do_not_replace_those_of_the_run(tmp_path, 
 
 @pytest.mark.parametrize("kind", ["scores", "heads"])
 def test_a_record_does_not_replace_one_of_another_text(tmp_path, stored, kind):
-    """A corpus may have grown since: the run has the name that it had, its test set has other sentences."""
+    """A corpus may have grown since: the run has the name that it had, its test set has other
+    sentences."""
     path = publish(stored[kind], tmp_path)
     other = copy.deepcopy(stored[kind])
     other["provenance"]["data_fingerprint"] = "5" * 64
     other |= {"references_sha256": "5" * 64} if kind == "scores" else {}
     with pytest.raises(
         InputError,
-        match=f"was measured on .* of the text [0-9a-f]{{12}}, this on .* of the text {'5' * 12}. Fix: record it",
+        match=(
+            f"was measured on .* of the text [0-9a-f]{{12}}, this on .* of the text {'5' * 12}. "
+            "Fix: record it"
+        ),
     ):
         publish(other, tmp_path)
     assert load_record(path) == stored[kind] and publish(stored[kind], tmp_path) == path

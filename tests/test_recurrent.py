@@ -1,4 +1,5 @@
-"""Recurrent attention and the Random Synthesizer against Zeng et al. 2021, section 2, and what their code computes."""
+"""Recurrent attention and the Random Synthesizer against Zeng et al. 2021, section 2, and what
+their code computes."""
 
 import pytest
 import torch
@@ -34,7 +35,8 @@ def stack(
 
 
 def weigh(weights, length: int) -> torch.Tensor:
-    """Return the weights of all heads over a sentence without padding, `(num_heads, length, length)`."""
+    """Return the weights of all heads over a sentence without padding, `(num_heads, length,
+    length)`."""
     return weights(
         torch.zeros(1, length, WIDTH),
         None,
@@ -45,7 +47,8 @@ def weigh(weights, length: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("axis", ["key", "query"])
 def test_the_transition_is_the_papers_formula_layer_by_layer(axis):
-    """A_l = LN(tanh(W A_{l-1} + b)) + A_{l-1}; W mixes the key columns by default and the query rows as the formula is written."""
+    """A_l = LN(tanh(W A_{l-1} + b)) + A_{l-1}; W mixes the key columns by default and the query
+    rows as the formula is written."""
     layers = stack(f"axis='{axis}'")
     recurrence = layers[0].recurrence
     linear, norm = recurrence.mix[0], recurrence.norm
@@ -100,7 +103,8 @@ def test_without_residual_a_step_replaces_the_scores():
 
 
 def test_parameters_of_a_stack_are_those_of_the_papers_sizes():
-    """h = 8, M = 256: A_0 524,288, linear 65,792, LN 512 (525,568 for the code's default), whatever the depth; the baseline has 2 L d^2."""
+    """h = 8, M = 256: A_0 524,288, linear 65,792, LN 512 (525,568 for the code's default), whatever
+    the depth; the baseline has 2 L d^2."""
     count = {
         name: count_parameters(torch.nn.ModuleList(build_weights(name, "encoder_self", 6, 512, 8)))
         for name in COUNTED
@@ -149,7 +153,10 @@ def test_scores_of_one_precision_do_not_serve_another():
 def test_a_sentence_beyond_the_matrix_is_refused_or_clamped(variant, has_gradient):
     with torch.set_grad_enabled(has_gradient):
         weigh(stack(variant=variant)[0], MAX_LEN)
-        message = f"a sentence has 7 tokens, but {variant} has learned scores for 6. Fix: shorten or split"
+        message = (
+            f"a sentence has 7 tokens, but {variant} has learned scores for 6. Fix: shorten or "
+            "split"
+        )
         with pytest.raises(InputError, match=message):
             weigh(stack(variant=variant)[0], MAX_LEN + 1)
         layer = stack("beyond='clamp'", variant=variant)[0]
@@ -192,7 +199,8 @@ def test_a_decoder_row_is_a_softmax_over_its_lower_triangle():
 
 
 def test_initial_scores():
-    """The code's Xavier of [8, 256, 256] is U(-0.0094, 0.0094); ones start exactly uniform; the others nearly so."""
+    """The code's Xavier of [8, 256, 256] is U(-0.0094, 0.0094); ones start exactly uniform; the
+    others nearly so."""
     first = build_weights("recurrent", "encoder_self", 1, 16, 8)[0].recurrence.first_scores
     assert 0.0093 < first.abs().max() < 0.00945
     torch.testing.assert_close(

@@ -1,4 +1,5 @@
-"""Replacement: one head gets exactly the weights it is given, its neighbours keep theirs, and afterwards nothing has changed."""
+"""Replacement: one head gets exactly the weights it is given, its neighbours keep theirs, and
+afterwards nothing has changed."""
 
 import pytest
 import torch
@@ -109,7 +110,8 @@ def test_one_token_at_a_time_gives_what_all_at_once_give(site, layer, head, kind
 
 
 def test_blocked_pairs_are_the_heads_own_mask():
-    """A softmax divides by what is left, a density loses the mass; beyond the painted pairs all is as it was."""
+    """A softmax divides by what is left, a density loses the mass; beyond the painted pairs all is
+    as it was."""
     model, painted = small().double().eval(), torch.zeros(3, 4, dtype=torch.bool)
     painted[0, 1] = painted[2, 3] = painted[1, :] = True
     whole = collect_weights(model, *batch()).encoder_self[0]

@@ -1,4 +1,5 @@
-"""Tables and the page of the five papers: what is a number, where links lead, and what is said of printed numbers."""
+"""Tables and the page of the five papers: what is a number, where links lead, and what is said of
+printed numbers."""
 
 import re
 import shlex

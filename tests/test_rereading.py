@@ -21,7 +21,8 @@ def searched(translator: Translator, search: SearchConfig):
 
 
 def other_model(translator: Translator, site: str, variant: str) -> Translator:
-    """Return a model with the parameters of a trained one as far as it has them, and a variant at one site."""
+    """Return a model with the parameters of a trained one as far as it has them, and a variant at
+    one site."""
     old = translator.model
     config = ModelConfig(**{**vars(old.config), site: variant})
     model = Transformer(
@@ -58,7 +59,10 @@ def test_a_wrong_variant_is_refused_and_its_site_named(translator, name, site, m
     register(monkeypatch, name)
     wrong, search = other_model(translator, site, name), SearchConfig()
     sources, found = searched(wrong, search)
-    meaning = rf"run: the model scores its own translation -\d+\.\d when read at once and -\d+\.\d step by step: the variant at {site} "
+    meaning = (
+        r"run: the model scores its own translation -\d+\.\d when read at once and -\d+\.\d step "
+        rf"by step: the variant at {site} "
+    )
     with pytest.raises(
         InputError,
         match=meaning

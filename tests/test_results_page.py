@@ -57,7 +57,8 @@ def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_t
 
 
 def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
-    """In the column of its scale, though another scale has no verdict on it; the corpus that is generated has no column."""
+    """In the column of its scale, though another scale has no verdict on it; the corpus that is
+    generated has no column."""
     found = Estimate(
         0.25, -2.0, 2.5, 0.95, seeds=(3, 3), counts_seeds=True, detectable=1.0, unit="BLEU"
     )
@@ -95,7 +96,8 @@ def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results)
         RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md")
     )
     page = results / "claims" / "README.md"
-    told = f"{results / 'README.md'}\n{page}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
+    files = (results / "README.md", page, results / "behaviour.json", results / "MANIFEST.json")
+    told = "".join(f"{file}\n" for file in files)
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (
         page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()

@@ -1,4 +1,5 @@
-"""Tables of sentences: what is written is read, in the form that R and pandas read, and nothing else is taken for it."""
+"""Tables of sentences: what is written is read, in the form that R and pandas read, and nothing
+else is taken for it."""
 
 import bz2
 import random
@@ -9,7 +10,13 @@ import pandas as pd
 import pytest
 
 from repro.errors import DamagedFileError
-from repro.records.sentences import StoredTable, Table, count, describe_references, statistics
+from repro.records.sentences import (
+    StoredTable,
+    Table,
+    describe_references,
+    statistic_columns,
+    statistics,
+)
 from repro.statistics.metrics import metrics_for
 
 ODD = [
@@ -101,7 +108,7 @@ def test_counts_and_lengths_give_the_statistics_of_every_metric(task, target):
     hyps, refs = texts[0], texts[1]
     metrics = metrics_for(task, target, tuple(refs))
     references = describe_references(metrics, refs, refs)
-    counted = Table(count(metrics, hyps))
+    counted = Table(statistic_columns(metrics, hyps))
     for metric in metrics:
         if hasattr(metric, "statistics"):
             assert np.array_equal(

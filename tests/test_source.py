@@ -110,7 +110,10 @@ def test_the_citation_names_this_version_and_all_papers_and_the_readme_links_the
     assert f'version = "{citation["version"]}"\n' in (ROOT / "pyproject.toml").read_text()
     cited = {
         (
-            f"{', '.join(a['family-names'] for a in work['authors'])}: {work['title']}, {work['conference']['name']}",
+            (
+                f"{', '.join(a['family-names'] for a in work['authors'])}: {work['title']}, "
+                f"{work['conference']['name']}"
+            ),
             work["url"],
         )
         for work in citation["references"]

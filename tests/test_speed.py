@@ -1,4 +1,5 @@
-"""What is measured on several runs together: speeds in one sitting, and pruned models beside their controls."""
+"""What is measured on several runs together: speeds in one sitting, and pruned models beside their
+controls."""
 
 import importlib
 from dataclasses import replace
@@ -90,7 +91,7 @@ def trained_for(updates: int) -> RunConfig:
     return replace(tiny(), train=TrainConfig(max_updates=updates))
 
 
-def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is_trained_from_scratch(
+def test_a_pruned_model_has_a_control_and_the_one_near_a_quarter_is_trained_from_scratch(
     monkeypatch,
 ):
     made, run = [], SimpleNamespace(config=tiny(), path=None, name="base")
@@ -143,7 +144,8 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
 
 
 def test_the_benchmarks_say_in_a_line_what_is_wrong(monkeypatch):
-    """Measuring takes an hour, and no test does it; but what they import lies elsewhere now and then."""
+    """Measuring takes an hour, and no test does it; but what they import lies elsewhere now and
+    then."""
     benchmarks = importlib.import_module("benchmarks.__main__")
 
     def missing(package):

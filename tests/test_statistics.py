@@ -1,4 +1,5 @@
-"""Differences and their intervals: how sure seeds and sentences let anybody be, against simulations and formulas."""
+"""Differences and their intervals: how sure seeds and sentences let anybody be, against simulations
+and formulas."""
 
 import math
 from dataclasses import replace
@@ -186,7 +187,8 @@ def test_bleu_of_sums_is_that_of_sacrebleu_also_where_nothing_matches():
 
 
 def test_every_process_draws_the_same_resamples():
-    """Else stored verdicts could not be derived again; within a process they are kept, so they are drawn anew here."""
+    """Else stored verdicts could not be derived again; within a process they are kept, so they are
+    drawn anew here."""
     first, again = (resamples.__wrapped__(5, 4) for _ in range(2))
     assert np.array_equal(first, again) and not np.array_equal(first[0], first[1])
 
@@ -215,7 +217,8 @@ def test_a_difference_over_pairs_has_the_interval_of_resampled_pairs():
 
 
 def test_a_difference_over_pairs_that_all_go_one_way_has_the_interval_of_the_formula():
-    """Forty pairs, all better: p = 41 / 42 and q = 1 / 42 with an item more of each kind, variance (p + q - (p - q)^2) / 42."""
+    """Forty pairs, all better: p = 41 / 42 and q = 1 / 42 with an item more of each kind, variance
+    (p + q - (p - q)^2) / 42."""
     found = paired_difference([True] * 40, [False] * 40, "pairs")
     middle, half = 100 * 40 / 42, 196 * math.sqrt((1 - (40 / 42) ** 2) / 42)
     assert (found.value, found.low, found.high) == pytest.approx(

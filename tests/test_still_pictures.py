@@ -1,4 +1,5 @@
-"""Figures as pictures and pages: they hold the numbers of the figure, text as it was typed, and need no network."""
+"""Figures as pictures and pages: they hold the numbers of the figure, text as it was typed, and
+need no network."""
 
 import base64
 import io
@@ -188,7 +189,10 @@ def test_notebooks_show_figures_so_by_default_and_commands_need_not_load_what_sh
         "from IPython.core.interactiveshell import InteractiveShell; InteractiveShell.instance(); "
         * notebook
     )
-    told = "print(plotly.io.renderers.default if 'plotly.io._renderers' in sys.modules else 'no renderers')"
+    told = (
+        "print(plotly.io.renderers.default if 'plotly.io._renderers' in sys.modules else 'no "
+        "renderers')"
+    )
     code = f"import sys; {start}import repro.plots, plotly.io; {told}"
     assert (
         subprocess.run(
@@ -207,7 +211,7 @@ def test_a_description_says_what_a_figure_shows():
         == "Heat map. Panels: <m>. Across: key. Up: query. Colour: weight, from 0 to 1."
     )
     assert described("attention_grid").startswith(
-        "Heat map: <m>. Panels: layer 0, head 0. Colour: weight, %, from 0 to 100."
+        "Heat map: <m>. Panels: layer 1, head 1. Colour: weight, %, from 0 to 100."
     )
     assert described("training_curves") == (
         "Lines and lines with points. Of: <m>, training, <m>, dev. Across: updates, from 1 to 2. "

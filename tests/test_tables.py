@@ -1,4 +1,5 @@
-"""Tables of experiments: printed numbers that have no row of ours, and settings that have not been run yet."""
+"""Tables of experiments: printed numbers that have no row of ours, and settings that have not been
+run yet."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -89,9 +90,9 @@ def test_remarks_are_those_on_one_place():
 
 def test_a_number_that_was_read_off_a_plot_says_so():
     row = printed_table(printed_numbers("zeng2021", "Figure 3 left")[:1]).split("\n")[-1]
-    assert (
-        row
-        == "| batch size 20 | speed gain RAN-ALL over TransF | percent | WMT14 En-De | 15.5 (read off a plot) |"
+    assert row == (
+        "| batch size 20 | speed gain RAN-ALL over TransF | percent | WMT14 En-De | 15.5 "
+        "(read off a plot) |"
     )
 
 
@@ -192,8 +193,8 @@ def test_every_measure_shows_the_arms_that_have_it(evidence):
     }
     entropies, divergences = (lines[4:] for lines in texts)
     assert entropies[:2] == [
-        "| encoder_self, layer 0 | 0.500 |",
-        "| encoder_self, layer 1 | 0.250 |",
+        "| encoder_self, layer 1 | 0.500 |",
+        "| encoder_self, layer 2 | 0.250 |",
     ]
     assert divergences == ["| encoder_self | 0.100 |", "| decoder_self | 0.100 |"]
     assert "| hc-sa | 2 | 1.00 |" in speed_table(found, (BASE, HARD))
@@ -214,8 +215,8 @@ def test_a_part_without_records_does_not_hide_the_others(evidence):
         rare := text_of("voita2019.figure5", evidence)
     )
     assert (
-        "| rare-words head points at the rarest token | share | percent | OpenSubtitles EN-RU | 66 |"
-        in rare
+        "| rare-words head points at the rarest token | share | percent | OpenSubtitles EN-RU "
+        "| 66 |" in rare
     )
     assert "| printed | corpus | best head, % |" in text_of("voita2019.table1", evidence)
     assert "| 23.6 |" in text_of("zeng2021.figure3", evidence)

@@ -1,4 +1,5 @@
-"""Summaries and replies: the generated corpora, the metrics, and the same loop, search and records for all."""
+"""Summaries and replies: the generated corpora, the metrics, and the same loop, search and records
+for all."""
 
 import math
 import re
@@ -52,7 +53,8 @@ def test_no_text_stands_in_two_splits_or_twice(name, sides, pairs):
 
 
 def test_no_size_changes_a_split_that_is_drawn_before():
-    """Of so few texts, what one split has taken is missing to the next: test is drawn first, then dev."""
+    """Of so few texts, what one split has taken is missing to the next: test is drawn first, then
+    dev."""
 
     def drawn(**sizes: int) -> dict[str, list[Pair]]:
         return draw_splits(lambda rng: Pair(str(rng.randrange(12)), "a"), sizes, targets_recur=True)
@@ -84,7 +86,8 @@ PRESENT = {
     if verb.english[0] in minisummary.EVENT_VERBS
 }
 EVENT = re.compile(
-    rf"(?P<actor>He|She|Mr \w+|Mrs \w+|\w+) (?P<verb>{'|'.join(PRESENT)}) (?:the|an?) (?P<thing>[\w ]+)"
+    rf"(?P<actor>He|She|Mr \w+|Mrs \w+|\w+) (?P<verb>{'|'.join(PRESENT)}) (?:the|an?) "
+    r"(?P<thing>[\w ]+)"
 )
 
 
@@ -116,7 +119,8 @@ def test_every_headline_follows_from_its_article(pairs):
 
 
 def test_headlines_are_copied_from_no_fixed_place(pairs):
-    """The event opens a part of the articles only, its actor or city often stands elsewhere, and no sentence is the headline."""
+    """The event opens a part of the articles only, its actor or city often stands elsewhere, and no
+    sentence is the headline."""
     test = pairs["minisummary"]["test"]
     places = [
         next(i for i, text in enumerate(article[:-1].split(". ")) if EVENT.fullmatch(text))
@@ -169,7 +173,10 @@ def reply_to(context: str) -> str:
             return opening + minidialogue.SECRET
         fact = topic.fact.format(facts[i])
         if closed:
-            return f"{opening}{'Yes' if closed[1] == facts[i] else 'No'}, {fact if fact.startswith('I') else 'm' + fact[1:]}"
+            return (
+                f"{opening}{'Yes' if closed[1] == facts[i] else 'No'}, "
+                f"{fact if fact.startswith('I') else 'm' + fact[1:]}"
+            )
         return opening + (fact[:-1] + " too." if back and back[1] == facts[i] else fact)
     raise AssertionError(question)
 
@@ -206,7 +213,8 @@ def test_a_becomes_an(noun_class, article):
 
 
 def test_rouge_of_a_hand_worked_case():
-    """Of 5 words against 6: 4 words shared, of the pairs 2 of 4 and 5; the longest common subsequence is "the cat on mat"."""
+    """Of 5 words against 6: 4 words shared, of the pairs 2 of 4 and 5; the longest common
+    subsequence is "the cat on mat"."""
     one, two, longest = score_all(
         ["the cat was on mat"], ["the cat sat on the mat"], "summary", "summarisation"
     )
@@ -224,7 +232,8 @@ def test_rouge_is_the_mean_over_texts_stems_words_and_sees_order_in_l_only():
 
 
 def test_distinct_counts_over_all_texts():
-    """I like teas | I like milk | tea. Different words: 5 of 7, not stemmed; pairs: "I like", "like teas", "like milk", 3 per 7 words."""
+    """I like teas | I like milk | tea. Different words: 5 of 7, not stemmed; pairs: "I like", "like
+    teas", "like milk", 3 per 7 words."""
     *_, one, two = score_all(
         ["I like teas.", "I like milk!", "Tea"], ["a", "b", "c"], "reply", "dialogue"
     )

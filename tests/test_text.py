@@ -70,15 +70,24 @@ def test_a_cut_gzip_is_refused(tmp_path) -> None:
     [
         (
             "Haus\nsch\xf6n\n".encode("latin-1"),
-            "test.de:2: column 4: byte 0xF6 is not UTF-8 (ISO-8859-1?). Fix: iconv -f ISO-8859-1 -t UTF-8",
+            (
+                "test.de:2: column 4: byte 0xF6 is not UTF-8 (ISO-8859-1?). Fix: iconv -f "
+                "ISO-8859-1 -t UTF-8"
+            ),
         ),
         (
             "a\nb \x93c\x94\n".encode("latin-1"),
-            "test.de:2: column 3: byte 0x93 is not UTF-8 (Windows-1252?). Fix: iconv -f Windows-1252 -t UTF-8",
+            (
+                "test.de:2: column 3: byte 0x93 is not UTF-8 (Windows-1252?). Fix: iconv -f "
+                "Windows-1252 -t UTF-8"
+            ),
         ),
         (
             "Haus\n".encode("utf-16"),
-            "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-16LE?). Fix: iconv -f UTF-16LE -t UTF-8",
+            (
+                "test.de:1: column 1: byte 0xFF is not UTF-8 (UTF-16LE?). Fix: iconv -f UTF-16LE "
+                "-t UTF-8"
+            ),
         ),
         (
             "Haus\n".encode("utf-32"),
@@ -86,11 +95,17 @@ def test_a_cut_gzip_is_refused(tmp_path) -> None:
         ),
         (
             "Haus\n".encode("utf-16-be"),
-            "test.de:1: column 1: byte 0x00 is not UTF-8 (UTF-16BE?). Fix: iconv -f UTF-16BE -t UTF-8",
+            (
+                "test.de:1: column 1: byte 0x00 is not UTF-8 (UTF-16BE?). Fix: iconv -f UTF-16BE "
+                "-t UTF-8"
+            ),
         ),
         (
             b"\x89PNG\r\n\x1a\n",
-            "test.de:1: column 1: byte 0x89 starts a PNG picture, not text. Fix: give a UTF-8 text file",
+            (
+                "test.de:1: column 1: byte 0x89 starts a PNG picture, not text. Fix: give a UTF-8 "
+                "text file"
+            ),
         ),
     ],
 )
@@ -152,7 +167,10 @@ def test_an_archive_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch,
         read_lines(tmp_path / "a.en")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    what = "a.en: expands to more than 100 times its size, which text does not. Fix: inspect it; if it is intended, unpack it with gunzip"
+    what = (
+        "a.en: expands to more than 100 times its size, which text does not. Fix: inspect it; if "
+        "it is intended, unpack it with gunzip"
+    )
     assert str(caught.value) == what
     assert peak < 20 * always
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from expected_errors import refuses
 from few_pairs import few_pairs
 from tiny_runs import cut_short, parameters_of, tiny
 from torch.nn import functional as F
@@ -23,6 +24,7 @@ from repro.core.training import (
 )
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
+from repro.runs.checkpoint_folders import sound_checkpoints
 from repro.runs.checkpoints import Progress
 from repro.runs.models import load_subwords
 from repro.runs.storage import load_state
@@ -71,7 +73,8 @@ RAGGED = EncodedPairs([[5, 6, 7], [8, 9], [10]], [[9], [7, 6, 5, 4, 8], [12, 11]
 
 
 def step(model, **options) -> float:
-    """Do one update of plain gradient descent at rate 1; return how far all parameters moved together."""
+    """Do one update of plain gradient descent at rate 1; return how far all parameters moved
+    together."""
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
     apply_update(
         model,
@@ -131,7 +134,7 @@ def test_a_line_of_the_log_has_the_means_over_the_tokens_since_the_last(tmp_path
         assert line["nll"] == pytest.approx(sum(nll * count for _, nll, count in part) / tokens)
 
 
-def test_a_speed_is_that_of_the_updates_since_the_last_line_and_evaluations_count_in_the_seconds_of_the_run(
+def test_a_speed_is_of_the_updates_since_the_last_line_and_seconds_include_evaluations(
     tmp_path, monkeypatch
 ):
     now, counts = [0], []
@@ -221,7 +224,8 @@ def test_early_stopping_and_averaging(tmp_path):
 
 
 def test_a_linear_schedule_goes_to_its_end_however_long_dev_has_not_improved(tmp_path):
-    """Stopped before, its learning rate would still be high, and the model not comparable with others."""
+    """Stopped before, its learning rate would still be high, and the model not comparable with
+    others."""
     run = train(tiny(*NO_PROGRESS, "train.schedule=linear"), tmp_path, quiet=True)
     assert run.metrics()[-1]["update"] == run.config.train.max_updates
 
@@ -243,10 +247,7 @@ def test_the_final_parameters_are_the_mean_of_the_last_checkpoints(tmp_path, mon
 
 
 def test_a_loss_that_is_not_finite_stops(tmp_path):
-    with pytest.raises(
-        DivergedError,
-        match=r"training: loss .* at rate .*, training pairs \[.*lower train.learning_rate",
-    ):
+    with refuses(DivergedError, "training", "train.learning_rate"):
         train(
             tiny(
                 "train.learning_rate=100000",
@@ -259,12 +260,13 @@ def test_a_loss_that_is_not_finite_stops(tmp_path):
         )
 
 
-@pytest.mark.parametrize(
-    "precision, mend", [("fp32", ""), ("bf16", " or use train.precision=fp32")]
-)
-def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch, precision, mend):
+@pytest.mark.parametrize("precision, fix", [("fp32", ""), ("bf16", " or use train.precision=fp32")])
+def test_a_dev_loss_that_is_not_finite_stops(tmp_path, monkeypatch, precision, fix):
     monkeypatch.setattr("repro.runs.train.evaluate_nll", lambda *arguments: math.nan)
-    expected = rf"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or raise train.warmup{mend}$"
+    expected = (
+        r"training: dev loss nan after update 4 at rate .* Fix: lower train.learning_rate or "
+        rf"raise train.warmup{fix}$"
+    )
     with pytest.raises(DivergedError, match=expected):
         train(tiny(f"train.precision={precision}"), tmp_path, quiet=True)
 
@@ -331,7 +333,7 @@ def test_a_run_counts_the_tokens_and_seconds_of_all_its_updates(tmp_path, monkey
         epoch=1, batch=2, tokens=3, seconds=0.5
     )
     assert (progress.update, progress.tokens, progress.seconds) == (5, 8, 2.5)
-    before, counts = load_state(cut_short(tmp_path, monkeypatch).checkpoints()[-1]), []
+    before, counts = load_state(sound_checkpoints(cut_short(tmp_path, monkeypatch).path)[-1]), []
     monkeypatch.setattr(
         "repro.runs.train.apply_update",
         lambda *args: counts.append(apply_update(*args)) or counts[-1],
@@ -352,7 +354,10 @@ def test_a_disk_without_room_for_the_checkpoints_is_told_before_the_first_update
     room = [needed - 1]
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=room[0]))
     monkeypatch.setattr("repro.runs.train.apply_update", lambda *_: 1 / 0)
-    told = f"its checkpoints need {needed / 1e6:,.1f} MB, and {room[0] / 1e6:,.1f} MB are free. Fix: free some space"
+    told = (
+        f"its checkpoints need {needed / 1e6:,.1f} MB, and {room[0] / 1e6:,.1f} MB are free. Fix: "
+        "free some space"
+    )
     with pytest.raises(MachineError, match=re.escape(told)):
         train(tiny(), tmp_path / "full", quiet=True)
     room[0] = needed

@@ -1,4 +1,5 @@
-"""The model: parity with PyTorch's attention, parameter counts from arithmetic, causality, missing sublayers."""
+"""The model: parity with PyTorch's attention, parameter counts from arithmetic, causality, missing
+sublayers."""
 
 import pytest
 import torch
@@ -34,7 +35,8 @@ every_model = pytest.mark.parametrize("variant", [*ALL_SYSTEMS, *MIXTURES], ids=
 
 
 def small(variant: str | dict = "base", **options) -> Transformer:
-    """Build a small model of a system, or of the attention at each site, for a vocabulary where two in three pieces start a word."""
+    """Build a small model of a system, or of the attention at each site, for a vocabulary where two
+    in three pieces start a word."""
     changed = ALL_SYSTEMS[variant] if isinstance(variant, str) else variant
     starts_word = [i % 3 != 0 for i in range(VOCAB)]
     return Transformer(
@@ -298,6 +300,9 @@ def test_the_longest_sentence_is_that_of_the_shortest_table_at_the_sites():
 def test_a_variant_at_a_site_where_it_is_not_defined_is_refused():
     with pytest.raises(
         InputError,
-        match=r"model\.cross: mixed heads are near, before or after the query, but .* Fix: use mixed at",
+        match=(
+            r"model\.cross: mixed heads are near, before or after the query, but .* Fix: use "
+            r"mixed at"
+        ),
     ):
         small(cross="mixed")

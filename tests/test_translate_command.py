@@ -90,7 +90,10 @@ def test_a_pipe_that_stays_open_is_answered_line_by_line():
     [
         (
             b"dog " * 3000,
-            r"has 3,00\d tokens, and attention takes memory with their square: the limit is 2,000\. Fix: split .*",
+            (
+                r"has 3,00\d tokens, and attention takes memory with their square: the limit is "
+                r"2,000\. Fix: split .*"
+            ),
         ),
         (b"dog" * 100_000, "has more than 128,000 bytes. Fix: put a sentence on a line"),
         (
@@ -109,7 +112,8 @@ def test_a_line_that_cannot_be_translated_is_empty_and_told(translated, given, t
     )
     assert re.fullmatch(f"standard input:3: {told}", err[0])
     assert err[1:] == [
-        "error: standard input: 1 of 4 lines were not translated, and are empty in the output. Fix: mend the lines named above"
+        "error: standard input: 1 of 4 lines were not translated, and are empty in the "
+        "output. Fix: correct the lines named above"
     ]
 
 

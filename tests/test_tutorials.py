@@ -1,4 +1,5 @@
-"""Tutorials, both ways: the solution passes every check, the untouched exercise none, and each foreseen mistake gets its explanation."""
+"""Tutorials, both ways: the solution passes every check, the untouched exercise none, and each
+foreseen mistake gets its explanation."""
 
 import ast
 import copy
@@ -32,7 +33,8 @@ def exercises_of(folder):
 
 
 def answers_in(folder, name):
-    """Return the functions that a notebook defines in cells marked as exercises, run after the cells that import."""
+    """Return the functions that a notebook defines in cells marked as exercises, run after the
+    cells that import."""
     namespace = {}
     for cell in cells_of(folder, name):
         source = "".join(cell["source"])
@@ -82,7 +84,8 @@ def test_every_mistake_is_seen_and_explained(folder):
                 mistake(*copy.deepcopy(case))
             said = task.problem(mistake)
             assert said is not None, f"{name}: the mistake {mistake.__name__} passes"
-            assert said.startswith(inspect.getdoc(mistake)), (
+            explained = " ".join(inspect.getdoc(mistake).split())
+            assert said.startswith(explained), (
                 f"{name}: {mistake.__name__} is taken for another mistake"
             )
 
@@ -195,7 +198,8 @@ def test_what_is_right_but_of_another_kind_is_said_to_be():
         (lambda vector, factor: itertools.count(), "not right yet"),
     ],
     ids=(
-        "nothing mistake unforeseen shape nan list wrong-list changed arguments in-torch in-Python of-torch's-name exit sparse"
+        "nothing mistake unforeseen shape nan list wrong-list changed arguments in-torch "
+        "in-Python of-torch's-name exit sparse"
         " meta complex objects rounded lazy endless"
     ).split(),
 )
@@ -233,19 +237,31 @@ def scaled_rows(rows, factor):
         ),
         (
             lambda rows, factor: rows / 0,
-            "not right yet: some of it is NaN, which 0 / 0 makes, 0 * infinity, and infinity - infinity. Hint: Think",
+            (
+                "not right yet: some of it is NaN, which 0 / 0 makes, 0 * infinity, and infinity "
+                "- infinity. Hint: Think"
+            ),
         ),
         (
             lambda rows, factor: (row for row in rows),
-            "not right yet: a tensor is expected; yours is of type generator. Hint: Think of the sum.\n",
+            (
+                "not right yet: a tensor is expected; yours is of type generator. Hint: Think of "
+                "the sum.\n"
+            ),
         ),
         (
             lambda rows, factor: scaled_rows,
-            "not right yet: a tensor is expected; yours is of type Exercise. Hint: Think of the sum.\n",
+            (
+                "not right yet: a tensor is expected; yours is of type Exercise. Hint: Think of "
+                "the sum.\n"
+            ),
         ),
         (
             lambda rows, factor: 3.0,
-            "not right yet: a tensor is expected; yours is of type float. Hint: Think of the sum.\n",
+            (
+                "not right yet: a tensor is expected; yours is of type float. Hint: Think of the "
+                "sum.\n"
+            ),
         ),
     ],
     ids="batched flat transposed rows-lost nan generator function number".split(),

@@ -1,4 +1,5 @@
-"""What cannot be read is not taken for damaged or missing: it is named, and nothing is deleted, made again or trained again for it."""
+"""What cannot be read is not taken for damaged or missing: it is named, and nothing is deleted,
+made again or trained again for it."""
 
 import ctypes
 import errno
@@ -16,6 +17,7 @@ from tiny_runs import assert_same, cut_short, tiny
 from repro.errors import DamagedFileError, InputError, MachineError
 from repro.reading import exists, is_file, is_folder, names_in, read_plain, sha256
 from repro.records.stored import load_records
+from repro.runs.checkpoint_folders import all_checkpoints, sound_checkpoints
 from repro.runs.models import new_model
 from repro.runs.run import Run, is_trained
 from repro.runs.train import train
@@ -29,7 +31,8 @@ class _Capabilities(ctypes.Structure):
 
 @contextmanager
 def obeying_permissions() -> Iterator[None]:
-    """Let permissions hold for root, too, while the block lasts: without the capabilities to read and search whatever there is."""
+    """Let permissions hold for root, too, while the block lasts: without the capabilities to read
+    and search whatever there is."""
     libc, header = ctypes.CDLL(None, use_errno=True), (ctypes.c_uint32 * 2)(0x20080522, 0)
     found, fewer = (_Capabilities * 2)(), (_Capabilities * 2)()
     for sets in (found, fewer):
@@ -200,20 +203,20 @@ def test_what_is_not_there_is_told_from_what_does_not_answer(tmp_path):
 def test_a_damaged_checkpoint_is_set_aside_until_the_run_has_passed_it(
     tmp_path, monkeypatch, whole
 ):
-    newest = cut_short(tmp_path, monkeypatch).checkpoints()[-1]
+    newest = sound_checkpoints(cut_short(tmp_path, monkeypatch).path)[-1]
     aside = newest.with_name("0000014.damaged")
     (newest / "model.safetensors").write_bytes(b"damaged")
     run = cut_short(tmp_path, monkeypatch, 1)  # one update further than the checkpoint before
-    assert [path.name for path in run.checkpoint_folders()] == ["0000008", "0000012", "0000013"]
+    assert [path.name for path in all_checkpoints(run.path)] == ["0000008", "0000012", "0000013"]
     assert (aside / "model.safetensors").read_bytes() == b"damaged"
     run = cut_short(tmp_path, monkeypatch, 1)
-    assert run.checkpoints()[-1] == newest and not aside.exists()
+    assert sound_checkpoints(run.path)[-1] == newest and not aside.exists()
     assert_same(train(tiny(), tmp_path, quiet=True), whole())
 
 
 def test_what_was_set_aside_outlives_an_error_before_the_next_checkpoint(tmp_path, monkeypatch):
     run = cut_short(tmp_path, monkeypatch, 2)
-    (run.checkpoints()[0] / "model.safetensors").write_bytes(b"damaged")
+    (sound_checkpoints(run.path)[0] / "model.safetensors").write_bytes(b"damaged")
     monkeypatch.setattr(
         "repro.runs.train.apply_update",
         lambda *_: (_ for _ in ()).throw(DamagedFileError("here", "fails", "wait")),

@@ -23,7 +23,10 @@ pytestmark = pytest.mark.usefixtures("runs")
         (["tarin"], "error: repro: no such command 'tarin'. Fix: did you mean 'train'"),
         (
             ["train", "--seed", "x"],
-            "error: repro train: invalid value for '--seed': 'x' is not a valid integer. Fix: see `repro train --help`",
+            (
+                "error: repro train: invalid value for '--seed': 'x' is not a valid integer. Fix: "
+                "see `repro train --help`"
+            ),
         ),
         (
             ["translate", "x", "--penalty", "a\x1b[2J\nb"],
@@ -60,11 +63,17 @@ def test_a_traceback_may_be_asked_for_anywhere(monkeypatch, place):
     [
         (
             ["-OO", "-m", "repro", "variants"],
-            "error: python -OO: takes every help text and description away. Fix: use python -O, or no option",
+            (
+                "error: python -OO: takes every help text and description away. Fix: use python "
+                "-O, or no option"
+            ),
         ),
         (
             ["-c", "import sys; sys.modules['fcntl'] = None; import repro.__main__"],
-            "error: repro: runs on Linux and macOS. Fix: on Windows, install and start it inside WSL",
+            (
+                "error: repro: runs on Linux and macOS. Fix: on Windows, install and start it "
+                "inside WSL"
+            ),
         ),
     ],
 )
@@ -80,7 +89,10 @@ def test_what_repro_cannot_run_in_is_one_line(given, line):
     [
         (
             "0",
-            "search.beam: must be at least 1 and at most 1,000, found 0. Fix: use the usual 5, or 1 for greedy search",
+            (
+                "search.beam: must be at least 1 and at most 1,000, found 0. Fix: use the usual "
+                "5, or 1 for greedy search"
+            ),
         )
     ],
 )
@@ -94,14 +106,14 @@ def test_a_beam_that_is_none_is_told_alone(capsys, option, line):
 
 
 @pytest.mark.parametrize(
-    ("command", "mend"),
+    ("command", "fix"),
     [
         (["data", "minigerman"], "split the corpus into smaller files, or use a machine with more"),
         (["train"], "lower train.batch_tokens or the model's width"),
         (["papers"], "close other programs, or use a machine with more"),
     ],
 )
-def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, mend):
+def test_memory_names_the_command_and_its_fix(capsys, monkeypatch, command, fix):
     def fail(*_, **__):
         raise MemoryError
 
@@ -111,5 +123,5 @@ def test_memory_names_the_command_and_its_mend(capsys, monkeypatch, command, men
         "repro.papers.load_paper",
     ):
         monkeypatch.setattr(place, fail)
-    told = f"error: memory: there is not enough of it for `repro {command[0]}`. Fix: {mend}"
+    told = f"error: memory: there is not enough of it for `repro {command[0]}`. Fix: {fix}"
     assert refused(capsys, *command) == (3, told)

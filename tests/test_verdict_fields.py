@@ -210,7 +210,8 @@ def rows_before() -> dict[str, list[dict[str, str]]]:
 
 @pytest.mark.parametrize("name", rows_before())
 def test_all_verdicts_are_what_they_were_before_claims_were_named_by_their_structure(name, records):
-    """Status and all printed numbers; the table goes when the modules have moved, or with the first new seed."""
+    """Status and all printed numbers; the table goes when the modules have moved, or with the first
+    new seed."""
     scale = next(
         scale
         for scale in sorted(SCALES, key=len, reverse=True)

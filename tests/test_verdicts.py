@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from expected_errors import refuses
 from paper_records import BASE, HARD, claim_of
 
 from repro.claims.conditions import POSITIVE, Check, Contrast, better, loss, not_worse
@@ -128,9 +129,7 @@ def test_only_what_is_judged_again_can_be_discarded(tmp_path, evidence):
 
 
 def test_only_what_is_there_can_be_discarded(tmp_path, evidence):
-    with pytest.raises(
-        InputError, match="--discard: unknown claim 'T-02'. Fix: did you mean 'T-01'?"
-    ):
+    with refuses(InputError, "--discard", "'T-02'", "'T-01'"):
         update_verdicts(
             tmp_path, "smoke", [claim_of(not_worse(HARD, BASE, 0.5))], evidence, discard=["T-02"]
         )
@@ -144,10 +143,7 @@ def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
     """Else its test could be changed unseen while they are away."""
     claim = claim_of(not_worse(HARD, BASE, 0.5))
     (verdict,) = update_verdicts(tmp_path, "smoke", [claim], evidence)
-    with pytest.raises(
-        InputError,
-        match=f"T-01: was {verdict.status} at smoke, and now it is not run: .*Fix: restore its records, or give",
-    ):
+    with refuses(InputError, "T-01", verdict.status):
         update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", []))
     assert load_verdicts(tmp_path, "smoke")["T-01"]["status"] == verdict.status
     update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", []), discard=["T-01"])
@@ -155,7 +151,8 @@ def test_a_result_is_not_lost_with_its_records(tmp_path, evidence):
 
 
 def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
-    """Not of its words, which may be mended after a result; two claims with one condition have two tests."""
+    """Not of its words, which may be fixed after a result; two claims with one condition have two
+    tests."""
     claim = claim_of(not_worse(HARD, BASE, 0.5))
     assert replace(claim, statement="other words", reported="another number").digest(
         "smoke"

@@ -37,7 +37,8 @@ def stored() -> list[Record]:
 
 @pytest.fixture(autouse=True)
 def without_scoring(monkeypatch):
-    """Believe what was counted of the translations: `make verify` counts again, which takes most of the time."""
+    """Believe what was counted of the translations: `make verify` counts again, which takes most of
+    the time."""
 
     def believe(record: Record) -> dict[str, bool]:
         pairs_of(record)
@@ -72,7 +73,8 @@ def problems(stored, monkeypatch) -> Callable[[Record], list[str]]:
 
 
 def of_kind(stored: list[Record], kind: str) -> Record:
-    """Return a record of a kind; of heads, one whose encoder has heads and whose sentences are parsed."""
+    """Return a record of a kind; of heads, one whose encoder has heads and whose sentences are
+    parsed."""
     found = [record for record in stored if kind_of(record) == kind]
     return next(
         record
@@ -158,7 +160,8 @@ def drop_a_head(record: Record) -> None:
 
 
 def keep_another(record: Record, head: int | None) -> None:
-    """Put another head into the place of one that is kept in a layer with several; None: the one beside it, a second time."""
+    """Put another head into the place of one that is kept in a layer with several; None: the one
+    beside it, a second time."""
     layer = next(layer for layer in point(record)["kept_heads"]["cross"] if len(layer) > 1)
     layer[0] = layer[1] if head is None else head
 
@@ -316,13 +319,13 @@ EDITS: list[tuple[str, Callable[[Record], Any], str]] = [
         "encoder_self roles: stored ",
     ),
     ("heads", add("two_rarest", 0.9), "encoder_self roles: stored "),
-    ("heads", add("relevance", 0.001), "encoder_self relevance: the shares of layer 0 sum to 1.00"),
+    ("heads", add("relevance", 0.001), "encoder_self relevance: the shares of layer 1 sum to 1.00"),
     (
         "heads",
         add("relevance_alphabeta", 0.001),
-        "encoder_self relevance_alphabeta: the shares of layer 0 sum to 1.00",
+        "encoder_self relevance_alphabeta: the shares of layer 1 sum to 1.00",
     ),
-    ("heads", add("gradient", 0.01), "encoder_self gradient: the shares of layer 0 sum to 1.0"),
+    ("heads", add("gradient", 0.01), "encoder_self gradient: the shares of layer 1 sum to 1.0"),
     ("heads", lambda r: r["measured"].update(sentences=499), "sentences: stored 499, derived 500"),
     ("heads", lambda r: r.update(split="test"), "split: stored test, derived dev"),
     (
@@ -479,7 +482,10 @@ def test_a_translation_that_the_mask_left_alone_is_named(stored, problems):
         "hypothesis",
         lambda hyps: hyps.__setitem__(row, hypotheses_of(record)[place]),
     )
-    line = f"{record['run']}, masks test: mask 1: sentence {place} is not changed by it, or is not there"
+    line = (
+        f"{record['run']}, masks test: mask 1: sentence {place} is not changed by it, or is not "
+        "there"
+    )
     assert line in problems(record)
 
 
@@ -488,7 +494,10 @@ def test_what_has_no_evidence_beside_it_is_said_not_to_be_checked(tmp_path, stor
     publish(record, tmp_path)
     write_manifest(tmp_path)
     found = verify_records(tmp_path)
-    lacking = f"the run of configuration {record['config_digest']}: its translations of test are not stored. Fix: repro run makes them"
+    lacking = (
+        f"the run of configuration {record['config_digest']}: its translations of test are not "
+        "stored. Fix: repro run makes them"
+    )
     assert not found.faults and found.unchecked == {lacking: [f"{record['run']}, masks test"]}
 
 
@@ -550,8 +559,8 @@ def test_another_search_than_the_name_of_the_file_tells_is_named(tmp_path, store
     edit(path, lambda record: record["search"].update(beam=99))
     (line,) = checked(tmp_path)
     assert (
-        f"place: stored {path.parent.name}/{path.name}, derived {path.parent.name}/{path.stem}.beam=99.json"
-        in line
+        f"place: stored {path.parent.name}/{path.name}, derived "
+        f"{path.parent.name}/{path.stem}.beam=99.json" in line
     )
 
 
@@ -581,7 +590,10 @@ def test_one_model_that_is_given_out_as_two_seeds_is_named(tmp_path, stored):
     assert checked(tmp_path) == []
     copied = second | {name: first[name] for name in ("tables", "scores", "decoding")}
     publish(copied, tmp_path)
-    line = f"{copied['run']}, scores test: has the translations of {first['run']}, word for word: it is not a separate seed"
+    line = (
+        f"{copied['run']}, scores test: has the translations of {first['run']}, word for word: it "
+        "is not a separate seed"
+    )
     assert checked(tmp_path) == [line]
     for record in (first, second):
         record = record | translations(["Ja ."] * 1000)
@@ -631,6 +643,7 @@ def test_damaged_verdicts_are_named(tmp_path, content, message):
     ],
 )
 def test_the_heads_that_a_record_should_have_are_those_of_its_model(system, encoder_self, cross):
-    """A variant may have its own number of them, as Raganato et al. have eight whatever the scale has."""
+    """A variant may have its own number of them, as Raganato et al. have eight whatever the scale
+    has."""
     expected = {"encoder_self": encoder_self, "decoder_self": [4, 4], "cross": cross}
     assert shape_of(asdict(resolve("smoke", system).model)) == expected

@@ -1,4 +1,5 @@
-"""Widgets without a browser: state set in Python changes what is shown, numbers are the model's, and text stays text."""
+"""Widgets without a browser: state set in Python changes what is shown, numbers are the model's,
+and text stays text."""
 
 import json
 import re
@@ -138,7 +139,8 @@ def test_layers_without_attention_are_passed_over():
 
 
 def test_a_large_explorer_stays_small_in_a_notebook(translator, monkeypatch):
-    """Six layers of eight heads over 40 tokens at three sites, with weights as peaked as those of trained models."""
+    """Six layers of eight heads over 40 tokens at three sites, with weights as peaked as those of
+    trained models."""
     config = ModelConfig(encoder_layers=6, decoder_layers=6, embed_dim=64, num_heads=8)
     model = Transformer(config, len(translator.subwords), PAD_ID).eval()
     with torch.no_grad():
@@ -385,7 +387,8 @@ def test_what_was_painted_while_the_kernel_was_busy_belongs_to_its_head(translat
 
 
 def test_of_two_controls_moved_at_once_the_later_one_counts(translator, monkeypatch):
-    """A kernel handles the messages of two controls in two threads; here the first of them is still translating when the other comes."""
+    """A kernel handles the messages of two controls in two threads; here the first of them is still
+    translating when the other comes."""
     play = Playground(translator, SENTENCE, SEARCH)
     play.pattern.value, play.center.value, play.sums_to_one.value = "gaussian", -6.0, True
     reading, read_on, running, most = threading.Event(), threading.Event(), [], []
@@ -456,7 +459,10 @@ def test_a_widgets_model_has_the_parameters_of_the_one_it_was_given(translator):
 def test_a_head_that_is_not_there_is_not_chosen(translator, make, view):
     grid = getattr(make(translator, SENTENCE, SEARCH), view)
     for nowhere in ([2, 0, 4], [2, 2, 0], [3, 0, 0], [0, -1, 0], [0, 0]):
-        expected = rf"{view}.chosen: there is no head \[.*\]. Fix: give \[site, layer, head\] of one that is drawn"
+        expected = (
+            rf"{view}.chosen: there is no head \[.*\]. Fix: give \[site, layer, head\] of one "
+            r"that is drawn"
+        )
         with pytest.raises(InputError, match=expected):
             grid.chosen = nowhere
     grid.chosen = [2, 0, 3]

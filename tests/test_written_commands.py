@@ -1,4 +1,5 @@
-"""Commands and lines of Python that pages tell to type: they name commands, options, systems and scales that there are."""
+"""Commands and lines of Python that pages tell to type: they name commands, options, systems and
+scales that there are."""
 
 import re
 import shlex

@@ -1,4 +1,5 @@
-"""Variants that are wrong on purpose: the contract names the fault of each, and lets the right ones pass."""
+"""Variants that are wrong on purpose: the contract names the fault of each, and lets the right ones
+pass."""
 
 import re
 
@@ -8,7 +9,8 @@ from wrong_variants import RIGHT, WRONG, register
 
 
 def faults(name: str) -> list[str]:
-    """Return what the contract says of a variant in the decoder, with every option at a second value."""
+    """Return what the contract says of a variant in the decoder, with every option at a second
+    value."""
     return [fault for spec in specs_of(name) for fault in broken_promises(spec, "decoder_self")]
 
 

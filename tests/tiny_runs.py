@@ -60,7 +60,8 @@ def cut_short(tmp_path, monkeypatch, update: int = 14, *options: str) -> Run:
 
 
 def forget_hashes(run: Run) -> None:
-    """Let a finished run be one of before hashes were noted of what is beside its final parameters."""
+    """Let a finished run be one of before hashes were noted of what is beside its final
+    parameters."""
     manifest = run.path / "final" / MANIFEST
     write_json(
         manifest,

@@ -1,4 +1,5 @@
-"""Variants that are wrong on purpose, each in another way, as people write them: the contract must name each fault."""
+"""Variants that are wrong on purpose, each in another way, as people write them: the contract must
+name each fault."""
 
 import sys
 from collections.abc import Callable
@@ -124,7 +125,8 @@ class FromThePaddedEnd(Distance):
 
 
 class BlockBorder(Product):
-    """Attends to the last eight, but at the end of each block of eight to the first of the next block."""
+    """Attends to the last eight, but at the end of each block of eight to the first of the next
+    block."""
 
     def forward(self, query, key, blocked, positions):
         keys, i = torch.arange(blocked.shape[-1]), positions.query[:, None]

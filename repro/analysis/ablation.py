@@ -249,6 +249,7 @@ def attention_at(model: Transformer, site: str, layer: int) -> MultiHeadAttentio
 
 
 def _site_layers(model: Transformer, site: str) -> list[MultiHeadAttention | None]:
+    """Return the attention of every layer at a site, and refuse an unknown site."""
     sites = model.attentions()
     if site not in sites:
         raise InputError("site", f"unknown site '{site}'", did_you_mean(site, sites))

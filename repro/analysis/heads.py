@@ -120,6 +120,7 @@ class HeadStatistics:
         return np.where(hits > 0, _mean_or_nan(hits, self.available[place]), np.nan)
 
     def _main_place(self) -> np.ndarray:
+        """Return the index of the offset to which most queries of each head point."""
         # A head on the first token points to every offset once per sentence. The farthest offsets
         # have no other queries, so its share would be highest there.
         nearest_first = np.array(
@@ -223,6 +224,7 @@ class HeadSums:
     def _add_pointing(
         self, layer: int, weights: Tensor, pairs: Tensor, rare: tuple[Tensor, Tensor, Tensor] | None
     ) -> None:
+        """Add where the heads of a layer point: offsets, distances, rare tokens."""
         keys, largest = strongest_keys(weights, pairs)  # (batch, num_heads, query_len)
         points = largest > 0
         moves = (keys - torch.arange(keys.shape[2], device=keys.device)).where(points, 0)
@@ -257,6 +259,7 @@ class HeadSums:
         return rarest, ranks >= second, queries
 
     def _add_entropy_and_histogram(self, layer: int, weights: Tensor, visible: Tensor) -> None:
+        """Add the entropies and the histogram of the weights of a layer."""
         entropies = entropy(weights.where(visible[:, None], 0.0))
         self._add("rows", layer, entropies.isfinite())
         self._add("entropy", layer, entropies.nan_to_num())
@@ -265,6 +268,7 @@ class HeadSums:
             self.histogram[layer, head] += _bin_counts(bins[:, head][visible], NUM_BINS)
 
     def _add_divergence(self, layers: dict[int, Tensor]) -> None:
+        """Add the divergence of every pair of layers."""
         for a, first in layers.items():
             for b, second in layers.items():
                 divergences = jensen_shannon(first, second)
@@ -352,9 +356,11 @@ def frequency_ranks(token_counts: Sequence[int] | np.ndarray) -> Tensor:
 
 
 def _bin_counts(values: Tensor, num_values: int) -> np.ndarray:
+    """Return how often each value from 0 occurs."""
     return torch.bincount(values, minlength=num_values).cpu().numpy()
 
 
 def _mean_or_nan(sums: np.ndarray, counts: np.ndarray | int) -> np.ndarray:
+    """Return sums divided by counts; NaN where there is nothing."""
     with np.errstate(invalid="ignore"):
         return np.divide(sums, counts)  # 0 / 0, nothing to average, is NaN

@@ -101,6 +101,7 @@ def changed_words(before: Sequence[str], after: Sequence[str]) -> list[bool]:
 
 
 def _subword_texts(subwords: Subwords, ids: list[int]) -> list[str]:
+    """Return each subword as text; `▁` marks the start of a word."""
     starts = subwords.starts_word()
     texts = subwords.decode([[i] for i in ids])
     return [("▁" if starts[i] else "") + text for i, text in zip(ids, texts, strict=True)]

@@ -283,6 +283,7 @@ class Replay:
         x: Tensor,
         attended: Tensor | None = None,
     ) -> Tensor:
+        """Compute a sublayer again with constant attention weights; `x` where it is missing."""
         if residual is None:
             return x
         attention, entered = residual.sublayer, self._enter(residual, x)
@@ -298,6 +299,7 @@ class Replay:
         )
 
     def _feed_forward(self, residual: Residual | None, x: Tensor) -> Tensor:
+        """Compute a feed-forward sublayer again; `x` where it is missing."""
         if residual is None:
             return x
         inner = self._enter(residual, x)
@@ -306,13 +308,16 @@ class Replay:
         return self._leave(residual, x, inner)
 
     def _enter(self, residual: Residual, x: Tensor) -> Tensor:
+        """Return the input of a sublayer, normalised before it in a pre-norm model."""
         return self.norm(residual.norm, x) if residual.pre else x
 
     def _leave(self, residual: Residual, x: Tensor, output: Tensor) -> Tensor:
+        """Add the output of a sublayer, normalised after it in a post-norm model."""
         x = self.add(x, output)
         return x if residual.pre else self.norm(residual.norm, x)
 
     def _top_logits(self, output: nn.Linear, hidden: Tensor) -> Tensor:
+        """Return the largest logit at each target position, by the rule."""
         with torch.no_grad():
             top = output(hidden).max(dim=-1)
         # (batch, tgt_len, embed_dim); the rest of the vocabulary is not needed.
@@ -335,10 +340,12 @@ class _HeadMeans:
             raise InputError("model", "it has no attention at any site", "use a model with heads")
 
     def add(self, place: tuple[str, int], summed: Tensor, count: int) -> None:
+        """Add the summed values of the heads of a layer."""
         self._sums[place] += summed.double().cpu().numpy()
         self._counts[place] += count
 
     def means(self) -> HeadValues:
+        """Return the mean values of the heads by site and layer."""
         means = {
             place: summed / max(1, self._counts[place]) for place, summed in self._sums.items()
         }
@@ -349,6 +356,7 @@ class _HeadMeans:
 
 
 def _attentions_by_place(model: Transformer) -> dict[tuple[str, int], MultiHeadAttention]:
+    """Return the attention of the model by (site, layer)."""
     layers = (
         (site, number, found)
         for site, layers in model.attentions().items()

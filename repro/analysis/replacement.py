@@ -69,6 +69,7 @@ class Replaced(AttentionWeights):
         return weights
 
     def _blocked_pairs(self, query_positions: Tensor, key_len: int) -> Tensor:
+        """Return the additionally blocked pairs of these queries and keys."""
         assert self.also_blocked is not None
         rows, columns = self.also_blocked.shape
         missing_rows = max(0, int(query_positions.max()) + 1 - rows)

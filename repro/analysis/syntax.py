@@ -23,8 +23,8 @@ Choices where the paper is silent:
 4. The end mark belongs to no word, so it is dropped as key, without renormalising. A word may point
    to itself, which is a miss.
 
-Differs from the paper: parses are the gold trees of the generated corpus, or those of a spaCy
-model; the paper uses CoreNLP.
+Differs from the paper: parses are the gold trees of the generated corpus or of a treebank
+(`treebanks.py`), or those of a spaCy model; the paper uses CoreNLP.
 """
 
 from collections import Counter
@@ -57,7 +57,7 @@ class Parse:
     """A dependency tree over the tokens of a sentence; punctuation marks are tokens too.
 
     Args:
-        words: the tokens, spelled as in the sentence.
+        words: the tokens, spelled as in the sentence; "" for what is part of the token before.
         heads: 0-based index of the head of each token, -1 for the root.
         relations: the relation of each token to its head.
     """
@@ -242,6 +242,7 @@ def has_same_words(subwords: Subwords, sentence: str) -> bool:
 
 
 def _words_from_pieces(subwords: Subwords, text: str) -> list[str]:
+    """Return the words of a text as its pieces spell them."""
     words: list[str] = []
     for piece, index in zip(subwords.pieces(text), subwords.word_indices(text), strict=True):
         words += [""] * (index == len(words))

@@ -1,1 +1,5 @@
-"""The commands of `repro`. Their bodies import what they need, so that a mistake in the arguments is answered before torch is loaded."""
+"""The commands of `repro`.
+
+Their bodies import what they need, so that mistakes in arguments are answered before torch is
+loaded.
+"""

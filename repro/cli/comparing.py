@@ -1,6 +1,6 @@
-"""Finds the seeds of two systems wherever they are: runs on this machine, and records of runs made elsewhere."""
+"""Find the seeds of two systems, among the runs on this machine and the records of others."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -8,14 +8,18 @@ from typing import Any
 
 from repro.core.config import DataConfig, ModelConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
+from repro.core.settings import USUAL_ALPHA
 from repro.errors import InputError
 from repro.measures.scores import describe_run, evaluate_run
 from repro.presets import SCALES, STRUCTURE
 from repro.records.stored import load_records, of_this_text, plain_name
 from repro.runs import gallery
-from repro.runs.run import Run, fitting
+from repro.runs.naming import fitting
+from repro.runs.run import Run
 
 Record = dict[str, Any]
+Search = Callable[[float], SearchConfig]
+"""The search to use, given the length penalty of a run."""
 
 
 @dataclass(frozen=True)
@@ -28,23 +32,23 @@ class Seed:
 
     @property
     def here(self) -> Run | None:
-        """The run that is evaluated; None where its record stands for it."""
+        """The run to evaluate; None where its record is used instead."""
         return self.run if self.run and (self.run.is_finished or not self.record) else None
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         return self.run.path.name if self.run else (self.record or {})["run"]
 
     def described(self) -> Record:
-        """Return what a record says about its run, without any score."""
+        """Return the fields of a record that describe its run, without scores."""
         return describe_run(self.here) if self.here else self.record or {}
 
-    def evaluated(self, split: str, search: SearchConfig, quiet: bool) -> Record:
+    def evaluated(self, split: str, search: Search, quiet: bool) -> Record:
         """Return the record of a test set."""
-        return (
-            evaluate_run(self.here, split, search, quiet=quiet) if self.here else self.record or {}
-        )
+        if not self.here:
+            return self.record or {}
+        return evaluate_run(self.here, split, search(self.here.alpha), quiet=quiet)
 
 
 Settings = dict[RunConfig, dict[int, Seed]]
@@ -52,38 +56,42 @@ Settings = dict[RunConfig, dict[int, Seed]]
 
 
 def find_systems(
-    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: SearchConfig
+    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: Search
 ) -> list[list[Seed]]:
-    """Return the seeds of two systems, in the order of these.
+    """Return the seeds of two systems, in their order.
 
-    Records are looked for among those of the corpora that runs of these names learned from, or of
-    `data`; where nothing is trained, of the scale `smoke`. Of several settings that fit, the pair
-    is taken that is on this machine, and then the one that differs in nothing but its attention.
+    Records of the corpora of runs with these names are searched, or those of `data`; if nothing is
+    trained, those of the scale `smoke`. If several pairs of settings fit, one on this machine is
+    preferred, and then one that differs only in its attention.
 
     Args:
-        names: of systems, runs or run folders, or what their names begin with.
-        data: the only corpus and direction to look at; None = any.
+        names: of systems, runs or run folders, or the beginnings of their names.
+        data: the only corpus and direction to search; None = any.
         results: the folder of records; it need not be there.
-        split, search: what records must be of.
+        split, search: of the records.
 
     Raises:
         InputError: nothing fits a name, more than one pair does, or both names mean the same.
     """
     here = [
-        [run for run in _runs(name) if data is None or _text(run.config.data) == _text(data)]
+        [
+            run
+            for run in _runs_named(name)
+            if data is None or _text_of(run.config.data) == _text_of(data)
+        ]
         for name in names
     ]
-    texts = {_text(run.config.data): run.config.data for runs in here for run in runs}
+    texts = {_text_of(run.config.data): run.config.data for runs in here for run in runs}
     chosen = [data] if data else list(texts.values()) or [SCALES["smoke"].data]
-    known = _records(chosen, results, split, search)
-    found = [_settings(name, runs, known) for name, runs in zip(names, here, strict=True)]
+    known = _records_of(chosen, results, split, search)
+    found = [_settings_named(name, runs, known) for name, runs in zip(names, here, strict=True)]
     for name, settings in zip(names, found, strict=True):
         if not settings:
-            raise _nothing(name, results)
+            raise _no_such_system(name, results)
     pairs = [
         pair
         for pair in product(*found)
-        if pair[0] != pair[1] and _text(pair[0].data) == _text(pair[1].data)
+        if pair[0] != pair[1] and _text_of(pair[0].data) == _text_of(pair[1].data)
     ]
     if not pairs:
         both = " and ".join(names)
@@ -114,28 +122,33 @@ def find_systems(
     ]
 
 
-def _runs(name: str) -> list[Run]:
-    """Return the runs on this machine that a name stands for."""
+def _runs_named(name: str) -> list[Run]:
+    """Return the runs on this machine with a name."""
     try:
         return gallery.find_all(name)
     except InputError:  # there may be records of it
         return []
 
 
-def _records(
-    texts: Iterable[DataConfig], results: Path, split: str, search: SearchConfig
+def _records_of(
+    texts: Iterable[DataConfig], results: Path, split: str, search: Search
 ) -> list[Record]:
+    """Return the records of some training texts on a test set, by a search."""
     found = []
     for data in texts:
         folder = results / f"{plain_name(data.corpus)}.{data.source}-{data.target}"
         for record in of_this_text(load_records(folder), data) if folder.is_dir() else ():
-            if record["split"] == split and record["search"] == asdict(search):
+            usual_alpha = record["training"].get("alpha", USUAL_ALPHA)
+            if record["split"] == split and record["search"] == asdict(search(usual_alpha)):
                 found.append(record)
     return found
 
 
-def _settings(name: str, runs: list[Run], records: list[Record]) -> Settings:
-    """Return what a name stands for; what was trained anew does not stand beside what was cut out of it."""
+def _settings_named(name: str, runs: list[Run], records: list[Record]) -> Settings:
+    """Return the settings of a name.
+
+    Trained models and models that were cut out of them are not mixed.
+    """
     fits = set(fitting(name, [record["run"] for record in records]))
     stored = {record["run"]: record for record in records if record["run"] in fits}
     seeds = [Seed(run.config, run, stored.pop(run.name, None)) for run in runs]
@@ -152,12 +165,13 @@ def _settings(name: str, runs: list[Run], records: list[Record]) -> Settings:
     return settings
 
 
-def _text(data: DataConfig) -> tuple[str, str, str]:
+def _text_of(data: DataConfig) -> tuple[str, str, str]:
+    """Return what identifies a training text: corpus, source and target language."""
     return data.corpus, data.source, data.target
 
 
 def _are_alike(first: RunConfig, second: RunConfig) -> bool:
-    """Tell whether two settings differ in nothing but their attention."""
+    """Return whether two settings differ only in their attention."""
     usual = {option: getattr(ModelConfig(), option) for option in STRUCTURE}
     one, other = (
         replace(config, model=replace(config.model, **usual)) for config in (first, second)
@@ -165,9 +179,10 @@ def _are_alike(first: RunConfig, second: RunConfig) -> bool:
     return one == other
 
 
-def _nothing(name: str, results: Path) -> InputError:
+def _no_such_system(name: str, results: Path) -> InputError:
+    """Return the error for a name without a run and without a record."""
     try:
         gallery.find_all(name)
     except InputError as error:
-        return InputError(error.where, f"{error.what}, and no such record in {results}", error.mend)
+        return InputError(error.where, f"{error.what}, and no such record in {results}", error.fix)
     return InputError(name, "is not of that scale", "leave --scale out, or choose another")

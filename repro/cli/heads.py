@@ -1,6 +1,7 @@
 """Look inside a trained model, and take heads away."""
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -24,6 +25,13 @@ from repro.runs import gallery
 )
 @click.option("--limit", type=WHOLE_NUMBER, help="Only the first sentences.")
 @click.option(
+    "--trees",
+    default="find",
+    show_default=True,
+    type=click.Choice(["find", "PUD"]),
+    help="Of grammatical relations: those of the split, or the gold trees of PUD.",
+)
+@click.option(
     "--record",
     type=click.Path(path_type=Path),
     help="Also write the record below this folder; of all of dev.",
@@ -34,12 +42,20 @@ from repro.runs import gallery
     help="Also draw them as pictures into this folder.",
 )
 def heads(
-    run: str, split: str, limit: int | None, record: Path | None, figures: Path | None
+    run: str,
+    split: str,
+    limit: int | None,
+    trees: Literal["find", "PUD"],
+    record: Path | None,
+    figures: Path | None,
 ) -> None:
-    """Say what every head of RUN does: relevance, confidence, where it points, which grammatical relations it follows.
+    """Describe what every head of RUN does.
 
-    Layers and heads are counted from 0 here, layers in settings from 1: model.cross="none; 3:
-        dot-product" is the layer 2 of this page.
+    Printed are relevance, confidence, where it points, and the grammatical relations that it
+    follows.
+
+    Layers and heads are counted from 1, as in settings: layer 3 of this page is the layer of
+    model.cross="none; 3: dot-product".
     """
 
     if limit is not None and limit < 1:
@@ -69,19 +85,19 @@ def heads(
             "leave it out, or choose another run",
         )
     try:
-        described = describe_heads(found, split, limit, quiet=no_progress())
-    # of the parser, mostly; tables and claims want its parses, a first look does not
+        described = describe_heads(found, split, limit, treebank=trees, quiet=no_progress())
+    # A missing parser, mostly. Tables and claims need its parses; a first look does not.
     except MachineError as absent:
-        if record:
+        if record or trees == "PUD":
             raise
         described = describe_heads(found, split, limit, treebank=None, quiet=no_progress())
         click.echo(f"without grammatical relations: {absent}", err=True)
     written = None
     try:
         if record:
-            # before it is printed: whoever reads may stop, as `head` does
+            # before it is printed: a reader may stop early, as `head` does
             written = publish(described, record)
-    finally:  # also where it may not be published: it took minutes
+    finally:  # even if it cannot be published: it took minutes
         click.echo(render_heads(described), nl=False)
     if written:
         click.echo(written)
@@ -90,6 +106,36 @@ def heads(
             path = figures / f"{found.path.name}.{name.lower().replace(' ', '-')}.png"
             save(figure, path)
             click.echo(path)
+
+
+@click.command(short_help="Score a run on published pairs, or as a word aligner.")
+@click.argument("run")
+@click.argument("kind", type=click.Choice(["published_pairs", "alignments"]))
+@click.option(
+    "--record", type=click.Path(path_type=Path), help="Also write the record below this folder."
+)
+def measure(run: str, kind: str, record: Path | None) -> None:
+    """Score RUN on published contrastive pairs, or its cross attention against gold alignments.
+
+    published_pairs: DistilLingEval, English into German, on human beside machine references.
+    alignments: error rate, and the share of words that meet a gold link, of each head and mean.
+    """
+
+    found = gallery.find(run)
+    if record:
+        check_writable(record)
+    found.check_finished()
+
+    from repro.measures.registry import ON_REQUEST
+    from repro.measures.scores import describe_run
+    from repro.records.stored import publish
+
+    make, shown_as = ON_REQUEST[kind]
+    made = describe_run(found) | {"kind": kind} | make(found)
+    written = publish(made, record) if record else None
+    click.echo(shown_as(made))
+    if written:
+        click.echo(written)
 
 
 @click.command(short_help="Take heads away and save the smaller models.")
@@ -117,11 +163,11 @@ def heads(
     help="test, dev, or a further test set of the corpus, for BLEU.",
 )
 def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) -> None:
-    """Prune heads of RUN until about so many are left (Voita et al. 2019), and save the smaller models as runs of their own.
+    """Prune heads of RUN until about so many are left (Voita et al. 2019).
 
-    Each penalty that is tried trains a gated model from RUN. BLEU is of that model, and its
-    difference to RUN with all heads has a 95 % interval over test sentences (paired bootstrap); one
-    training says nothing about other seeds.
+    The smaller models are saved as runs. For each penalty that is tried, a gated model is trained
+    from RUN. BLEU is of that model. Its difference to RUN with all heads has a 95 % interval over
+    test sentences (paired bootstrap); one training says nothing about other seeds.
     """
 
     found = gallery.find(run)

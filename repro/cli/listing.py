@@ -1,4 +1,4 @@
-"""What there is to choose from, told from the registry and the docstrings of the variants' files."""
+"""List systems, scales and variants, from the registry and the docstrings of variants' files."""
 
 import shutil
 import textwrap
@@ -10,20 +10,20 @@ from repro.core.config import SITES
 from repro.errors import InputError
 from repro.presets import SCALES, SYSTEMS
 
-# columns; a terminal between these is filled, and a page that is no terminal has the latter
+# Columns. A terminal between these is filled; text for a file or pipe has the latter.
 WIDTHS = (60, 100)
 # the Transformer base of Vaswani et al. 2017, for counting
 EMBED_DIM, NUM_HEADS, NUM_LAYERS = 512, 8, 6
 
 
 def list_systems() -> str:
-    """Return a line per system: its name and what of the model differs from the baseline."""
+    """Return a line per system: its name, and its differences from the baseline."""
     rows = [
         (name, ", ".join(f"{key}={value}" for key, value in changed.items()))
         for name, changed in SYSTEMS.items()
     ]
     return "\n".join(
-        _entry(name, 24, [changed or "dot-product attention at every site"])
+        _in_column(name, 24, [changed or "dot-product attention at every site"])
         for name, changed in rows
     )
 
@@ -33,55 +33,68 @@ def list_scales() -> str:
     lines = []
     for name, config in SCALES.items():
         data, model, train = config.data, config.model, config.train
-        shape = f"{model.encoder_layers}+{model.decoder_layers} layers, {model.embed_dim} wide, {model.num_heads} heads"
+        shape = (
+            f"{model.encoder_layers}+{model.decoder_layers} layers, {model.embed_dim} wide, "
+            f"{model.num_heads} heads"
+        )
         long = f"{train.max_updates:,} updates of up to {train.batch_tokens:,} tokens"
         lines.append(
-            _entry(name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"])
+            _in_column(
+                name, 14, [f"{data.corpus}, {data.source} to {data.target}; {shape}; {long}"]
+            )
         )
     return "\n".join(lines)
 
 
 def list_variants() -> str:
-    """Return for every variant its name, what it is in a line, paper, sites, and its learned parameters in the weights."""
+    """Return an entry per variant: name, description, paper, sites, learned parameters."""
     blocks = []
     for name, module in VARIANTS.items():
         counts, refusal = {}, ""
         for site in SITES:
             try:
-                counts[site] = _count(name, site)
+                counts[site] = _count_parameters(name, site)
             except InputError as error:
                 refusal = str(error)
-            # a mistake in one's own file, which must not hide the other variants
+            # a mistake in a user's own file must not hide the other variants
             except Exception as error:
                 refusal = f"{module}: {type(error).__name__}: {error}"
         shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
-        learned = f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: {max(counts.values(), default=0):,}"
-        blocks.append(_block(name, module, learned if counts else f"cannot be built: {refusal}"))
+        learned = (
+            f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: "
+            f"{max(counts.values(), default=0):,}"
+        )
+        blocks.append(
+            _variant_entry(name, module, learned if counts else f"cannot be built: {refusal}")
+        )
     gates = (
         f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
     )
-    return "\n".join([*blocks, _block("(gates)", "repro.core.attention.gates", gates)])
+    return "\n".join([*blocks, _variant_entry("(gates)", "repro.core.attention.gates", gates)])
 
 
 def heading(text: str) -> str:
-    """Return a line above a list, broken where the terminal is narrower."""
-    return "\n".join(textwrap.wrap(text, _width()))
+    """Return a line above a list, broken to fit the terminal."""
+    return "\n".join(textwrap.wrap(text, _terminal_width()))
 
 
-def _block(name: str, module: str, last_line: str) -> str:
-    """Put the first paragraph of a file (what it is), the second (the paper, if there is one) and a line under each other."""
+def _variant_entry(name: str, module: str, last_line: str) -> str:
+    """Return the entry of a variant.
+
+    It is the first paragraph of its file, the second (the paper) if there is one, and a last line.
+    """
     try:
         described = import_module(module).__doc__
-    except Exception:  # whatever importing one's own file raises, the last line tells
+    except Exception:  # of a user's own file; the last line says what is wrong
         described = None
     described = described or "no description: its file does not begin with one"
     paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
-    return _entry(name, 14, [*paragraphs, last_line])
+    return _in_column(name, 14, [*paragraphs, last_line])
 
 
-def _entry(name: str, column: int, paragraphs: list[str]) -> str:
-    """Put paragraphs into a column beside a name, no wider than the terminal."""
-    width, indent = _width(), " " * (column + 2)
+def _in_column(name: str, column: int, paragraphs: list[str]) -> str:
+    """Put paragraphs into a column next to a name, no wider than the terminal."""
+    width, indent = _terminal_width(), " " * (column + 2)
     first = f"  {name} ".ljust(len(indent))
     filled = [
         textwrap.wrap(text, width - len(indent), break_long_words=False, break_on_hyphens=False)
@@ -90,13 +103,14 @@ def _entry(name: str, column: int, paragraphs: list[str]) -> str:
     return (first + f"\n{indent}".join(line for lines in filled for line in lines)).rstrip()
 
 
-def _width() -> int:
+def _terminal_width() -> int:
+    """Return the width of the terminal in columns, within `WIDTHS`."""
     least, most = WIDTHS
     return max(least, min(most, shutil.get_terminal_size((most, 0)).columns))
 
 
-def _count(name: str, site: str) -> int:
-    """Count the numbers that a stack's weights learn.
+def _count_parameters(name: str, site: str) -> int:
+    """Count the learned parameters in the weights of a stack.
 
     Raises:
         InputError: the variant is not defined there, or its file is not as it must be.

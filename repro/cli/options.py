@@ -19,7 +19,10 @@ from repro.runs.run import Run
 
 
 class _WholeNumber(click.types.IntParamType):
-    """Whole numbers as `key=value` settings have them, in JSON: `int` would take 1_000, 007 and digits of any script as well."""
+    """Whole numbers as in `key=value` settings, which are JSON.
+
+    `int` would also take 1_000, 007 and digits of any script.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         try:
@@ -63,7 +66,9 @@ def search_options(command):
         help="Prefixes kept per sentence; 1 is greedy search.",
     )(command)
     command = click.option(
-        "--alpha", default=1.0, show_default=True, help="Strength of the length penalty; 0 is none."
+        "--alpha",
+        type=float,
+        help="Strength of the length penalty; 0 is none.  [default: the run's own, usually 1]",
     )(command)
     return click.option(
         "--penalty",
@@ -75,15 +80,15 @@ def search_options(command):
 
 
 def shown(score: float) -> str:
-    """Return a score with two decimals, by way of the four that records have: the same number everywhere."""
+    """Return a score with two decimals, rounded from the four of records: the same everywhere."""
     return f"{round(score, 4):.2f}"
 
 
 def check_split(run: "Run", split: str) -> None:
-    """Refuse a test set that the corpus of a run does not have, before torch is loaded, not after; the corpus is not read again then.
+    """Refuse a test set that the corpus of a run does not have, before torch is loaded.
 
-    Your own text is read anew each time, since it may have changed: there the command finds out by
-        itself.
+    The corpus is not read again after that. The user's own text may change and is read each time,
+    so there the command itself finds the mistake.
     """
 
     data = run.config.data
@@ -92,7 +97,7 @@ def check_split(run: "Run", split: str) -> None:
 
 
 def no_progress() -> bool:
-    """Tell whether a progress bar would be seen by nobody: standard error is a file, or closed."""
+    """Return whether nobody would see a progress bar: standard error is a file, or closed."""
     return sys.stderr is None or not sys.stderr.isatty()
 
 
@@ -100,7 +105,7 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
     """Return `key=value` settings as they are.
 
     Raises:
-        InputError: a key is given twice, of which one is surely a mistake.
+        InputError: a key is given twice; one of the two is surely a mistake.
     """
     keys = [setting.partition("=")[0] for setting in settings]
     for place, key in enumerate(keys):
@@ -110,7 +115,10 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_translates(scale: str) -> None:
-    """Refuse a scale that there is not, or one of summaries or replies, which the papers' tables and claims, in BLEU, are not about."""
+    """Refuse an unknown scale, or one of summaries or replies.
+
+    The papers' tables and claims are in BLEU, about translation.
+    """
 
     if (task := task_of(resolve(scale).data.corpus)) != "translation":
         others = ", ".join(
@@ -121,15 +129,15 @@ def check_translates(scale: str) -> None:
 
 
 def check_results(folder: Path) -> None:
-    """Refuse a folder of results that there is not, in the same words for every command.
+    """Refuse a missing folder of results, in the same words for every command.
 
     Raises:
-        InputError: it is not there; where that is the project's own, with how to get it.
+        InputError: it is missing; for the project's own folder, with how to get it.
     """
     if not folder.is_dir():
         yours = "name the folder that `repro run` made"
-        mend = f"{yours}, or {GET_PROJECT}" if folder == Path("results") else yours
-        raise InputError(str(folder), "is no folder of results", mend)
+        fix = f"{yours}, or {GET_PROJECT}" if folder == Path("results") else yours
+        raise InputError(str(folder), "is no folder of results", fix)
 
 
 def check_unused(names: Sequence[str], why: str) -> None:
@@ -146,11 +154,13 @@ def check_unused(names: Sequence[str], why: str) -> None:
 
 
 def check_not_beside(name: str, keys: Sequence[str], settings: Sequence[str]) -> None:
-    """Refuse an option of the running command that was given beside a `key=value` setting of the same, which would win over it.
+    """Refuse an option of the running command if a `key=value` setting says the same.
+
+    The setting would override the option.
 
     Args:
         name: of the parameter.
-        keys: that say the same.
+        keys: of the same meaning.
         settings: that were given.
     """
     given = [setting for setting in settings if setting.partition("=")[0] in keys]
@@ -160,10 +170,10 @@ def check_not_beside(name: str, keys: Sequence[str], settings: Sequence[str]) ->
 
 @contextmanager
 def damage_named(results: Path) -> Iterator[None]:
-    """Name the damaged record where one has kept the block from ending; where none is damaged, it is a mistake of ours and stays one.
+    """Name the damaged record if one made the block fail; another error passes unchanged.
 
-    Readers of records are checked for what all of them need, not for every number that some table
-    may ask for.
+    Records are checked for the fields that all readers need, not for every number that some table
+    may use.
     """
     try:
         yield
@@ -173,9 +183,9 @@ def damage_named(results: Path) -> Iterator[None]:
         problems = verify_records(results).faults if isinstance(error, MALFORMED_RECORD) else []
         if not problems:
             raise
-        mend = "restore the records that `repro verify` names, or make them again"
+        fix = "restore the records that `repro verify` names, or make them again"
         raise DamagedFileError(
-            str(results), f"cannot be read in full: {problems[0]}", mend
+            str(results), f"cannot be read in full: {problems[0]}", fix
         ) from error
 
 
@@ -183,19 +193,19 @@ OUR_PAGES = re.compile(
     rb"# (\d+ experiments? at |What five papers claim, at |.+, \S+ to \S+, )"
     rb'|<!doctype html>[^<]*<html[^>]*><head>[^\n]*content="repro"'
 )
-"""What our reports begin with: one of their headings, or the head of their page of HTML."""
+"""The beginnings of our reports: one of their headings, or the head of their page of HTML."""
 
 
 def check_ours(path: Path) -> None:
-    """Refuse to write a report over what is not one, such as a text that was named by mistake.
+    """Refuse to write a report over another file, such as a text that was named by mistake.
 
     Raises:
-        InputError: the file is there and begins otherwise.
+        InputError: the file is there and has another beginning.
     """
     try:
         with open(path, "rb") as file:
             head = file.read(1000)
-    # whether it can be made is for `check_writable`
+    # `check_writable` checks whether it can be made
     except (FileNotFoundError, NotADirectoryError):
         return
     if head and not OUR_PAGES.match(head):
@@ -207,12 +217,11 @@ def check_ours(path: Path) -> None:
 
 
 def check_report(out: Path) -> None:
-    """Refuse a place where no report in Markdown can be written with its page of HTML beside, before the work that it is about.
+    """Refuse, before the work, a place where a report and its page of HTML cannot be written.
 
     Raises:
         InputError: it ends in .html, or is a folder.
-        MachineError: the disk refuses, or something else than a file has the name of one of the
-            two.
+        MachineError: the disk refuses, or something that is not a file has one of the two names.
     """
     if out.suffix == ".html" or not out.name:
         raise InputError(

@@ -75,6 +75,7 @@ def papers(name: str | None) -> None:
 
 
 def _experiment_line(paper: "Paper", experiment: "Experiment") -> str:
+    """Return a line about an experiment: name, place in the paper, title."""
     return f"  {paper.name}.{experiment.name:<10} {experiment.place}: {experiment.title}"
 
 
@@ -117,10 +118,10 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     """Train and measure what NAMES need and is not in the results yet, and write their tables.
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants`
-    (hc-sa), or `all`: every experiment of every paper. Runs are shared, and go on where they were
-    stopped. A record whose run is not on this machine counts as done; a further test set or measure
-    of it has the run trained again. KEY=VALUE changes an option for the systems, as in `repro
-    train`.
+    (hc-sa), or `all`: every experiment of every paper. Runs are shared, and resume where they
+    stopped. A record whose run is not on this machine counts as done; for a further test set or
+    measure of it, the run is trained again. KEY=VALUE changes an option for the systems, as in
+    `repro train`.
     """
     if not dry_run:
         check_report(out)
@@ -165,7 +166,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     lacking = _lacking_text(missing)
     if lacking and not dry_run:
         raise lacking
-    _announce(missing, known, jobs, results)
+    _announce_work(missing, known, jobs, results)
     if lacking:
         click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
@@ -181,7 +182,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)
     with damage_named(results):
-        parts = _tables(experiments, systems, seeds, splits, Evidence(scale, stored()))
+        parts = _experiment_tables(experiments, systems, seeds, splits, Evidence(scale, stored()))
         for path in (
             reversed(write_report(parts, f"repro: {' '.join(names)} at {scale}", out))
             if parts
@@ -295,7 +296,7 @@ def _check_parser(missing: "Plan") -> None:
         find_treebank(parsed[0], "dev", ())
 
 
-def _announce(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:
+def _announce_work(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:
     """Print the amount of work on standard error, and its duration if similar runs are known."""
     from repro.papers.runner import estimate_minutes
 
@@ -327,7 +328,7 @@ def _workers(cluster: str | None) -> "HandOut":
     return partial(run_all_on_cluster, cluster)
 
 
-def _tables(
+def _experiment_tables(
     experiments: "list[tuple[Paper, Experiment]]",
     systems: "list[Setting]",
     seeds: int,
@@ -472,8 +473,9 @@ def _corpora(scale: str, settings: "Iterable[Setting]") -> set[str]:
 def verify(results: Path, judge: bool, strict: bool) -> None:
     """Derive stored numbers and verdicts again, and check for edits; any difference is an error.
 
-    Numbers come from the tables behind them, edits from the manifest. If behaviour.json is beside
-    the records, the code must also compute what it computed when they were written.
+    Numbers are derived from the tables of sentences; edits are found by the manifest. If
+    behaviour.json is next to the records, the code must also compute the same as when they were
+    written.
 
     With the corpora, the translations are scored again as well. What cannot be checked here is
     counted, and is not an error.
@@ -494,7 +496,9 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
         click.echo(line, err=True)
     unchecked = {**found.unchecked, **verdicts.unchecked}
     for what, lacking in unchecked.items():
-        click.echo(f"not checkable here, {_counted(len(lacking), 'record')}: {what}", err=True)
+        click.echo(
+            f"not checkable here, {_count_in_words(len(lacking), 'record')}: {what}", err=True
+        )
     if faults:
         raise DamagedFileError(
             str(results),
@@ -502,12 +506,14 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
             "restore the records, or make them again",
         )
     if unreadable:
-        what = f"could not be read in {_counted(len(unreadable), 'place')}, each named above"
+        what = f"could not be read in {_count_in_words(len(unreadable), 'place')}, each named above"
         raise MachineError(str(results), what, "check permissions and disk, then start again")
     if same:
         click.echo(same)
-    again = [f"{_counted(found.numbers, 'number')} of {_counted(found.records, 'record')}"]
-    again += [_counted(verdicts.numbers, "verdict")] if judge else []
+    again = [
+        f"{_count_in_words(found.numbers, 'number')} of {_count_in_words(found.records, 'record')}"
+    ]
+    again += [_count_in_words(verdicts.numbers, "verdict")] if judge else []
     click.echo(
         f"{' and '.join(again)} derived again: no "
         f"fault{', of what could be checked here' if unchecked else ''}"
@@ -520,5 +526,6 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
         )
 
 
-def _counted(number: int, what: str) -> str:
+def _count_in_words(number: int, what: str) -> str:
+    """Return a number with its noun, as `2 runs`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -45,7 +45,7 @@ def evaluate(
     split: str,
     record: Path | None,
     beam: int,
-    alpha: float,
+    alpha: float | None,
     penalty: Literal["length", "wu"],
 ) -> None:
     """Translate a test set with the model of RUN and print scores with their signatures."""
@@ -61,9 +61,9 @@ def evaluate(
     from repro.records.report import in_train_note, writable_note
     from repro.records.stored import publish
 
-    result = evaluate_run(
-        found, split, SearchConfig(beam=beam, alpha=alpha, penalty=penalty), quiet=no_progress()
-    )
+    alpha = found.alpha if alpha is None else alpha
+    search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    result = evaluate_run(found, split, search, quiet=no_progress())
     # A reader of the output may stop early, as `head` does, so the record is written first.
     written = publish(result, record) if record else None
     for score in result["scores"]:
@@ -87,14 +87,13 @@ def evaluate(
 @SPLIT
 @search_options
 def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
-    """Say by how much SECOND is better than FIRST on the same sentences.
+    """Print by how much SECOND is better than FIRST on the same sentences.
 
     Printed are the difference, its 95 % interval, and p (paired bootstrap).
 
-    Each is a run, or the beginning of the names of several that differ in their seeds alone, such
-    as a system. Then the difference is that of the means over seeds, and its interval is over
-    sentences and seeds. Seeds come from runs on this machine, and from the results where these have
-    further ones.
+    Each is a run, or the common beginning of the names of runs that differ only in their seeds,
+    such as a system. Then the difference is between the means over seeds, and its interval is over
+    sentences and seeds. Seeds come from runs on this machine, and further ones from the results.
     """
 
     if first == second:
@@ -105,7 +104,9 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     from repro.core.decoding import SearchConfig
     from repro.records.report import check_comparable, check_same_training_text
 
-    search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    def search(usual_alpha: float) -> SearchConfig:
+        return SearchConfig(beam, usual_alpha if alpha is None else alpha, penalty)
+
     systems = find_systems((first, second), data, results, split, search)
     seeds = [seed for system in systems for seed in system]
     # Check every run before one of them translates, which may take minutes.
@@ -120,12 +121,15 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     together = [record for system in records for record in system]
     check_comparable(together)
     of_first, of_second = (", ".join(record["run"] for record in system) for system in records)
-    for note in (f"{of_second} against {of_first}, {split}", *_origins(seeds, together, results)):
+    for note in (
+        f"{of_second} against {of_first}, {split}",
+        *_describe_seeds(seeds, together, results),
+    ):
         click.echo(visible(note))
-    _compare(*records)
+    _print_comparison(*records)
 
 
-def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
+def _describe_seeds(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
     """List the seeds that are runs or records, and differences in training besides the seed."""
     places: dict[str, list[str]] = {}
     for seed in seeds:
@@ -154,7 +158,7 @@ def _origins(seeds: "list[Seed]", records: "list[Record]", results: Path) -> lis
     return notes
 
 
-def _compare(first: "list[Record]", second: "list[Record]") -> None:
+def _print_comparison(first: "list[Record]", second: "list[Record]") -> None:
     """Print a line for each score, and what its interval covers."""
     from repro.records.report import describe, p_value
     from repro.records.translations import compare_seeds
@@ -197,7 +201,7 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
     With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure
     of the five papers by the stored results of a scale. That report is Markdown, with one page of
-    HTML beside it.
+    HTML next to it.
     """
     if not runs:
         check_unused(
@@ -230,6 +234,7 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
 
 def _report_on_papers(scale: str, results: Path, out: Path) -> None:
+    """Write the report on the papers by the stored results of a scale."""
     check_report(out)
     check_translates(scale)
     check_results(results)
@@ -253,8 +258,8 @@ def _report_on_papers(scale: str, results: Path, out: Path) -> None:
 @click.option(
     "--update",
     is_flag=True,
-    help="Write the pages of FOLDER, behaviour.json and MANIFEST.json, and what is generated of the "
-    "README and of docs/ beside FOLDER.",
+    help="Write the pages of FOLDER, behaviour.json and MANIFEST.json, and the generated parts of "
+    "README and docs/ next to FOLDER.",
 )
 def results(folder: Path, update: bool) -> None:
     """Print the tables of the records stored below FOLDER, with published scores.

@@ -1,4 +1,4 @@
-"""See what there is, and train."""
+"""List systems and corpora, and train."""
 
 from pathlib import Path
 
@@ -20,14 +20,16 @@ from repro.statistics.scripts import is_cut_into_words, unspaced_kind
 
 @click.command(short_help="List systems, attention variants and scales.")
 def variants() -> None:
-    """List the systems of the papers, the attention variants they are made of, and the scales: corpus, shape and length of training."""
+    """List the systems of the papers, the attention variants, and the scales.
+
+    A scale is a corpus, a shape, and a length of training.
+    """
 
     sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
     click.echo(f"{heading('Systems (repro train --system NAME):')}\n{list_systems()}\n")
     click.echo(f"{heading(f'Attention variants (at a site: {sites}):')}\n{list_variants()}\n")
-    click.echo(
-        f"{heading('Scales (repro train --scale NAME, and --scale of other commands):')}\n{list_scales()}"
-    )
+    title = "Scales (repro train --scale NAME, and --scale of other commands):"
+    click.echo(f"{heading(title)}\n{list_scales()}")
 
 
 @click.command(short_help="Load a corpus and print its statistics.")
@@ -43,15 +45,16 @@ def variants() -> None:
     help="Write the pairs that were left out to this file: split, file, line, reason.",
 )
 def data(name: str, direction: str | None, skipped: Path | None) -> None:
-    """Load the corpus NAME and print its statistics (the columns of Table 1 of You et al. 2020) and what was found amiss.
+    """Load the corpus NAME and print its statistics and its problems.
 
-    NAME is a known corpus, or local:FOLDER with your own files (train.en, train.de, dev.en, ...;
-    TSV, JSONL or WIT3 XML). Sentences of dev or test that are in train are an error there, told
-    below the table; local-drop-leaks:FOLDER leaves them out of train, local-allow-leaks:FOLDER
-    counts them. References of dev and test are scored as they are; local-clean:FOLDER takes
-    characters that no model should see out of them, and refuses neither leaks nor shifted sides.
-    What was done is part of the name, in training too (data.corpus=local-drop-leaks:FOLDER), and so
-    stands in every result.
+    The statistics are the columns of Table 1 of You et al. 2020. NAME is a known corpus, or
+    local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML).
+
+    Sentences of dev or test that are also in train are an error in your own files, reported below
+    the table. local-drop-leaks:FOLDER leaves them out of train; local-allow-leaks:FOLDER counts
+    them. References of dev and test are scored as they are. local-clean:FOLDER removes characters
+    that no model should see from them, and refuses neither leaks nor shifted sides. The name says
+    what was done, in training too (data.corpus=local-drop-leaks:FOLDER), and so does every result.
     """
 
     if skipped:  # before the corpus is read, not after
@@ -73,8 +76,8 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
             "citation": record.citation,
         }.items():
             click.echo(f"  {title:<18} {text}")
-    for split, mend in corpus.missing().items():
-        click.echo(f"  {split:<18} {'none':>9}{': ' * bool(mend)}{mend}")
+    for split, fix in corpus.missing().items():
+        click.echo(f"  {split:<18} {'none':>9}{': ' * bool(fix)}{fix}")
     for split in corpus.splits:
         click.echo(f"  {split:<18} {len(corpus[split]):>9,} pairs")
     (first, unit), (second, other) = (
@@ -101,7 +104,10 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
 
 
 def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
-    """Return the mean length of the sentences of a language and its unit: characters where no blanks tell words."""
+    """Return the mean length of the sentences of a language, and its unit.
+
+    The unit is characters where blanks do not separate words.
+    """
     lines = [
         line
         for split in ("train", "test")
@@ -140,13 +146,13 @@ def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple
 )
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 def train(scale, system, direction, seed, device, allow_inexact, overrides) -> None:
-    """Train a run, or go on where it was left; a finished run is not trained again.
+    """Train a run, or resume it where it stopped; a finished run is not trained again.
 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
     'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
 
-    On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, as
-    several runs at a time want it; another number of threads makes another model of the same seed.
+    On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, for
+    several runs at a time. With another number of threads, a seed gives another model.
     """
 
     if system.partition("(")[0] in VARIANTS and system not in SYSTEMS:
@@ -157,7 +163,7 @@ def train(scale, system, direction, seed, device, allow_inexact, overrides) -> N
     check_not_beside("seed", ("train.seed",), overrides)
     check_not_beside("direction", ("data.source", "data.target"), overrides)
     config = resolve(scale, system, direction, seed, given_once(overrides))
-    layers_of(config.model)  # which refuses what is no variant
+    layers_of(config.model)  # refuses an unknown variant
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
     from repro.measures.scores import dev_loss

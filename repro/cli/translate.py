@@ -16,7 +16,7 @@ from repro.runs import gallery
 if TYPE_CHECKING:
     from repro.core.decoding import Hypothesis, SearchConfig, Translator
 
-CHUNK = 1 << 16  # bytes; what a pipe holds
+CHUNK = 1 << 16  # bytes; the size of a pipe
 # bytes: 2,000 tokens, the most that is translated, of 16 characters of 4 bytes
 LONGEST_LINE = 128_000
 MOST_TOLD = 10  # lines that were not translated
@@ -27,17 +27,20 @@ MOST_TOLD = 10  # lines that were not translated
 @click.option(
     "--int8",
     is_flag=True,
-    help="Multiply in 8-bit integers: faster for wide models; a word changes here and there, also with the lines beside it.",
+    help=(
+        "Multiply in 8-bit integers: faster for wide models; a word changes here and there, also "
+        "with the lines beside it."
+    ),
 )
 @search_options
 def translate(
-    run: str, int8: bool, beam: int, alpha: float, penalty: Literal["length", "wu"]
+    run: str, int8: bool, beam: int, alpha: float | None, penalty: Literal["length", "wu"]
 ) -> None:
     """Translate standard input to standard output, a sentence a line, with the model of RUN.
 
-    What has arrived is translated at once. A line that cannot be translated, since it is too long
-    or not UTF-8, gives an empty line, so that line n of the output always belongs to line n of the
-    input. It is told on standard error, and the exit status is 2 at the end.
+    Lines are translated as they arrive. Line n of the output always belongs to line n of the input:
+    a line that is too long, or not UTF-8, gives an empty line. Such lines are named on standard
+    error, and the exit status is 2 at the end.
     """
 
     found = gallery.find(run)
@@ -45,6 +48,7 @@ def translate(
     from repro.core.decoding import SearchConfig
     from repro.runs.models import load_translator
 
+    alpha = found.alpha if alpha is None else alpha
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
     translator = load_translator(found, "cpu" if int8 else None)
     if int8:
@@ -61,18 +65,22 @@ def translate(
     for note in work.notes():
         click.echo(note, err=True)
     if work.refused:
-        what = f"{work.refused:,} of {work.total:,} lines were not translated, and are empty in the output"
-        raise InputError("standard input", what, "mend the lines named above")
+        what = (
+            f"{work.refused:,} of {work.total:,} lines were not translated, and are empty in the "
+            "output"
+        )
+        raise InputError("standard input", what, "correct the lines named above")
 
 
 def arriving(stream: BinaryIO) -> Iterator[list[bytes | None]]:
     """Yield the lines of a stream as soon as there are any, without waiting for more.
 
-    Only a line feed ends a line, and one at the very end starts no empty line. Of a line that is
-    too long nothing is kept: it is None.
+    Only a line feed ends a line, and one at the very end starts no empty line. A line that is too
+    long is None.
     """
     rest, is_too_long = b"", False
-    while chunk := stream.read1(CHUNK):  # type: ignore[attr-defined]  # what buffers standard input has it
+    # the buffer of standard input has this method
+    while chunk := stream.read1(CHUNK):  # type: ignore[attr-defined]
         first, *others = (rest + chunk).split(b"\n")
         if others:
             *middle, rest = others
@@ -88,7 +96,7 @@ def arriving(stream: BinaryIO) -> Iterator[list[bytes | None]]:
 
 @dataclass
 class _Work:
-    """Translates lines in the order in which they arrive, and counts what is to be told of them."""
+    """Translate lines in the order of their arrival, and count those to be reported."""
 
     translator: "Translator"
     search: "SearchConfig"
@@ -105,7 +113,7 @@ class _Work:
         texts = [
             self._read(line, number) for number, line in enumerate(lines, start=self.total + 1)
         ]
-        encoded = self.translator.encode(texts)  # once: of long lines this takes time
+        encoded = self.translator.encode(texts)  # once: long lines take time
         for place, ids in enumerate(encoded):
             if why := self._too_long(len(ids), self.total + place + 1):
                 self._refuse(why)
@@ -119,16 +127,25 @@ class _Work:
         return self.translator.texts(hypotheses)
 
     def notes(self) -> list[str]:
-        """Return what whoever reads the output should know of it."""
+        """Return what a reader of the output should know."""
         counts = {
-            f"{self.cleaned:,} of {self.total:,} lines held invisible or control characters; they were taken out": self.cleaned,
-            f"{self.unknown:,} of {self.total:,} lines hold characters that the model has never seen": self.unknown,
-            f"{self.cut:,} of {self.total:,} translations would have gone on; they were cut at the limit of their length": self.cut,
+            (
+                f"{self.cleaned:,} of {self.total:,} lines held invisible or control characters; "
+                "they were taken out"
+            ): self.cleaned,
+            (
+                f"{self.unknown:,} of {self.total:,} lines hold characters that the model has "
+                "never seen"
+            ): self.unknown,
+            (
+                f"{self.cut:,} of {self.total:,} translations would have gone on; they were cut "
+                "at the limit of their length"
+            ): self.cut,
         }
         return [note for note, count in counts.items() if count]
 
     def _read(self, line: bytes | None, number: int) -> str:
-        """Return the text of a line; nothing if it is not text, which is told."""
+        """Return the text of a line; report a line that is not text, and return an empty text."""
 
         where = f"standard input:{number}"
         if line is None:
@@ -153,6 +170,7 @@ class _Work:
         return text
 
     def _too_long(self, count: int, number: int) -> InputError | None:
+        """Return the error of a line with too many tokens, or None."""
         try:
             self.translator.check_tokens(count, f"standard input:{number}")
         except InputError as error:
@@ -160,6 +178,7 @@ class _Work:
         return None
 
     def _refuse(self, error: InputError) -> None:
+        """Count a line that is not translated; print the first errors."""
         self.refused += 1
         if self.refused <= MOST_TOLD:
             click.echo(f"{error}", err=True)
@@ -168,7 +187,7 @@ class _Work:
 
 
 def _check_start(line: bytes, where: str) -> None:
-    """Refuse input of another kind than text, of which no line can be translated.
+    """Refuse input that is not text, so that no line can be translated.
 
     Raises:
         InputError: its first bytes are of UTF-16 or gzip.

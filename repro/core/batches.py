@@ -1,4 +1,4 @@
-"""Batches: sentences of similar length together, a budget of tokens each, in an order that is a pure function of seed and epoch."""
+"""Batches of pairs of similar length, in an order that depends only on seed and epoch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from torch import Tensor
 
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 
-# tokens; several times the longest that any corpus here keeps: a book on one line would fill the
-# memory
+# Tokens, several times the longest sentence of any corpus here. A book on one line would fill the
+# memory.
 MAX_SENTENCE = 2_000
 
 
@@ -56,7 +56,7 @@ class EncodedPairs:
         return len(self.src)
 
     def num_tokens(self) -> dict[str, int]:
-        """Return how many tokens both sides have, marks not counted: the sides of equal pairs are equally long."""
+        """Return the number of tokens of each side, without marks."""
         return {
             "source_tokens": sum(map(len, self.src)) - self._source_marks,
             "target_tokens": sum(map(len, self.tgt)),
@@ -93,7 +93,7 @@ def mark_source(ids: list[int], end_mark: bool) -> list[int]:
 def cut_by_tokens(
     ordered: Sequence[int], lengths: Sequence[int] | np.ndarray, batch_tokens: int
 ) -> list[list[int]]:
-    """Cut indices, ordered by rising length, into runs whose padded size stays within the budget (at least one pair each)."""
+    """Cut indices, by rising length, into batches whose padded size is within `batch_tokens`."""
     batches: list[list[int]] = []
     for index in ordered:
         if not batches or (len(batches[-1]) + 1) * lengths[index] > batch_tokens:
@@ -103,6 +103,6 @@ def cut_by_tokens(
 
 
 def pad(rows: Sequence[list[int]]) -> Tensor:
-    """Pad rows of ids on the right to one length, at least 1: `(batch, max_len)`. Rows may be empty, and no attention has no key at all."""
-    width = max(1, *map(len, rows))
+    """Pad rows of ids on the right to one length: `(batch, max_len)`."""
+    width = max(1, *map(len, rows))  # rows may be empty, and attention needs a key
     return torch.tensor([row + [PAD_ID] * (width - len(row)) for row in rows], dtype=torch.long)

@@ -1,7 +1,7 @@
-"""What a run is, as frozen dataclasses that refuse what no run can use.
+"""The configuration of a run, as frozen dataclasses that refuse unusable values.
 
-The hash of a resolved `RunConfig` names the run's folder. Settings of the model, and how all are
-checked: `settings.py`.
+The hash of a resolved `RunConfig` names the run's folder. The settings of the model, and the checks
+of all settings, are in `settings.py`.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ SELF_SITES = SITES[:2]
 
 @dataclass(frozen=True)
 class DataConfig(Checked):
-    """Which sentence pairs, and how they are cut into subwords."""
+    """The sentence pairs, and how they are cut into subwords."""
 
     part = "data"
     corpus: str = "minigerman"
@@ -67,18 +67,20 @@ class TrainConfig(Checked):
     adam_beta2: Share = 0.98
     precision: Literal["fp32", "bf16"] = "fp32"
     eval_every: Count = 200  # updates between evaluations on dev; each saves a checkpoint
-    # evaluations without a better dev loss before stopping; a linear schedule goes to its end
+    # evaluations without a better dev loss before stopping; a linear schedule runs to its end
     patience: Count = 10
     average: Count = 1  # the final parameters are the mean of that many last checkpoints
+    # alpha of the model's own search: 1, or the best on dev (`runs/length_penalty.py`)
+    length_penalty: Literal["fixed", "dev"] = added("fixed")
     # loss per expected open head, in nats per token
     gate_penalty: Annotated[
         float, Meta(ge=0, lt=1_000_000, description="use a number of nats per head")
     ] = added(0.0)
     # the gates' learning rate as a multiple of the others': few updates move them too little
     gate_rate: Rate = added(1.0)
-    # folder name of a finished run beside this one whose parameters are the first ones
+    # folder name of a finished run, next to this one, with the initial parameters
     start_from: str | None = added(None)
-    # with its embedding and output; of tied embeddings that is the source's as well
+    # with its embedding and output; if embeddings are tied, also the source's
     freeze_decoder: bool = added(False)
     # a gated run that this model was cut out of, after the training described here
     cut_from: str | None = added(None)
@@ -86,7 +88,7 @@ class TrainConfig(Checked):
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Everything that decides the result of a training run."""
+    """Everything that determines the result of a training run."""
 
     data: DataConfig = field(default_factory=DataConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -106,7 +108,7 @@ class RunConfig:
         return _digest(values)
 
     def _values(self) -> dict[str, dict[str, Any]]:
-        """Return the values that name a run: all but those of runs before there was the field."""
+        """Return the values that name a run: all but those that equal the older default."""
         parts = {part.name: getattr(self, part.name) for part in fields(self)}
         return {
             name: {
@@ -152,8 +154,8 @@ def _check(config: RunConfig) -> None:
         raise InputError("data", what, "choose two languages")
     check_heads(model.num_heads, model.embed_dim, "model.num_heads")
     for site in set(model.gated_sites).difference(SITES):
-        mend = did_you_mean(site, SITES)
-        raise InputError("model.gated_sites", f"unknown site '{site}'", mend)
+        fix = did_you_mean(site, SITES)
+        raise InputError("model.gated_sites", f"unknown site '{site}'", fix)
     gated = ", ".join(model.gated_sites)
     if len(set(model.gated_sites)) < len(model.gated_sites):
         raise InputError("model.gated_sites", f"names a site twice: {gated}", "name each once")
@@ -164,7 +166,7 @@ def _check(config: RunConfig) -> None:
 
 
 def _check_effect(model: ModelConfig, train: TrainConfig) -> None:
-    """Refuse options that would do nothing, and yet name another run.
+    """Refuse options without effect, which would still give the run another name.
 
     A model that was cut out keeps those of its training.
     """
@@ -176,11 +178,11 @@ def _check_effect(model: ModelConfig, train: TrainConfig) -> None:
     ):
         for name in names:
             if getattr(part, name) != getattr(type(part), name) and not model.gated_sites:
-                mend = "set model.gated_sites, or leave it out"
-                raise InputError(f"{part.part}.{name}", "does nothing without gates", mend)
+                fix = "set model.gated_sites, or leave it out"
+                raise InputError(f"{part.part}.{name}", "does nothing without gates", fix)
     if train.optimizer != "muon" and train.matrix_rate != TrainConfig.matrix_rate:
-        mend = "set train.optimizer=muon, or leave it out"
-        raise InputError("train.matrix_rate", "does nothing without Muon", mend)
+        fix = "set train.optimizer=muon, or leave it out"
+        raise InputError("train.matrix_rate", "does nothing without Muon", fix)
     # a model that was cut out may have lost a site, and may be pruned again
     for site in model.gated_sites:
         if getattr(model, site) == NO_SUBLAYER and train.start_from is None:

@@ -1,4 +1,4 @@
-"""Search for the best translation: greedy and beam search, one target token at a time over cached keys and values."""
+"""Greedy and beam search for the best translation, with cached keys and values."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from repro.core.batches import MAX_SENTENCE, cut_by_tokens, mark_source, pad
-from repro.core.settings import READERS, Checked
+from repro.core.settings import READERS, USUAL_ALPHA, Checked
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Subwords
 from repro.core.transformer import Transformer
 from repro.errors import InputError, check_kind, shortened, texts_in
@@ -23,38 +23,39 @@ NEVER_GENERATED = [PAD_ID, UNK_ID, BOS_ID]
 
 @dataclass(frozen=True)
 class SearchConfig(Checked):
-    """How to search. A hypothesis of `length` tokens (end mark included) is ranked by log-probability / penalty(length).
+    """How to search.
 
-    `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used by You et al.);
-    `penalty="length"` is length^alpha (the other form in the code of Zeng et al.; alpha 1 is the
-    mean log-probability).
+    A hypothesis of `length` tokens, end mark included, is ranked by log-probability /
+    penalty(length). `penalty="wu"` is ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14; used
+    by You et al.). `penalty="length"` is length^alpha, the other form in the code of Zeng et al.:
+    with alpha 1, hypotheses are ranked by their mean log-probability.
     """
 
     part = "search"
     beam: Beam = 5
     alpha: Annotated[float, Meta(ge=0, lt=100, description="use about 1, or 0 for no penalty")] = (
-        1.0
+        USUAL_ALPHA
     )
     penalty: Literal["wu", "length"] = "length"
     # a translation has at most this many tokens more than its source
     extra_tokens: Annotated[int, Meta(ge=0, description="use the usual 50")] = 50
     batch_size: Annotated[int, Meta(ge=1, description="use the usual 64")] = 64
 
-    def conditions(self) -> list[str]:
+    def conditions(self, usual: "SearchConfig") -> list[str]:
         """Return what differs from the usual search, as `name=value`."""
         return [
             f"{part.name}={value}"
             for part in fields(self)
-            if (value := getattr(self, part.name)) != part.default
+            if (value := getattr(self, part.name)) != getattr(usual, part.name)
         ]
 
     def rank(self, log_prob: Tensor, length: int) -> Tensor:
-        """Return what hypotheses of that length are compared by."""
+        """Return the rank scores of hypotheses of that length."""
         return log_prob / (((5 + length) / 6) if self.penalty == "wu" else length) ** self.alpha
 
 
 class Hypothesis(NamedTuple):
-    """A finished translation: ids without marks, its rank score, and whether the length limit cut it where it would have gone on."""
+    """A finished translation: ids without marks, rank score, whether the length limit cut it."""
 
     ids: list[int]
     score: float
@@ -66,10 +67,11 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
     """Translate a batch of padded source ids `(batch, src_len)`.
 
     Each step extends the `beam` best prefixes of every sentence by every token. A prefix that ends
-    ranks as a finished hypothesis if the end mark is among its own `beam` best tokens. A sentence
-    is done when `beam` of its best extensions so far were ends and no living prefix outranks its
-    best hypothesis, or at its length limit, where every prefix is ended. With a beam of one this is
-    greedy search. Done sentences leave the batch.
+    ranks as a finished hypothesis if the end mark is among its own `beam` best tokens.
+
+    A sentence is done when `beam` of its best extensions so far were ends and no living prefix
+    outranks its best hypothesis. It is also done at its length limit, where every prefix is ended.
+    Done sentences leave the batch. With a beam of one this is greedy search.
     """
     beam, device = search.beam, src.device
     limits = ((src != PAD_ID).sum(dim=1) + search.extra_tokens).clamp_max(
@@ -121,7 +123,7 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
 
 
 def _close_gaps(going: Tensor) -> Tensor:
-    """Return the blocks that go on: each in its place, but that the last ones fill the places of those that are done."""
+    """Return the unfinished sentences; the last ones move into the places of finished ones."""
     count = int(going.sum())
     kept = torch.arange(count, device=going.device)
     kept[~going[:count]] = going[count:].nonzero()[:, 0] + count
@@ -129,24 +131,26 @@ def _close_gaps(going: Tensor) -> Tensor:
 
 
 def _keep_places(origin: Tensor) -> Tensor:
-    """Return an order of the new prefixes of every sentence in which each row that lives on has a prefix in its own place.
+    """Return an order of new prefixes in which each row that is continued keeps one in its place.
 
     Args:
         origin: the row of its sentence that each prefix continues, `(sentences, beam)`.
     """
     same = origin[:, :, None] == origin[:, None, :]
-    # of those that continue the same row; the others go where a row has died
+    # The first prefix that continues a row keeps its place; the others take those of dropped rows.
     is_first = ~same.tril(-1).any(dim=-1)
     lives = torch.zeros_like(origin).scatter_(1, origin, 1)
-    # of dead rows, then of living ones, both from first to last
+    # of dropped rows, then of continued ones, both from first to last
     places = lives.argsort(dim=1, stable=True)
-    # the others, then the first of each living row
+    # the others, then the first of each continued row
     prefixes = torch.where(is_first, origin, -1).argsort(dim=1, stable=True)
     return torch.empty_like(origin).scatter_(1, places, prefixes)
 
 
 def _candidates(logits: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what can become of each prefix: only the few best tokens of a row can be among the best of its sentence.
+    """Return the end mark and the best next tokens of each prefix, with their log-probabilities.
+
+    Only the few best tokens of a row can be among the best of its sentence.
 
     Args:
         logits: of the next token, `(sentences * beam, vocab)`.
@@ -169,10 +173,10 @@ def _candidates(logits: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _best_tokens(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the highest log-probabilities of each row, in order, and their tokens: `topk`, but by way of the best of each block.
+    """Return the highest log-probabilities of each row, in order, and their tokens.
 
-    The best tokens lie in the blocks with the best maxima, and maxima are several times cheaper
-    than a selection among all.
+    This is `topk`, made faster: the best tokens are in the blocks with the best maxima, and maxima
+    are several times cheaper than a selection among all tokens.
     """
     vocab, width = log_probs.shape[-1], 64
     num_blocks = vocab // width
@@ -182,7 +186,7 @@ def _best_tokens(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:
     chosen = peaks.topk(count, dim=-1).indices[:, :, None] * width + torch.arange(
         width, device=log_probs.device
     )
-    # behind the last whole block
+    # after the last whole block
     rest = torch.arange(num_blocks * width, vocab, device=log_probs.device).expand(
         len(log_probs), -1
     )
@@ -198,7 +202,8 @@ class Translator:
         model: put into evaluation mode.
         subwords: the model's own.
         prepare: reads typed text as the lines of the training corpus were read.
-        between_batches: called before each batch of a search, such as to heed a request to stop.
+        between_batches: called before each batch of a search, for example to stop when asked.
+        usual: the search options where none are given.
     """
 
     def __init__(
@@ -207,13 +212,14 @@ class Translator:
         subwords: Subwords,
         prepare: Callable[[list[str]], list[str]] = list,
         between_batches: Callable[[], None] = lambda: None,
+        usual: SearchConfig = SearchConfig(),
     ) -> None:
-        self.model, self.subwords = model.eval(), subwords
+        self.model, self.subwords, self.usual = model.eval(), subwords, usual
         self.prepare, self.between_batches = prepare, between_batches
 
     def with_model(self, model: Transformer) -> "Translator":
-        """Return a translator that differs in the model alone, which has the same subwords."""
-        return Translator(model, self.subwords, self.prepare, self.between_batches)
+        """Return a translator with another model that has the same subwords."""
+        return Translator(model, self.subwords, self.prepare, self.between_batches, self.usual)
 
     def translate(
         self, sentences: Iterable[str], search: SearchConfig | None = None, quiet: bool = True
@@ -235,7 +241,7 @@ class Translator:
         self.check_tokens(len(self.encode([sentence])[0]), where)
 
     def encode(self, sentences: list[str]) -> list[list[int]]:
-        """Return the ids of each sentence as the model reads it, with the end mark if it has one."""
+        """Return the ids of each sentence as the model reads it, with its end mark if any."""
         ids = self.subwords.encode(self.prepare(sentences))
         return [mark_source(row, self.model.config.source_end_mark) for row in ids]
 
@@ -269,7 +275,7 @@ class Translator:
         src = self.encode(sentences)
         for sentence, ids in zip(sentences, src, strict=True):
             self.check_tokens(len(ids), f"the sentence '{shortened(sentence, 44)}'")
-        return self.search_ids(src, search or SearchConfig(), quiet)
+        return self.search_ids(src, search or self.usual, quiet)
 
     def search_ids(
         self, src: list[list[int]], search: SearchConfig, quiet: bool = True
@@ -280,14 +286,13 @@ class Translator:
         by_length = sorted(has_subwords, key=lambda i: len(src[i]))
         device = next(self.model.parameters()).device
         found = [Hypothesis([], 0.0, False)] * len(src)
-        # every sentence counts one: `batch_size` of them
+        # each sentence counts as one token: batches of `batch_size` sentences
         batches = cut_by_tokens(by_length, [1] * len(src), search.batch_size)
         with tqdm(batches, desc="translating", unit="batch", disable=quiet) as bar:
             for indices in bar:
                 self.between_batches()
                 batch = pad([src[i] for i in indices]).to(device)
-                for index, best in zip(
-                    indices, beam_search(self.model, batch, search), strict=True
-                ):
+                hypotheses = beam_search(self.model, batch, search)
+                for index, best in zip(indices, hypotheses, strict=True):
                     found[index] = best
         return found

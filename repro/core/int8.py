@@ -12,14 +12,13 @@ from repro.core.transformer import Transformer
 def quantized(model: Transformer) -> Transformer:
     """Return a copy for translation on a CPU whose projections multiply in 8-bit integers.
 
-    It pays for models a few hundred numbers wide and for large batches; below, rounding takes
+    It is faster for models a few hundred numbers wide and for large batches; below, rounding takes
     longer than it saves.
 
-    Weights are rounded once, with a scale for each output; inputs at every call, with one scale for
-    all of a batch, so what a sentence is translated to may depend on the sentences beside it.
-    Embeddings, layer norms and what makes the weights of a variant without tokens stay as they are.
+    Weights are rounded once, with a scale for each output. Inputs are rounded at every call, with
+    one scale for the whole batch. So the translation of a sentence may depend on the others in its
+    batch. Embeddings, layer norms and learned position scores are not rounded.
     """
-
     engines = torch.backends.quantized
     usual = engines.engine
     places = ("query_proj", "key_proj", "value_proj", "out_proj", "sublayer.0", "sublayer.2")

@@ -2,8 +2,7 @@
 
 Vaswani et al. 2017, section 3.
 
-A sublayer whose variant is `none` is missing altogether: no residual and no layer norm stand in its
-place.
+A sublayer whose variant is `none` is missing altogether, with its residual and its layer norm.
 """
 
 from typing import Generic, NamedTuple, TypeVar
@@ -23,10 +22,10 @@ Sublayer = TypeVar("Sublayer", bound=nn.Module)
 class Dropout(nn.Module):
     """Drop elements with probability `rate` in training and scale up the others.
 
-    As `nn.Dropout` does. On a CPU, drawing the mask is the dearest element-wise step of training a small model; one
-    random byte an element is several times cheaper than one random float. The rate is therefore
-    rounded to 1/256, and the scale is that of the rounded rate; in bf16 the scale is rounded too,
-    by less than half a percent.
+    As `nn.Dropout` does, but cheaper on a CPU. Drawing the mask is the slowest element-wise step of
+    training a small model there, and a random byte is several times cheaper than a random float.
+    The rate is therefore rounded to 1/256, and the scale is that of the rounded rate. In bf16 the
+    scale is rounded too, by less than half a percent.
     """
 
     def __init__(self, rate: float) -> None:
@@ -48,7 +47,7 @@ class Dropout(nn.Module):
 
 
 def cast_once(x: Tensor) -> Tensor:
-    """Return `x` in the precision of autocast, which else casts it for every product again."""
+    """Return `x` in the precision of autocast, so that it is not cast again for every product."""
     device = x.device.type
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
@@ -76,7 +75,7 @@ class Residual(nn.Module, Generic[Sublayer]):
 
 
 class FeedForward(nn.Sequential):
-    """Two linear layers with a ReLU between, at every position by itself (section 3.3)."""
+    """Two linear layers with a ReLU between, at each position separately (section 3.3)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(
@@ -101,7 +100,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig, self_weights: AttentionWeights | None) -> None:
         super().__init__()
-        self.self_attention = _attention(self_weights, "encoder_self", config)
+        self.self_attention = _attention_sublayer(self_weights, "encoder_self", config)
         self.feed_forward = Residual(FeedForward(config), config) if config.feed_forward else None
 
     def forward(self, x: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
@@ -111,7 +110,7 @@ class EncoderLayer(nn.Module):
             attention = self.self_attention.sublayer
             attended = attention.project(entered, positions.query)
             x = self.self_attention.leave(x, attention(entered, attended, blocked, positions))
-        return _feed_forward(self.feed_forward, x)
+        return _through_feed_forward(self.feed_forward, x)
 
 
 class DecoderLayer(nn.Module):
@@ -124,18 +123,15 @@ class DecoderLayer(nn.Module):
         cross_weights: AttentionWeights | None,
     ) -> None:
         super().__init__()
-        self.self_attention = _attention(self_weights, "decoder_self", config)
-        self.cross_attention = _attention(cross_weights, "cross", config)
+        self.self_attention = _attention_sublayer(self_weights, "decoder_self", config)
+        self.cross_attention = _attention_sublayer(cross_weights, "cross", config)
         self.feed_forward = Residual(FeedForward(config), config) if config.feed_forward else None
 
     def start(self, encoded: Tensor) -> Cache:
         """Project the encoded source, once for the sentence, and begin with an empty past."""
-        return Cache(
-            None,
-            None
-            if self.cross_attention is None
-            else Store(self.cross_attention.sublayer.project(encoded)),
-        )
+        if self.cross_attention is None:
+            return Cache(None, None)
+        return Cache(None, Store(self.cross_attention.sublayer.project(encoded)))
 
     def forward(
         self, x: Tensor, cache: Cache, future: Tensor, source_blocked: Tensor, positions: Positions
@@ -143,8 +139,8 @@ class DecoderLayer(nn.Module):
         """Continue hypotheses by the tokens `x`, `(batch, tgt_len, embed_dim)`, at `positions`.
 
         The batch is that of the sources, or a multiple of it: several hypotheses of each sentence,
-            next to each other. `future` is
-        blocked in self-attention, `source_blocked` in cross attention.
+        next to each other. `future` is blocked in self-attention, `source_blocked` in cross
+        attention.
         """
         if self.self_attention is not None:
             entered = self.self_attention.enter(x)
@@ -163,21 +159,21 @@ class DecoderLayer(nn.Module):
                 entered, cache.source.attended, source_blocked, repeated
             )
             x = self.cross_attention.leave(x, output.reshape(x.shape))
-        return _feed_forward(self.feed_forward, x), cache
+        return _through_feed_forward(self.feed_forward, x), cache
 
 
-def _attention(
+def _attention_sublayer(
     weights: AttentionWeights | None, site: str, config: ModelConfig
 ) -> Residual[MultiHeadAttention] | None:
+    """Build an attention sublayer with residual and gates, or None without weights."""
     if weights is None:
         return None
-    gate = (
-        HardConcrete(weights.num_heads, config.gate_rule, config.gate_init)
-        if site in config.gated_sites
-        else None
-    )
+    gate = None
+    if site in config.gated_sites:
+        gate = HardConcrete(weights.num_heads, config.gate_rule, config.gate_init)
     return Residual(MultiHeadAttention(weights, config.embed_dim, gate), config)
 
 
-def _feed_forward(place: Residual[FeedForward] | None, x: Tensor) -> Tensor:
+def _through_feed_forward(place: Residual[FeedForward] | None, x: Tensor) -> Tensor:
+    """Apply a feed-forward sublayer; return `x` where it is missing."""
     return x if place is None else place.leave(x, place.sublayer(place.enter(x)))

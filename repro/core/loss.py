@@ -1,24 +1,26 @@
-"""Label-smoothed cross entropy over a large vocabulary, without ever holding the scores of all tokens at once.
+"""Label-smoothed cross entropy over a large vocabulary, a chunk of tokens at a time.
 
-Label smoothing as in Vaswani et al. 2017, section 5.4, in the form of Szegedy et al. 2016: the
-    target distribution is
-(1 - smoothing) on the right token plus smoothing spread evenly over the whole vocabulary (PyTorch's
-`label_smoothing`).
+The scores of all tokens are never held at once.
+
+Label smoothing as in Vaswani et al. 2017, section 5.4, in the form of Szegedy et al. 2016. The
+target distribution is (1 - smoothing) on the right token, plus smoothing spread evenly over the
+whole vocabulary (PyTorch's `label_smoothing`).
 """
 
 import torch
 from torch import Tensor
 
-# scores held at once, 16 MB in float32; every chunk also adds to the gradient of the whole matrix
+# Scores held at once, 16 MB in float32. Smaller chunks cost time: each one adds to the gradient of
+# the whole matrix.
 CHUNK_NUMBERS = 4_000_000
 
 
 class _OutputLoss(torch.autograd.Function):
-    """Sum of losses of `softmax(hidden @ weight.T)`, computed with its gradients, one chunk of tokens at a time.
+    """Sum the losses of `softmax(hidden @ weight.T)` and compute their gradients in one pass.
 
-    The gradient of the scores is softmax minus the target distribution, so it is at hand in the
-    forward pass; keeping only its products with `weight` and `hidden` saves writing and re-reading
-    a (tokens, vocab) matrix from memory several times.
+    The gradient of the scores is softmax minus the target distribution, so the forward pass has it
+    already. Keeping only its products with `weight` and `hidden` saves writing and reading a
+    (tokens, vocab) matrix several times.
     """
 
     @staticmethod
@@ -76,7 +78,9 @@ class _OutputLoss(torch.autograd.Function):
 def output_loss(
     hidden: Tensor, weight: Tensor, targets: Tensor, smoothing: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return the summed label-smoothed loss (what is minimised) and the summed negative log-likelihood, both in nats.
+    """Return the summed label-smoothed loss and the summed negative log-likelihood, in nats.
+
+    Training minimises the first.
 
     Args:
         hidden: decoder output at the tokens to predict, padding left out, `(tokens, embed_dim)`.

@@ -3,8 +3,8 @@
 Inside, in tensors, records and arguments, both are indices from 0.
 """
 
-FIRST = 0
-"""The number of the first layer and the first head, as `FIRST` in `widgets/front/numbering.js`."""
+FIRST = 1
+"""The number of the first layer and the first head; the widgets' JavaScript is given it, too."""
 
 
 def layer_name(layer: int) -> str:

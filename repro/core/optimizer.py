@@ -1,13 +1,13 @@
-"""The optimiser: Adam for everything, or Muon for the matrices inside the layers and Adam for the rest.
+"""The optimiser: Adam, or Muon for the matrices inside the layers and Adam for the rest.
 
-Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2. Muon (Jordan et al.
-2024, https://kellerjordan.github.io/posts/muon/) replaces the update of a matrix by the orthogonal
-matrix next to it: all singular values become about 1, so that rare directions of the gradient move
-the weights as far as frequent ones. It needs about half the updates of Adam to the same loss here
+Adam has the constants of Vaswani et al. 2017, section 5.3, except for beta2. Muon (Jordan et al.
+2024, https://kellerjordan.github.io/posts/muon/) replaces the update of a matrix by the nearest
+orthogonal matrix: all singular values become about 1. So rare directions of the gradient move the
+weights as far as frequent ones. Here it needs about half the updates of Adam to the same loss
 (`docs/training.md`).
 
 `torch.optim.Muon` computes in bf16, which rounds differently from machine to machine and is slow
-on a CPU that has no instructions for it. This one computes in the precision of the parameters, all
+on a CPU without instructions for it. This one computes in the precision of the parameters, all
 matrices of a shape at once.
 """
 
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from repro.core.config import TrainConfig
 from repro.core.transformer import Transformer
 
-GATE = "gate.log_alpha"  # how the names of the parameters of head gates end
+GATE = "gate.log_alpha"  # suffix of the names of the parameters of head gates
 MOMENTUM = 0.95
 # Five steps of x <- a x + (b s + c s s) x, s = x x^T, bring singular values from 0.001 to 1 near 1.
 ODD_POLYNOMIAL = (3.4445, -4.7750, 2.0315)
@@ -58,7 +58,7 @@ def _matrices(model: Transformer) -> set[int]:
 
 
 class AdamAndMuon(torch.optim.Adam):
-    """Adam, and Muon for those groups of parameters that have `is_matrices`."""
+    """Adam, and Muon for the groups of parameters with `is_matrices`."""
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
@@ -68,7 +68,7 @@ class AdamAndMuon(torch.optim.Adam):
         return super().step(closure)
 
     def _step_matrices(self, matrices: list[nn.Parameter], lr: float) -> None:
-        """Move matrices, and drop their gradients: Adam passes over what has none."""
+        """Move matrices, and drop their gradients, so that Adam skips them."""
         by_shape: dict[torch.Size, list[tuple[nn.Parameter, Tensor]]] = defaultdict(list)
         for matrix in matrices:
             if matrix.grad is not None:
@@ -78,7 +78,7 @@ class AdamAndMuon(torch.optim.Adam):
             states = [self.state[matrix] for matrix in alike]
             before = [state.get("momentum", torch.zeros_like(alike[0])) for state in states]
             momenta = torch.stack(before).lerp(gradients, 1 - MOMENTUM)
-            # Nesterov: the momentum of the next update, should it have the same gradient
+            # Nesterov: the momentum of the next update, if it had the same gradient
             moves = orthogonalized(gradients.lerp(momenta, MOMENTUM))
             rate = lr * max(1, rows / columns) ** 0.5
             for matrix, state, momentum, move in zip(alike, states, momenta, moves, strict=True):
@@ -89,10 +89,10 @@ class AdamAndMuon(torch.optim.Adam):
 
 
 def orthogonalized(matrices: Tensor) -> Tensor:
-    """Return the orthogonal matrices next to the given ones, `(batch, rows, columns)`, about.
+    """Return approximately the nearest orthogonal matrices, `(batch, rows, columns)`.
 
-    U V^T for the singular value decomposition U S V^T, by Newton and Schulz's iteration with a
-    polynomial of fifth degree. Singular values end between 0.7 and 1.2, but for those below a
+    They are U V^T for the singular value decomposition U S V^T, by Newton and Schulz's iteration
+    with a polynomial of fifth degree. Singular values end between 0.7 and 1.2, except those below a
     thousandth of the norm. A matrix of zeros stays.
     """
     a, b, c = ODD_POLYNOMIAL

@@ -1,7 +1,7 @@
-"""How a setting is declared and checked, and the settings of the model.
+"""Declare and check settings; the settings of the model.
 
-Each has its type and range beside its name. Nothing here imports torch, so that a mistake is
-answered at once.
+Each setting has its type and range next to its name. Nothing here imports torch, so that a mistake
+is answered at once.
 """
 
 import math
@@ -18,11 +18,12 @@ from repro.errors import InputError, did_you_mean, shortened
 SITES = ("encoder_self", "decoder_self", "cross")
 # the sites where each side is read
 READERS = {"source": ("encoder_self", "cross"), "target": ("decoder_self", "cross")}
-NO_SUBLAYER = "none"  # what stands at a site without attention
+USUAL_ALPHA = 1.0  # the length penalty of a search: mean log-probability of a token
+NO_SUBLAYER = "none"  # the variant of a site without attention
 SubwordForm = Literal["exact", "nfkc"]  # what subwords make of the text: see `Subwords`
 
-# Numbers of a kind; the description of a range is how to get into it. The upper ends are far beyond
-# what any machine holds: a slip of the finger, answered at once.
+# Numbers by kind. The description of a range is the fix for a number outside it. The upper ends are
+# far beyond what any machine holds: they catch slips of the finger.
 Count = Annotated[int, Meta(ge=1, description="use 1 or more")]
 Layers = Annotated[int, Meta(ge=1, le=1_000, description="use a few")]
 Width = Annotated[int, Meta(ge=2, le=1_000_000, multiple_of=2, description="use an even width")]
@@ -33,13 +34,13 @@ SAME: Any = object()
 
 
 def added(default: Any, older: Any = SAME) -> Any:
-    """A field that older runs did not have.
+    """Declare a field that older runs did not have.
 
     Args:
         default: of new runs.
-        older: what runs did before there was the field; by default the same. With this value it is
-            left out of the digest, and a file without it means this value: older runs keep their
-            names.
+        older: what runs did before the field was added; by default the same. A field of this value
+            is left out of the digest, and a file without the field means this value. So older runs
+            keep their names.
     """
     return field(default=default, metadata={"older": default if older is SAME else older})
 
@@ -48,7 +49,7 @@ class Checked:
     """A frozen dataclass whose values have the declared types and ranges, however it is made."""
 
     part: ClassVar[str]
-    """What a message names before the name of a field."""
+    """The prefix of a field's name in messages."""
 
     def __post_init__(self) -> None:
         cls: type = type(self)
@@ -59,9 +60,9 @@ class Checked:
 
 @dataclass(frozen=True)
 class ModelConfig(Checked):
-    """The Transformer.
+    """The settings of the Transformer.
 
-    Options in which published code bases differ have one default, the same for every variant.
+    Where published code bases differ, there is one default, the same for every variant.
     """
 
     part = "model"
@@ -98,7 +99,7 @@ def hints_of(cls: type) -> dict[str, Any]:
 
 
 def typed(hint: Any, value: Any, where: str) -> Any:
-    """Return the value if it has the hinted type and lies in its range.
+    """Return the value if it has the hinted type and is in its range.
 
     A whole number for a fraction becomes one. Numbers in text, booleans as numbers and NaN are
     refused, not guessed.
@@ -115,8 +116,8 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         what = f"is a number of {len(str(abs(value)))} digits"
         raise InputError(where, what, "use a smaller number")
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
-        mend = "use text in UTF-8: set PYTHONUTF8=1, or rename the folder if it is one"
-        raise InputError(where, f"holds what is no letter in {shortened(ascii(value), 80)}", mend)
+        fix = "use text in UTF-8: set PYTHONUTF8=1, or rename the folder if it is one"
+        raise InputError(where, f"holds what is no letter in {shortened(ascii(value), 80)}", fix)
     if type(value) is float and float in kinds and not math.isfinite(value):
         raise InputError(where, f"wants float, found {value}", "give one float that is finite")
     try:
@@ -152,8 +153,8 @@ def _refusal(kinds: dict[Any, Meta | None], value: Any, error: ValidationError) 
         return f"unknown value {found}", f"use one of {', '.join(map(repr, choices))}"
     wanted = " or ".join(map(_in_words, kinds))
     is_list = any(typing.get_origin(kind) in (tuple, list) for kind in kinds)
-    mend = 'write a list, as in ["a", "b"]' if is_list else f"give one {wanted}"
-    return f"wants {wanted}, found {found}", mend
+    fix = 'write a list, as in ["a", "b"]' if is_list else f"give one {wanted}"
+    return f"wants {wanted}, found {found}", fix
 
 
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
@@ -161,6 +162,7 @@ _BOUNDS["multiple_of"] = "a multiple of"
 
 
 def _range_in_words(meta: Meta) -> str:
+    """Return a range in words, such as `at least 1 and below 10`."""
     bounds = {words: getattr(meta, name) for name, words in _BOUNDS.items()}
     return " and ".join(
         f"{words} {bound:,}" for words, bound in bounds.items() if bound is not None
@@ -168,6 +170,7 @@ def _range_in_words(meta: Meta) -> str:
 
 
 def _in_words(hint: Any) -> str:
+    """Return a type in words, such as `list of str`."""
     if typing.get_origin(hint) is Literal:
         return " or ".join(map(repr, typing.get_args(hint)))
     if typing.get_origin(hint) in (tuple, list):

@@ -30,7 +30,7 @@ _MARK, _REAL_MARK = "▁", "\ufdd0"
 
 
 class Subwords:
-    """Sentences to ids and back.
+    """Turn sentences into ids, and ids into sentences.
 
     The special ids are never produced from text: a typed `</s>` is cut into ordinary pieces.
 
@@ -64,7 +64,7 @@ class Subwords:
         """
         sentences, model = _prepare(texts_in("sentences", sentences)), io.BytesIO()
         exact = form == "exact"
-        options = _exact(sentences, vocab_size) if exact else {"character_coverage": 0.9999}
+        options = _exact_options(sentences, vocab_size) if exact else {"character_coverage": 0.9999}
         try:
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(sentences),
@@ -100,7 +100,7 @@ class Subwords:
         """Return the sentence of each row of ids; special ids vanish.
 
         Raises:
-            InputError: an id that stands for no subword.
+            InputError: an id without a subword.
         """
         count = len(self)
         if unknown := [i for row in ids for i in row if not 0 <= i < count]:
@@ -149,11 +149,11 @@ class Subwords:
 
 
 def _prepare(texts: Iterable[str]) -> list[str]:
-    """Return texts as sentencepiece reads them: composed (NFC), no blanks around, real marks apart."""
+    """Return texts as sentencepiece reads them: composed (NFC), stripped, real marks replaced."""
     return [unicodedata.normalize("NFC", text).strip().replace(_MARK, _REAL_MARK) for text in texts]
 
 
-def _exact(sentences: Sequence[str], vocab_size: int) -> dict[str, Any]:
+def _exact_options(sentences: Sequence[str], vocab_size: int) -> dict[str, Any]:
     """Return the options that keep every sentence as it is."""
     counts = Counter(character for text in sentences for character in text if character != " ")
     options: dict[str, Any] = {"normalization_rule_name": "identity"}
@@ -174,7 +174,7 @@ def _num_covering(counts: Counter[str]) -> int:
 
 
 def _better_size(error: str) -> str:
-    """Return the mend that sentencepiece's message implies; it knows the bounds."""
+    """Return the fix that sentencepiece's message implies; it knows the bounds."""
     if most := re.search(r"value <= (\d+)", error):
         return f"use at most {most[1]}"
     if least := re.search(r"required_chars\. \d+ vs (\d+)", error):

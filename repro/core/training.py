@@ -1,4 +1,7 @@
-"""One update: the loss of a batch, its gradient, the step of the optimiser, and the rate of that step.
+"""Do one update of training.
+
+An update is the loss of a batch, its gradient, and a step of the optimiser at a rate of the
+schedule.
 
 Schedule and label smoothing as in Vaswani et al. 2017, section 5; the optimiser: `optimizer.py`.
 """
@@ -28,10 +31,12 @@ def apply_update(
     lr: float,
     config: TrainConfig,
 ) -> tuple[float, float, int]:
-    """Do one update; return the loss and negative log-likelihood per token, in nats, and the number of tokens.
+    """Do one update; return loss and negative log-likelihood per token, and the number of tokens.
+
+    Both are in nats.
 
     Raises:
-        DivergedError: loss or gradient is no number any more.
+        DivergedError: loss or gradient is not finite.
     """
     model.train()
     for group in optimizer.param_groups:
@@ -41,19 +46,20 @@ def apply_update(
     loss, nll = total.item() / tokens, total_nll.item() / tokens
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip_norm)
     if not math.isfinite(norm) or not math.isfinite(loss):
-        what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, training pairs {batch.indices[:5]} ..."
-        raise DivergedError(
-            "training",
-            what,
-            calmer(config) if optimizer.state else "look at its attention: no step was taken yet",
-        )
+        what = f"loss {loss:.3g}, gradient norm {float(norm):.3g} at rate {lr:.3g}, "
+        what += f"training pairs {batch.indices[:5]} ..."
+        first = "look at its attention: no step was taken yet"
+        raise DivergedError("training", what, calmer(config) if optimizer.state else first)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return loss, nll, tokens
 
 
 def batch_loss(model: Transformer, batch: Batch, config: TrainConfig) -> tuple[Tensor, Tensor, int]:
-    """Return the summed smoothed loss, the summed negative log-likelihood (nats) and the number of target tokens of a batch."""
+    """Return the loss of a batch, its negative log-likelihood, and its number of target tokens.
+
+    Both are sums over target tokens, in nats; the loss is label-smoothed in training.
+    """
     with torch.autocast(batch.src.device.type, torch.bfloat16, enabled=config.precision == "bf16"):
         hidden, _ = model.decode(model.start(batch.src), batch.tgt_in)
         targets = batch.tgt_out.flatten()
@@ -81,7 +87,7 @@ def evaluate_nll(
         model: put into evaluation mode.
         pairs: all of them are read.
         config: the number of tokens in a batch, and the precision.
-        between_batches: called before each batch, for example to heed a request to stop.
+        between_batches: called before each batch, for example to stop when asked.
     """
     model.eval()
     device = next(model.parameters()).device
@@ -95,10 +101,10 @@ def evaluate_nll(
 
 
 def learning_rate(update: int, config: TrainConfig) -> float:
-    """Return the rate of the given update, counted from 1: a linear warm-up to the peak, then the schedule's decay.
+    """Return the rate of an update, counted from 1: a linear warm-up to the peak, then the decay.
 
     `inverse-sqrt` falls with the square root of the update (Vaswani et al. 2017, equation 3, with
-    the peak as the scale); `linear` falls in a straight line and reaches zero after the last
+    the peak as the scale). `linear` falls in a straight line and reaches zero after the last
     update.
     """
     if update <= config.warmup:
@@ -113,18 +119,18 @@ def learning_rate(update: int, config: TrainConfig) -> float:
 
 
 def calmer(config: TrainConfig) -> str:
-    """Return what may keep a training from diverging, in words."""
-    mends = ["lower train.learning_rate", "raise train.warmup"] + ["use train.precision=fp32"] * (
-        config.precision != "fp32"
-    )
-    return " or ".join(mends)
+    """Return the fix for a training that diverged."""
+    fixes = ["lower train.learning_rate", "raise train.warmup"]
+    if config.precision != "fp32":
+        fixes.append("use train.precision=fp32")
+    return " or ".join(fixes)
 
 
 def freeze_decoder(model: Transformer) -> None:
-    """Take the decoder, its embedding and the output matrix out of training, bit for bit (Voita et al. 2019, section 6.2).
+    """Exclude the decoder, its embedding and the output matrix from training.
 
-    Its dropout stays on. Tied embeddings are one matrix, which cannot move for the source alone: it
-        stays as well.
+    Source: Voita et al. 2019, section 6.2. Dropout stays on. Tied embeddings are one matrix, so the
+    source embedding is excluded as well.
     """
     for part in (model.decoder, model.decoder_norm, model.target_embedding, model.output):
         part.requires_grad_(False)

@@ -2,8 +2,8 @@
 
 Vaswani et al. 2017.
 
-Of all files that make a model, only this one looks a variant up by name. A sublayer whose variant
-is `none` is missing altogether: no residual and no layer norm stand in its place.
+Of the files that make a model, only this one looks a variant up by name. A sublayer whose variant
+is `none` is missing altogether, with its residual and its layer norm.
 """
 
 import math
@@ -22,11 +22,11 @@ from repro.core.settings import ModelConfig
 
 
 class DecoderState(NamedTuple):
-    """Sentences under translation.
+    """The state of sentences under translation.
 
-    The cache of every layer, the blocked source positions, the number of target tokens so far. A
-    state is used once, by `select` or by `Transformer.decode`: what they return takes over its
-    keys and values.
+    It holds the cache of every layer, the blocked source positions, and the number of target tokens
+    so far. A state is used once, by `select` or by `Transformer.decode`: the state that they return
+    takes over its keys and values.
     """
 
     caches: list[Cache]
@@ -34,27 +34,22 @@ class DecoderState(NamedTuple):
     length: int
 
     def select(self, rows: Tensor, sentences: Tensor) -> "DecoderState":
-        """Keep hypotheses and sentences; those that stay in their place cost nothing.
+        """Keep some hypotheses and sentences; those that stay in their place cost nothing.
 
         Args:
             rows: hypotheses, in their new order; some may repeat.
             sentences: indices in their new order; each keeps as many hypotheses as before.
         """
-        past, source = Moves.of(rows), Moves.of(sentences)
+        moves = (Moves.of(rows), Moves.of(sentences))
         caches = [
-            Cache(
-                *(
-                    store and store.move(moves)
-                    for store, moves in zip(cache, (past, source), strict=True)
-                )
-            )
+            Cache(*(store and store.move(to) for store, to in zip(cache, moves, strict=True)))
             for cache in self.caches
         ]
         return DecoderState(caches, self.source_blocked[sentences], self.length)
 
 
 class Transformer(nn.Module):
-    """Source ids to scores of the next target token.
+    """Compute scores of the next target token from source and target ids.
 
     Args:
         config: shape and variants.
@@ -68,7 +63,7 @@ class Transformer(nn.Module):
         InputError: a variant that is unknown or not defined at its site.
     """
 
-    encoder: Any  # ModuleList of EncoderLayer; torch does not tell what is in such a list
+    encoder: Any  # ModuleList of EncoderLayer; torch has no type for the modules in such a list
     decoder: Any  # ModuleList of DecoderLayer
     starts_word: Tensor | None
 
@@ -104,21 +99,14 @@ class Transformer(nn.Module):
         self.decoder = nn.ModuleList(
             DecoderLayer(config, *weights) for weights in zip(decoder_self, cross, strict=True)
         )
-        self.encoder_norm = (
-            nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
-        )
-        self.decoder_norm = (
-            nn.LayerNorm(config.embed_dim) if config.norm == "pre" else nn.Identity()
-        )
-        self.register_buffer(
-            "starts_word",
-            None if starts_word is None else torch.tensor(starts_word),
-            persistent=False,
-        )
+        norm = nn.LayerNorm if config.norm == "pre" else nn.Identity
+        self.encoder_norm, self.decoder_norm = norm(config.embed_dim), norm(config.embed_dim)
+        known = None if starts_word is None else torch.tensor(starts_word)
+        self.register_buffer("starts_word", known, persistent=False)
         self._initialize()
 
     def _initialize(self) -> None:
-        """Draw embeddings and linear layers; a variant draws by itself what else it learns."""
+        """Draw embeddings and linear layers; a variant draws its other parameters itself."""
         for module in self.modules():
             if isinstance(module, nn.Embedding) or (
                 module is self.output and not self.config.tie_embeddings
@@ -153,9 +141,8 @@ class Transformer(nn.Module):
 
         Voita et al. 2019, section 6.1.
         """
-        return sum(
-            module.penalty() for module in self.modules() if isinstance(module, HardConcrete)
-        )
+        gates = (module for module in self.modules() if isinstance(module, HardConcrete))
+        return sum(gate.penalty() for gate in gates)
 
     def max_len(self, *sites: str) -> int | None:
         """Return the longest sentence that the attention at all these sites is defined for.
@@ -170,11 +157,9 @@ class Transformer(nn.Module):
 
     def encode(self, src: Tensor) -> Tensor:
         """Encode source ids. Shape: `(batch, src_len)` -> `(batch, src_len, embed_dim)`."""
-        words = (
-            None
-            if self.starts_word is None
-            else (self.starts_word[src].cumsum(dim=1) - 1).clamp_min(0)
-        )
+        words = None
+        if self.starts_word is not None:
+            words = (self.starts_word[src].cumsum(dim=1) - 1).clamp_min(0)
         positions = Positions(torch.arange(src.shape[1], device=src.device), words)
         blocked = padding_mask(src, self.pad_id)
         x = self._embed(self.source_embedding, src, positions, self.config.encoder_positions)
@@ -215,6 +200,7 @@ class Transformer(nn.Module):
     def _embed(
         self, embedding: nn.Embedding, ids: Tensor, positions: Positions, has_positions: bool
     ) -> Tensor:
+        """Embed ids, scaled, with position embeddings if wanted, and dropout."""
         x = embedding(ids) * math.sqrt(self.config.embed_dim)
         if has_positions:
             x = x + sinusoids(positions.query, self.config.embed_dim).to(x.dtype)

@@ -1,4 +1,7 @@
-"""Puts the sides of a split together: line by line, with what is amiss mended, left out, noted or refused."""
+"""Put the sides of a split together, line by line.
+
+Faulty lines are fixed, left out, noted or refused.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,32 +22,30 @@ from repro.errors import InputError
 
 BLANK = "blank"
 
-# When is a stretch of lines shifted? Its lines' log length ratios must come closer to the usual one
-# by this much in sum. On aligned
-# corpora (Multi30k, Tanaka, Tatoeba) no offset gains more than 3; a line lost from Multi30k gains 6
-# within some 25 lines, from the
-# short sentences of Tanaka within some 150.
+# A stretch of lines is shifted if its log length ratios come closer to the usual one by this sum.
+# On aligned corpora (Multi30k, Tanaka, Tatoeba) no offset gains more than 3. A line lost from
+# Multi30k gains 6 within some 25 lines, one from the short sentences of Tanaka within some 150.
 SHIFT_GAIN = 6.0
 MIN_SHIFTED_LINES = 20
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What is done about lines that are not what they should be.
+    """What is done about faulty lines.
 
     Args:
-        is_published: whether the text is another's, which its reader cannot mend: a shift of one
-            side is noted, not refused.
-        cleans_references: whether characters that no model should see are taken out of the
-            references of dev and test sets, too. Scores on them stand beside none on the text as it
-            was published.
-        mends_train: whether a training line loses such a character where it is whole without,
-            rather than its pair being left out.
+        is_published: whether others published the text, so that a user cannot correct it: a shift
+            of one side is noted, not refused.
+        cleans_references: whether characters that no model should see are removed from the
+            references of dev and test sets, too. Their scores cannot be compared with scores on the
+            published text.
+        fixes_train: whether such a character is removed from a training line that is whole without
+            it, instead of leaving its pair out.
     """
 
     is_published: bool = False
     cleans_references: bool = False
-    mends_train: bool = True
+    fixes_train: bool = True
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Aligned:
     Args:
         split: the pairs that stay.
         skipped: those that were left out.
-        notes: what a reader of a result should know.
-        errors: why the split is refused.
+        notes: for readers of a result.
+        errors: the reasons why the split is refused.
     """
 
     split: Split | None
@@ -70,14 +71,14 @@ def align(
     """Check the sides of a split line by line and put them together.
 
     In train, a pair with a blank, overlong or damaged line is left out on both sides. Dev and test
-    sets stay as they were published, blank lines included: they are never thinned out, and
-    `ParallelCorpus.pairs` reads only their source side without the characters that no model should
-    see. All of it is noted.
+    sets stay as they were published, blank lines included: no pair is left out. Only from their
+    source side does `ParallelCorpus.pairs` remove the characters that no model should see. All of
+    it is noted.
 
     Args:
         name: of the split.
         sides: the lines by language.
-        cleaning: what is done about lines that are not what they should be.
+        cleaning: what is done about faulty lines.
         max_chars: the limit with which the lines were read, for the message.
     """
     notes = list(dict.fromkeys(note for side in sides.values() for note in side.notes))
@@ -86,8 +87,8 @@ def align(
     for other in others:
         if len(other.lines) != len(first.lines):
             what = f"has {len(other.lines):,} lines, {first.name} has {len(first.lines):,}"
-            mend = "find the missing or extra line: line n of both files must be the same sentence"
-            return Aligned(None, [], notes, [InputError(other.name, what, mend)])
+            fix = "find the missing or extra line: line n of both files must be the same sentence"
+            return Aligned(None, [], notes, [InputError(other.name, what, fix)])
         if shift := find_shift(first, other) if first.name != other.name else None:
             if cleaning.is_published:
                 notes.append(f"{shift[0]}: {shift[1]}")
@@ -95,7 +96,8 @@ def align(
                 errors.append(InputError(*shift))
     numbers = {language: side.numbers for language, side in sides.items()}
     columns = {language: [text.strip() for text in side.lines] for language, side in sides.items()}
-    split = Split(columns, numbers, {language: side.name for language, side in sides.items()})
+    names = {language: [side.name] * len(side.lines) for language, side in sides.items()}
+    split = Split(columns, numbers, names)
     is_table = len({side.name for side in sides.values()}) == 1
     labels = {
         language: f"{side.name}, {language}" if is_table else side.name
@@ -115,14 +117,17 @@ def align(
 def _check_held_out(
     side: TextLines, column: list[str], cleaning: Cleaning, max_chars: int
 ) -> list[InputError]:
-    """Return why a side of a dev or test set is refused; take halves of characters out of its column where it is published."""
-    mend = "mend the line on both sides; a dev or test set is never shortened"
+    """Return why a side of a dev or test set is refused.
+
+    In a published one, halves of characters are removed from its column.
+    """
+    fix = "correct the line on both sides; a dev or test set is never shortened"
     errors = []
     for index, text in enumerate(side.lines):
         where = f"{side.name}:{side.numbers[index]}"
         if num_chars := side.too_long.get(side.numbers[index]):
             errors.append(
-                InputError(where, f"has {num_chars:,} characters (max_chars {max_chars:,})", mend)
+                InputError(where, f"has {num_chars:,} characters (max_chars {max_chars:,})", fix)
             )
         for fault in find_faults(text):
             if fault.reason != LONE_SURROGATE:
@@ -132,7 +137,7 @@ def _check_held_out(
                     InputError(
                         where,
                         f"column {fault.column} holds {fault.code_point}, {fault.reason}",
-                        mend,
+                        fix,
                     )
                 )
                 break
@@ -143,7 +148,10 @@ def _check_held_out(
 def _notes_of_held_out(
     side: TextLines, label: str, column: list[str], cleaning: Cleaning
 ) -> list[str]:
-    """Note which lines of a dev or test set hold what no model should see, or nothing; clean its column if that is wanted."""
+    """Note the lines of a dev or test set that are blank or hold what no model should see.
+
+    Clean its column if that is wanted.
+    """
     touched = _Touched()
     blank = 0
     for index, text in enumerate(side.lines):
@@ -162,7 +170,12 @@ def _notes_of_held_out(
 def _clean_train(
     sides: Mapping[str, TextLines], columns: dict[str, list[str]], cleaning: Cleaning
 ) -> "tuple[list[int], list[Skipped], dict[str, _Touched]]":
-    """Mend the columns of train; return the places of the pairs that stay, the pairs that do not, and what was mended by language."""
+    """Fix the columns of train.
+
+    Returns:
+        The indices of the pairs that stay, the pairs that were left out, and the fixed characters
+        by language.
+    """
     kept: list[int] = []
     skipped: list[Skipped] = []
     touched = {language: _Touched() for language in sides}
@@ -182,7 +195,7 @@ def _clean_train(
 
 
 def _note_left_out(skipped: list[Skipped], side: TextLines, index: int, reason: str) -> None:
-    """Add a pair to those left out; as part of the last entry, if both are blank and the one stands right behind the other."""
+    """Add a pair to those left out, or join it to the last entry: a blank pair just before."""
     last, number = skipped[-1] if skipped else None, side.numbers[index]
     if (
         last
@@ -195,9 +208,9 @@ def _note_left_out(skipped: list[Skipped], side: TextLines, index: int, reason: 
 
 
 def _why_left_out(side: TextLines, index: int, faults: list[Fault], cleaning: Cleaning) -> str:
-    """Return the reason for which a pair is left out of train for this side of it, or nothing."""
+    """Return the reason why this side has its pair left out of train, or an empty text."""
     for fault in faults:
-        if fault.reason not in REMOVABLE or not cleaning.mends_train:
+        if fault.reason not in REMOVABLE or not cleaning.fixes_train:
             return fault.reason
     if side.numbers[index] in side.too_long:
         return "too long"
@@ -214,17 +227,24 @@ class _Touched:
     code_points: Counter[str] = field(default_factory=Counter)
 
     def add(self, faults: Sequence[Fault]) -> None:
+        """Count the characters of a line that no model should see."""
         found = {fault.code_point for fault in faults if fault.reason != SEPARATOR}
         self.num_lines += bool(found)
         self.num_separated += len(found) < len({fault.code_point for fault in faults})
         self.code_points.update(found)
 
     def notes(self, file: str, kept: str = "") -> list[str]:
-        """Return notes that name the commonest characters, and say where they are kept; none if there are none."""
+        """Return notes that name the commonest characters, and say where they are kept.
+
+        Empty if there are none.
+        """
         named = ", ".join(
             name for name, _ in self.code_points.most_common(MAX_PLACES)
         ) + ", ..." * (len(self.code_points) > MAX_PLACES)
-        unseen = f"{_lines(self.num_lines)} with characters that no model should see ({named}), read without them{kept}"
+        unseen = (
+            f"{_lines(self.num_lines)} with characters that no model should see ({named}), read "
+            f"without them{kept}"
+        )
         separated = f"{_lines(self.num_separated)} with {SEPARATOR} (U+200B), read as blanks{kept}"
         return [f"{file}: {unseen}"] * bool(self.num_lines) + [f"{file}: {separated}"] * bool(
             self.num_separated
@@ -232,18 +252,19 @@ class _Touched:
 
 
 def _lines(count: int) -> str:
+    """Return a number of lines in words."""
     return f"{count:,} line{'s' if count > 1 else ''}"
 
 
 def find_shift(one: TextLines, other: TextLines) -> tuple[str, str, str] | None:
-    """Look for a stretch where the lines of the other side belong to neighbouring lines: a line is missing or doubled before it.
+    """Look for a stretch of lines that fit neighbouring lines of the other side.
 
-    Translations have similar lengths. For each small offset, the stretch is taken over which the
-    length ratios of the pairs (i, i + offset) come closer to the usual ratio than those of (i, i),
-    summed over its lines, most of all.
+    A line is then missing or doubled before it. Translations have similar lengths. For each small
+    offset, the length ratios of the pairs (i, i + offset) are compared with those of (i, i). The
+    stretch is chosen over which they come closer to the usual ratio by the largest sum.
 
     Returns:
-        where, what and mend of an error, or None.
+        where, what and fix of an error, or None.
     """
     if len(one.lines) < MIN_SHIFTED_LINES:
         return None
@@ -255,8 +276,8 @@ def find_shift(one: TextLines, other: TextLines) -> tuple[str, str, str] | None:
     best = (SHIFT_GAIN, 0, 0, 0)
     for offset in (-3, -2, -1, 1, 2, 3):
         shifted = np.abs(lengths[0] - np.roll(lengths[1], -offset) - usual)
-        # One odd line must not weigh like a stretch; and the small price keeps a file sorted by
-        # length, where all offsets fit, below zero.
+        # A single odd line must not count like a stretch. The small price keeps the sum below zero
+        # in a file sorted by length, where all offsets fit.
         gains = np.clip(aligned - shifted, -1, 1) - 0.02
         sums = np.concatenate([[0.0], np.cumsum(gains)])
         rises = sums - np.minimum.accumulate(sums)
@@ -268,7 +289,10 @@ def find_shift(one: TextLines, other: TextLines) -> tuple[str, str, str] | None:
     if not offset:
         return None
     lines = "line" if abs(offset) == 1 else "lines"
-    what = f"from about here, {end - start:,} lines fit {other.name} {abs(offset)} {lines} {'further' if offset > 0 else 'back'}"
+    what = (
+        f"from about here, {end - start:,} lines fit {other.name} {abs(offset)} {lines} "
+        f"{'further' if offset > 0 else 'back'}"
+    )
     return (
         f"{one.name}:{one.numbers[start]}",
         what,

@@ -102,7 +102,7 @@ def find_faults(text: str) -> list[Fault]:
     variation selectors are no faults where they change how a letter or an emoji looks. U+200B has
     its own reason in lines of Thai, Lao, Burmese and Khmer, where it separates words.
     """
-    if not _SUSPECT.search(text):
+    if _is_plain(text) or not _SUSPECT.search(text):
         return []
     is_unspaced = bool(_OF_UNSPACED.search(text))
     found = (
@@ -120,7 +120,7 @@ def clean_line(text: str) -> str:
     The faults are those of `find_faults`. A character that breaks lines or looks like a blank
     becomes a blank, and so does U+200B in lines of Thai, Lao, Burmese and Khmer.
     """
-    if not _SUSPECT.search(text):
+    if _is_plain(text) or not _SUSPECT.search(text):
         return text
     return _FAULT.sub(
         lambda match: (
@@ -128,6 +128,20 @@ def clean_line(text: str) -> str:
         ),
         separators_to_blanks(text),
     ).strip()
+
+
+def cleaning_rules() -> dict[str, str]:
+    """Return the regular expressions of `clean_line`, for programs in other languages.
+
+    `fault` has a named group of that name, spelled as in JavaScript.
+    """
+    return {
+        "suspect": _SUSPECT.pattern,
+        "fault": _FAULT.pattern.replace("(?P<", "(?<"),
+        "blank": _BLANK.pattern,
+        "separators": _SEPARATORS.pattern,
+        "unspaced": _OF_UNSPACED.pattern,
+    }
 
 
 def separators_to_blanks(text: str) -> str:
@@ -147,6 +161,8 @@ def normalise(text: str) -> str:
     characters are ignored, and so are blanks between letters of scripts that need none. A text of
     punctuation alone is kept, so that ``?`` and ``!`` are different sentences.
     """
+    if _is_plain(text):
+        return _NOT_WORDS.sub(" ", text.lower()).strip() or text
     seen = _UNSEEN.sub(
         lambda match: " " * bool(_BLANK.match(match.group())), text.translate(_ACCENTS_ALONE)
     )
@@ -154,7 +170,13 @@ def normalise(text: str) -> str:
     return _BLANKS_OF_UNSPACED.sub("", folded) or text
 
 
+def _is_plain(text: str) -> bool:
+    """Return whether a text is printable ASCII, which needs none of the slow steps."""
+    return text.isascii() and text.isprintable()
+
+
 def _fault_reason(character: str, is_unspaced: bool) -> str:
+    """Return why no model should see a character."""
     if character == "\u200b" and is_unspaced:
         return SEPARATOR
     return next(reason for reason, pattern in _REASONS.items() if pattern.match(character))

@@ -33,6 +33,7 @@ from repro.data.catalogue import CORPORA, OWN_SETS, CorpusRecord, OnLeak, Task
 from repro.data.characters import clean_line
 from repro.data.formats import Sides, unread_files
 from repro.data.hub import load_from_hub
+from repro.data.joining import join_corpora, test_set_of_parts
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, pairs_without_overlap
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, column_digest
 from repro.data.text import MAX_CHARS, compose_accents, together
@@ -109,7 +110,27 @@ def survey_corpus(
             f"was asked for {languages[0]} alone",
             "name two languages, or none for all that there are",
         )
-    sides, is_from_hub = _read_sides(name, record, languages, root, max_chars)
+    return _find_leaks(_assemble(name, record, languages, root, max_chars), record.on_leak)
+
+
+def _assemble(
+    name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int
+) -> ParallelCorpus:
+    """Read a corpus, align and cut it, and compare it with its checksums."""
+    if record.parts:
+        return join_corpora(
+            name,
+            {
+                part: _assemble(part, CORPORA[part], languages or record.languages, root, max_chars)
+                for part in record.parts
+            },
+        )
+    try:
+        sides, is_from_hub = _read_sides(name, record, languages, root, max_chars)
+    except MachineError:
+        if not record.test_sets or not _is_on_disk(record.test_sets[0], root):
+            raise
+        return _test_set_alone(name, record, languages, root, max_chars)
     sides = {
         split: {
             language: replace(text, lines=_apply_preparation(record, text.lines))
@@ -122,7 +143,23 @@ def survey_corpus(
         corpus = _cut_into_splits(corpus, record.split)
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
-    return _find_leaks(corpus, record.on_leak)
+    return corpus
+
+
+def _test_set_alone(
+    name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int
+) -> ParallelCorpus:
+    """Return the test set of a corpus that is not at hand, from the sets of another that is."""
+    other, sets = record.test_sets
+    described = replace(CORPORA[other], cleaning=record.cleaning, checksums={})
+    found = _assemble(other, described, languages or record.languages, root, max_chars)
+    fixes = _fixes_for_missing_splits(name, record, found.languages)
+    return test_set_of_parts(name, found, sets, fixes)
+
+
+def _is_on_disk(name: str, root: Path | None) -> bool:
+    folder, given = CORPORA[name].folder, root or os.environ.get("REPRO_DATA")
+    return bool(given and folder) and (Path(given or "") / (folder or "")).is_dir()
 
 
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
@@ -131,6 +168,7 @@ def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def _apply_preparation(record: CorpusRecord, lines: Iterable[str]) -> list[str]:
+    """Return lines as the corpus's record prepares them."""
     return [record.prepare(line) for line in lines] if record.prepare else list(lines)
 
 
@@ -182,6 +220,7 @@ def load_once(name: str, source: str, target: str) -> ParallelCorpus:
 
 @functools.lru_cache(maxsize=8)
 def _load_published_once(_root: str | None, name: str, source: str, target: str) -> ParallelCorpus:
+    """Load a published corpus, once a process."""
     return load_corpus(name, source, target)
 
 
@@ -210,6 +249,7 @@ def count_pairs_in_train(name: str, source: str, target: str, split: str) -> dic
 
 @functools.lru_cache(maxsize=2)
 def _index_train(name: str, source: str, target: str, _root: str | None) -> SentenceIndex:
+    """Index the sentences of the training split, to find leaks."""
     return SentenceIndex(
         dict(zip((source, target), load_pairs(name, source, target, "train"), strict=True))
     )
@@ -312,6 +352,7 @@ def text_may_change(name: str) -> bool:
 
 
 def _find_record(name: str) -> CorpusRecord:
+    """Return the record of a corpus, and refuse an unknown name."""
     if own_folder(name):
         if name.endswith(":"):
             raise InputError(
@@ -446,6 +487,8 @@ def _fixes_for_missing_splits(
         return {split: f"add {files[split]}, or a table, to the folder" for split in MAIN_SPLITS}
     if not record.folder:
         return {}
+    if record.is_test_only:
+        return {"train": "train on another corpus; the sets of this one are for scoring"}
     files = " and ".join(record.train_files) or "its training files"
     return {
         "train": f"put {files} into REPRO_DATA/{record.folder}/ "
@@ -476,7 +519,7 @@ def _check_sums(corpus: ParallelCorpus, record: CorpusRecord, is_from_hub: bool)
             continue
         what = f"SHA-256 of its text is {found[:12]}…, of the published one {expected[:12]}…"
         if not is_from_hub:
-            file = corpus.splits[split].names[language]
+            file = corpus.splits[split].names[language][0]
             raise DamagedFileError(
                 f"{corpus.name}/{file}", what, "get it again, or load the folder as local:FOLDER"
             )
@@ -506,20 +549,22 @@ def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
             if (overlap := find_overlap(name, indices[name], other, indices[other]))
         ]
         if found and on_leak == "drop":
+            corpus.notes.extend(f"{leak}; these pairs are left out of {other}" for leak in found)
             kept = pairs_without_overlap(indices[other], [indices[name] for name in held_out])
             language = corpus.languages[0]
             dropped = sorted(set(range(len(splits[other]))) - set(kept))
             skipped += [
                 Skipped(
                     other,
-                    splits[other].names[language],
+                    splits[other].names[language][place],
                     splits[other].numbers[language][place],
                     "leak",
                 )
                 for place in dropped
             ]
             splits[other] = splits[other].select(kept)
-            indices[other] = SentenceIndex(splits[other].columns)
+            if other == "dev":  # train is compared with nothing further
+                indices[other] = SentenceIndex(splits[other].columns)
         else:
             leaks += found
     leaks.sort(

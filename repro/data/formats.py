@@ -148,6 +148,7 @@ def read_columns(
 
 
 def _canonical_split(split: str) -> str:
+    """Return the usual name of a split."""
     return "dev" if split in DEV_NAMES else split
 
 
@@ -256,6 +257,7 @@ def _without_identifiers(sides: Sides) -> Sides:
 
 
 def _read_tsv(path: Path, wanted: Sequence[str], max_chars: int) -> dict[str, TextLines]:
+    """Read the columns of some languages from a tab-separated table."""
     table = read_lines(path, MAX_COLUMNS * max_chars)
     header = table.lines[0].split("\t") if table.lines else []
     # A table may have further columns: numbers, scores, domains.
@@ -383,6 +385,7 @@ def _read_wit3(
 
 
 def _wit3_split(match: re.Match[str]) -> str:
+    """Return the split of a file of WIT3 by its name."""
     return (
         "train"
         if match["set"] is None
@@ -439,6 +442,7 @@ def _empty_too_long(
 
 
 def _unescape_xml(text: str) -> str:
+    """Replace the entities of XML by their characters."""
     for entity, character in ENTITIES.items():
         text = text.replace(entity, character)
     return text.strip(" ")

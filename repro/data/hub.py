@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import huggingface_hub  # lazy itself: a hundredth of a second
-
 from repro.data.formats import Sides
 from repro.data.text import TextLines
 from repro.errors import MachineError, shortened
@@ -64,6 +62,7 @@ def load_from_hub(name: str, source: HubSource, languages: Sequence[str], max_ch
         MachineError: no network, no such data set, or unexpected columns.
     """
     import datasets  # takes seconds to import
+    import huggingface_hub
 
     where = f"{name} (huggingface.co/datasets/{source.id})"
     fix = f"connect to the network, or set REPRO_DATA to a folder that holds {name}/"
@@ -86,6 +85,8 @@ _failed_requests: dict[str, tuple[float, Exception]] = {}
 
 def _ask_hub(source: HubSource) -> None:
     """Ask the Hub whether it has a data set, but not again right after a failed request."""
+    import huggingface_hub
+
     asked, error = _failed_requests.get(source.id, (-math.inf, None))
     if error is not None and time.monotonic() - asked < PATIENCE:
         raise error
@@ -174,6 +175,7 @@ def contexts_and_replies(
 
 
 def _dialogue_columns(rows: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return columns of contexts and replies, each on one line."""
     return {
         "context": [" ".join(context.split()) for context, _ in rows],
         "reply": [" ".join(reply.split()) for _, reply in rows],
@@ -199,6 +201,7 @@ def _sides_of_tables(
     languages: Sequence[str],
     max_chars: int,
 ) -> Sides:
+    """Return the lines of each split and language from tables of a dataset on the Hub."""
     tables = {split: table for split, table in tables.items() if split in SPLITS}
     if source.columns:
         pairs = source.columns(where, tables)
@@ -233,6 +236,7 @@ def _language_columns(
 
 
 def _text_lines(name: str, texts: list[str], max_chars: int) -> TextLines:
+    """Return texts of the Hub as lines; overlong ones are noted and emptied."""
     too_long = {
         number: len(text) for number, text in enumerate(texts, start=1) if len(text) > max_chars
     }
@@ -241,4 +245,5 @@ def _text_lines(name: str, texts: list[str], max_chars: int) -> TextLines:
 
 
 def _short_reason(error: Exception) -> str:
+    """Return an error as a short text."""
     return shortened(f"{type(error).__name__}: {error}".partition("\n")[0], 80)

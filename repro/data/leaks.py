@@ -178,6 +178,7 @@ def _group_by_shared_side(columns: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _first_positions(items: Iterable[Hashable]) -> dict[Hashable, int]:
+    """Return the index of the first occurrence of each item."""
     places: dict[Hashable, int] = {}
     for place, item in enumerate(items):
         places.setdefault(item, place)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from repro.data.characters import clean_line
 from repro.data.leaks import Overlap
@@ -40,29 +40,27 @@ class Split:
     Args:
         columns: the sentences by language; the n-th of each are translations of each other.
         numbers: by language, the line number of each sentence in its file.
-        names: by language, the name of its file.
+        names: by language, the name of the file of each sentence.
     """
 
     columns: dict[str, list[str]]
     numbers: Mapping[str, Sequence[int]]
-    names: dict[str, str]
+    names: Mapping[str, Sequence[str]]
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
     def place(self, index: int, language: str) -> str:
         """Return the file and line of a sentence, as in ``train.de:17``."""
-        return f"{self.names[language]}:{self.numbers[language][index]}"
+        return f"{self.names[language][index]}:{self.numbers[language][index]}"
 
     def select(self, indices: Sequence[int]) -> "Split":
         """Return the split with only these pairs, in this order."""
-        columns = {
-            language: [column[i] for i in indices] for language, column in self.columns.items()
-        }
-        numbers = {
-            language: [column[i] for i in indices] for language, column in self.numbers.items()
-        }
-        return Split(columns, numbers, self.names)
+
+        def chosen(field: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+            return {language: [column[i] for i in indices] for language, column in field.items()}
+
+        return Split(chosen(self.columns), chosen(self.numbers), chosen(self.names))
 
 
 @dataclass(frozen=True)
@@ -147,6 +145,7 @@ class ParallelCorpus:
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
     def _main_columns(self) -> list[tuple[str, str]]:
+        """Return the split and language of each column of train, dev and test."""
         return [
             (name, language)
             for name in MAIN_SPLITS
@@ -209,6 +208,7 @@ class ParallelCorpus:
         write_atomic(path, (SKIPPED_TITLES + "".join(rows)).encode())
 
     def _check_language(self, language: str) -> None:
+        """Refuse a language that the corpus lacks."""
         if language not in self.languages:
             raise InputError(
                 self.name, f"has no language '{language}'", did_you_mean(language, self.languages)

@@ -127,10 +127,10 @@ def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
 
 
 def together(errors: Sequence[InputError], count: int | None = None) -> InputError:
-    """Return one error for many: all of the first, the number of the others, and the places of the next four.
+    """Return one error for many: the whole first one, and the number and places of others.
 
     Args:
-        errors: at least one; the mend is that of the first.
+        errors: at least one; the fix is that of the first.
         count: how many there are, if not all are given.
     """
     first, *others = errors
@@ -139,7 +139,7 @@ def together(errors: Sequence[InputError], count: int | None = None) -> InputErr
     further = (count or len(errors)) - 1
     named = "; ".join(f"{error.where} {error.what}" for error in others[: MAX_PLACES - 1])
     rest = "; ..." if further >= MAX_PLACES else ""
-    return InputError(first.where, f"{first.what}; {further:,} more: {named}{rest}", first.mend)
+    return InputError(first.where, f"{first.what}; {further:,} more: {named}{rest}", first.fix)
 
 
 def compose_accents(side: TextLines) -> TextLines:
@@ -193,6 +193,7 @@ def _max_expanded(path: Path) -> int:
 
 
 def _check_expansion(file: BinaryIO | gzip.GzipFile, path: Path, most: int) -> None:
+    """Refuse a compressed file that expands far more than text does."""
     if isinstance(file, gzip.GzipFile) and file.tell() > most:
         what = f"expands to more than {MAX_EXPANSION} times its size, which text does not"
         raise InputError(path.name, what, "inspect it; if it is intended, unpack it with gunzip")

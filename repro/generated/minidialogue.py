@@ -58,11 +58,13 @@ class Topic:
 
 
 def _draw_job(rng: Random) -> str:
+    """Draw a job with its article."""
     job = rng.choice(JOBS)
     return f"an {job}" if job == "author" else f"a {job}"
 
 
 def _draw_singular(rng: Random, noun_class: str) -> str:
+    """Draw a singular noun phrase with an adjective."""
     adjective = rng.choice(ADJECTIVES[noun_class][:NUM_ADJECTIVES])
     words = english.noun_phrase(
         NounPhrase(rng.choice(NOUNS[noun_class]), "a", adjective=adjective), "dobj", None
@@ -71,6 +73,7 @@ def _draw_singular(rng: Random, noun_class: str) -> str:
 
 
 def _draw_plural(rng: Random, noun_class: str) -> str:
+    """Draw a plural noun."""
     return rng.choice([noun for noun in NOUNS[noun_class] if not noun.is_mass]).english_plural
 
 

@@ -36,6 +36,7 @@ MAX_WORDS = 9  # of a sentence in the background
 
 
 def _verbs_with_base(bases: tuple[str, ...]) -> list[Verb]:
+    """Return the verbs with these English base forms."""
     return [verb for verb in VERBS if verb.english[0] in bases]
 
 
@@ -122,9 +123,11 @@ def _introduce_actor(rng: Random, actor: NounPhrase) -> str:
 
 
 def _name_of(person: NounPhrase) -> str:
+    """Return the English name of a person."""
     assert isinstance(person.noun, Noun)
     return f"{person.determiner} {person.noun.english}".strip()
 
 
 def _write_sentence(clause: Clause) -> str:
+    """Return a clause as an English sentence."""
     return detokenize([word.form for word in english.realize(Sentence(clause))])

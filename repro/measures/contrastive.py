@@ -1,7 +1,8 @@
 """Score a run on contrastive pairs: its suite, the accuracies, and the stored table."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -9,11 +10,19 @@ from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_lay
 from repro.contrastive.german_errors import generate_suite
 from repro.contrastive.german_errors.sentence import Sentence
 from repro.contrastive.mucow import load_mucow
-from repro.contrastive.scoring import check_contrastive_record, encode_names, score_suite
+from repro.contrastive.published import FILES, load_distil_lingeval
+from repro.contrastive.scoring import (
+    Accuracy,
+    accuracies,
+    check_contrastive_record,
+    encode_names,
+    score_suite,
+)
 from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, suite_without_overlap
 from repro.core.config import DataConfig, from_dict
-from repro.data.corpora import load_once
+from repro.data.corpora import load_once, prepare_lines
 from repro.errors import InputError
+from repro.markdown import table
 from repro.records.sentences import Table
 from repro.runs.models import load_translator
 from repro.runs.run import Run
@@ -48,6 +57,86 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     known = {token for sentence in train[1] for token in Sentence(sentence).tokens}
     sources, refs = corpus.pairs("test", data.source, data.target)
     return generate_suite(f"{data.corpus} test", sources, refs, known)
+
+
+@lru_cache(maxsize=2)
+def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
+    """Return the published pairs on human and on machine references, as models of a corpus read it.
+
+    Pairs with a sentence of the training text are left out and counted.
+
+    Raises:
+        InputError: the run does not translate English into German.
+        MachineError: the pairs are not at hand.
+    """
+    if (data.source, data.target) != ("en", "de"):
+        what = f"is from {data.source} into {data.target}, the published pairs are from en into de"
+        raise InputError("the run", what, "choose a run with --direction en-de")
+    suites = [_prepared(load_distil_lingeval(reference), data.corpus) for reference in FILES]
+    train = load_once(data.corpus, "en", "de").pairs("train", "en", "de")
+    return tuple(suite_without_overlap(suite, *train) for suite in suites)
+
+
+def _prepared(suite: ContrastiveSuite, corpus: str) -> ContrastiveSuite:
+    items = []
+    for item in suite.items:
+        source, reference, *contrastive = prepare_lines(
+            corpus, [item.source, item.reference, *item.contrastive]
+        )
+        items.append(
+            replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
+        )
+    return replace(suite, items=tuple(items))
+
+
+def measure_published_pairs(run: Run) -> dict[str, Any]:
+    """Score the published pairs on human and on machine references.
+
+    Source: You et al. 2020, Table 4, and Vamvas and Sennrich 2021.
+    """
+    suites = published_suites(run.config.data)
+    translator = load_translator(run)
+    return pack_results([{"masked": None, **score_suite(translator, suite)} for suite in suites])
+
+
+def published_pairs_table(record: dict[str, Any]) -> str:
+    """Return the accuracy by type of error on human and on machine references, side by side."""
+    return accuracy_by_reference_table(
+        {"": [accuracies(result) for result in contrastive_results(record)]}
+    )
+
+
+def accuracy_by_reference_table(systems: Mapping[str, Sequence[Sequence[Accuracy]]]) -> str:
+    """Return accuracies by type of error with 95 % intervals, both kinds of reference side by side.
+
+    Args:
+        systems: by name of the system, for each kind of reference in the order of `FILES`, the
+            accuracies by type.
+    """
+    by_type = {
+        name: [{one.group: one for one in found} for found in kinds]
+        for name, kinds in systems.items()
+    }
+    first = next(iter(by_type.values()))
+    header = ["type"]
+    for reference in FILES:
+        header.append(f"{reference} references: pairs")
+        header += [f"{name} {reference}".strip() for name in by_type]
+    rows = []
+    for error in sorted({error for found in first for error in found}):
+        row = [error]
+        for number in range(len(FILES)):
+            one = first[number].get(error)
+            row.append(f"{one.total:,}" if one else "0")
+            row += [_in_percent(kinds[number].get(error)) for kinds in by_type.values()]
+        rows.append(row)
+    return table(header, rows)
+
+
+def _in_percent(found: Accuracy | None) -> str:
+    if found is None:
+        return "-"
+    return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
 def measure_contrastive(run: Run) -> dict[str, Any]:
@@ -152,16 +241,25 @@ def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
     """
     suite = suite_of(from_dict(DataConfig, record["config"]["data"]))
     for result in contrastive_results(record):
-        types, origins = result["items"]["type"], result["items"]["origin"]
-        if result["suite"]["sha256"] != suite.fingerprint:
-            yield f"pairs: differ from those of {suite.name}"
-        elif [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
-            yield f"types of error: are not those of the pairs of {suite.name}"
-        elif [origins["names"][of] for of in origins["of"]] != [
-            item.origin for item in suite.items
-        ]:
-            yield f"origins: are not those of the pairs of {suite.name}"
-        elif result["items"]["distance"] != [item.distance for item in suite.items]:
-            yield f"distances: are not those of the pairs of {suite.name}"
-        else:
-            yield None
+        yield _difference(result, suite)
+
+
+def check_published_pairs(record: dict[str, Any]) -> Iterator[str | None]:
+    """Read the published pairs of a record again, as `check_pairs` does."""
+    suites = published_suites(from_dict(DataConfig, record["config"]["data"]))
+    for result, suite in zip(contrastive_results(record), suites, strict=True):
+        yield _difference(result, suite)
+
+
+def _difference(result: dict[str, Any], suite: ContrastiveSuite) -> str | None:
+    """Say how a result differs from its suite, if it does."""
+    types, origins = result["items"]["type"], result["items"]["origin"]
+    if result["suite"]["sha256"] != suite.fingerprint:
+        return f"pairs: differ from those of {suite.name}"
+    if [types["names"][of] for of in types["of"]] != [item.type for item in suite.items]:
+        return f"types of error: are not those of the pairs of {suite.name}"
+    if [origins["names"][of] for of in origins["of"]] != [item.origin for item in suite.items]:
+        return f"origins: are not those of the pairs of {suite.name}"
+    if result["items"]["distance"] != [item.distance for item in suite.items]:
+        return f"distances: are not those of the pairs of {suite.name}"
+    return None

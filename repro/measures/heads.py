@@ -32,6 +32,7 @@ from repro.analysis.syntax import (
     english_parser,
     measure_syntax,
 )
+from repro.analysis.treebanks import load_pud
 from repro.core.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.core.config import DataConfig
 from repro.core.decoding import Translator
@@ -58,17 +59,19 @@ class Treebank(NamedTuple):
     Args:
         name: the parser or the source of the trees.
         parses: one per sentence, in order.
+        sentences: what was parsed, if it is not the split.
     """
 
     name: str
     parses: Iterable[Parse]
+    sentences: Sequence[str] | None = None
 
 
 def describe_heads(
     run: Run,
     split: str = "dev",
     limit: int | None = None,
-    treebank: Treebank | Literal["find"] | None = "find",
+    treebank: Treebank | Literal["find", "PUD"] | None = "find",
     relevance_sentences: int = RELEVANCE_SENTENCES,
     quiet: bool = True,
 ) -> dict[str, Any]:
@@ -78,7 +81,8 @@ def describe_heads(
         run: a finished run.
         split: the sentences to measure on.
         limit: only the first sentences; None = all.
-        treebank: parses of these sentences; `find` = those of `find_treebank`; None = no syntax.
+        treebank: parses of these sentences; `find` = those of `find_treebank`; `PUD` = the gold
+            trees of its own 1,000 sentences, in English and German; None = no syntax.
         relevance_sentences: number of first sentences for relevance and gradient.
         quiet: no progress bar.
 
@@ -98,6 +102,8 @@ def describe_heads(
     translator = load_translator(run)
     if treebank == "find":
         treebank = find_treebank(data, split, sources)
+    elif treebank == "PUD":
+        treebank = pud(data)
 
     model, subwords, clock = translator.model, translator.subwords, _Clock()
     counts = _counts_of_train(subwords, corpus, data)
@@ -110,7 +116,8 @@ def describe_heads(
     )
     syntax = None
     if treebank is not None:
-        syntax = clock.time("syntax", measure_syntax, model, subwords, sources, treebank.parses)
+        parsed = sources if treebank.sentences is None else treebank.sentences
+        syntax = clock.time("syntax", measure_syntax, model, subwords, parsed, treebank.parses)
     return describe_run(run) | {
         "kind": "heads",
         "split": split,
@@ -231,6 +238,16 @@ def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treeb
         parse = english_parser()
         return Treebank(f"{PARSER} {version(PARSER)}, spacy {version('spacy')}", parse(sources))
     return None
+
+
+def pud(data: DataConfig) -> Treebank:
+    """Return the gold trees of PUD in the source language.
+
+    Raises:
+        MachineError: PUD is not at hand in this language.
+    """
+    sentences, parses = load_pud(data.source, data.corpus)
+    return Treebank(f"gold trees of PUD, {len(sentences):,} sentences", parses, sentences)
 
 
 def count_tokens(subwords: Subwords, sentences: Sequence[str]) -> np.ndarray:

@@ -163,16 +163,17 @@ def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
         return None
     penalties = sorted(counts)
     if counts[penalties[0]] < wanted:
-        return _rounded(penalties[0] / 2)
+        return _rounded_penalty(penalties[0] / 2)
     if counts[penalties[-1]] > wanted:
-        return _rounded(penalties[-1] * 2)
+        return _rounded_penalty(penalties[-1] * 2)
     low, high = next(
         (low, high) for low, high in pairwise(penalties) if counts[low] > wanted > counts[high]
     )
-    return _rounded(math.sqrt(low * high)) if high / low > NARROW else None
+    return _rounded_penalty(math.sqrt(low * high)) if high / low > NARROW else None
 
 
-def _rounded(penalty: float) -> float:
+def _rounded_penalty(penalty: float) -> float:
+    """Round a penalty to three significant digits."""
     return float(f"{penalty:.3g}")
 
 

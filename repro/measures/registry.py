@@ -16,12 +16,17 @@ from repro.analysis.weights import collect_weights
 from repro.core.batches import EncodedPairs, mark_source, pad
 from repro.core.subwords import BOS_ID
 from repro.data.corpora import load_corpus, prepare_lines
-from repro.measures.contrastive import measure_contrastive
+from repro.measures.alignments import alignments_table, measure_alignments
+from repro.measures.contrastive import (
+    measure_contrastive,
+    measure_published_pairs,
+    published_pairs_table,
+)
 from repro.measures.heads import describe_heads
 from repro.measures.pruning import measure_pruning
 from repro.measures.scores import evaluate_run
 from repro.measures.speed import measure_speed
-from repro.records.sentences import Table, count
+from repro.records.sentences import Table, statistic_columns
 from repro.records.translations import hypotheses_of
 from repro.runs.models import load_translator
 from repro.runs.run import Run
@@ -104,7 +109,9 @@ def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: s
     masks, places, hyps = map(list, zip(*rows, strict=True))
     bleu = bleu_for(target, refs)
     bleu.read([refs[place] for place in places])
-    return Table({"mask": masks, "sentence": places, "hypothesis": hyps, **count([bleu], hyps)})
+    return Table(
+        {"mask": masks, "sentence": places, "hypothesis": hyps, **statistic_columns([bleu], hyps)}
+    )
 
 
 def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
@@ -143,6 +150,12 @@ MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {
 
 EVERY_SEED = ("masks", "heads", "contrastive", "pruning")
 """Kinds that are made for every seed: only other models show how much seeds matter to them."""
+
+ON_REQUEST: dict[str, tuple[Callable[[Run], dict[str, Any]], Callable[[dict[str, Any]], str]]] = {
+    "published_pairs": (measure_published_pairs, published_pairs_table),
+    "alignments": (measure_alignments, alignments_table),
+}
+"""Kinds that no experiment asks for, but `repro measure`: what makes the record, and its table."""
 
 JOINT_MEASURES: dict[str, Callable[[Sequence[Run]], list[dict[str, Any]]]] = {
     "speed": measure_speed,

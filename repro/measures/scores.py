@@ -55,7 +55,7 @@ def evaluate_run(
         run: a finished run.
         split: `test`, `dev`, a further test set of the corpus, or one of another corpus,
             `iwslt16:test`.
-        search: the search options.
+        search: the search options, by default those of the run.
         quiet: no progress bar.
 
     Returns:
@@ -69,7 +69,7 @@ def evaluate_run(
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     if search is not None:
         check_kind("search", search, "write it as in repro.SearchConfig(beam=1)", SearchConfig)
-    search = search or SearchConfig()
+    search = search or SearchConfig(alpha=run.alpha)
     data = run.config.data
     _check_version(run)
     sources, refs = load_pairs(data.corpus, data.source, data.target, split)

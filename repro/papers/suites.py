@@ -7,9 +7,10 @@ from typing import Any
 
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
+from repro.contrastive.published import FILES, suite_name
 from repro.contrastive.scoring import Accuracy, Group, accuracies, chance_accuracies, decisions
 from repro.markdown import table
-from repro.measures.contrastive import contrastive_results
+from repro.measures.contrastive import accuracy_by_reference_table, contrastive_results
 from repro.papers.printed import printed_numbers
 from repro.statistics.intervals import Estimate, over_seeds, paired_difference
 
@@ -20,7 +21,12 @@ ELSEWHERE = "contrastive pairs are of cased English and German text"
 
 
 def accuracy_difference(
-    evidence: Evidence, error: str, setting: Setting, minus: Setting, masked: str | None = None
+    evidence: Evidence,
+    error: str,
+    setting: Setting,
+    minus: Setting,
+    masked: str | None = None,
+    reference: str | None = None,
 ) -> Estimate:
     """Return the difference in accuracy on an error type between two settings, over the same pairs.
 
@@ -30,15 +36,24 @@ def accuracy_difference(
         evidence, error: the records and the type of error.
         setting, minus: the two settings.
         masked: number of the head of the second that is masked in all encoder layers.
+        reference: `human` or `machine`, for the published pairs on such references.
 
     Raises:
         NotMeasured: there are no such pairs, or the two were scored on different ones.
     """
     data, differences, shares = setting.config(evidence.scale).data, [], []
-    for seed in evidence.shared_seeds(["contrastive"], (setting, minus)):
+    kind = "published_pairs" if reference else "contrastive"
+    for seed in evidence.shared_seeds([kind], (setting, minus)):
         first, second = (
-            result_of(evidence, setting, None, seed),
-            result_of(evidence, minus, masked, seed),
+            (
+                _published_result(evidence, setting, reference, seed),
+                _published_result(evidence, minus, reference, seed),
+            )
+            if reference
+            else (
+                result_of(evidence, setting, None, seed),
+                result_of(evidence, minus, masked, seed),
+            )
         )
         if first["suite"]["sha256"] != second["suite"]["sha256"]:
             raise NotMeasured(
@@ -48,7 +63,7 @@ def accuracy_difference(
             )
         right, other = (decisions_on(error, result) for result in (first, second))
         if not right:
-            raise without_pairs(error, evidence, setting)
+            raise without_pairs(error, first, setting)
         differences.append(
             paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}")
         )
@@ -72,7 +87,7 @@ def setting_with_pairs(evidence: Evidence, error: str, setting: Setting) -> Sett
     for found in (setting, replace(setting, reverse=not setting.reverse)):
         if error in _accuracies(evidence, found):
             return found
-    raise without_pairs(error, evidence, setting)
+    raise without_pairs(error, result_of(evidence, setting, None), setting)
 
 
 def accuracies_by_distance(
@@ -85,7 +100,7 @@ def accuracies_by_distance(
     """
     found = _accuracies(evidence, setting, masked, "distance", error)
     if not found:
-        raise without_pairs(f"{error} with distances", evidence, setting)
+        raise without_pairs(f"{error} with distances", result_of(evidence, setting, None), setting)
     return found
 
 
@@ -177,6 +192,36 @@ def distances_by_system(
     }
 
 
+def published_pairs_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
+    """Return accuracies on the published pairs, on human beside those on machine references.
+
+    Raises:
+        NotMeasured: no setting was scored on them.
+    """
+    settings = evidence.having("published_pairs", settings)
+    return accuracy_by_reference_table(
+        {
+            str(setting): [
+                _over_seeds(
+                    [
+                        accuracies(_published_result(evidence, setting, reference, seed))
+                        for seed in evidence.shared_seeds(["published_pairs"], (setting,))
+                    ]
+                )
+                for reference in FILES
+            ]
+            for setting in settings
+        }
+    )
+
+
+def _published_result(
+    evidence: Evidence, setting: Setting, reference: str, seed: int
+) -> dict[str, Any]:
+    results = contrastive_results(evidence.one("published_pairs", setting, seed))
+    return next(one for one in results if one["suite"]["name"] == suite_name(reference))
+
+
 def name_with_seeds(evidence: Evidence, setting: Setting, masked: str | None = None) -> str:
     """Return the name of a setting, with its masked head, and its number of seeds if several."""
     name, count = (
@@ -235,11 +280,10 @@ def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
     return result | {"items": {name: cut(values) for name, values in items.items()}}
 
 
-def without_pairs(what: str, evidence: Evidence, setting: Setting) -> NotMeasured:
-    suite = result_of(evidence, setting, None)["suite"]
+def without_pairs(what: str, result: dict[str, Any], setting: Setting) -> NotMeasured:
     return NotMeasured(
         f"contrastive pairs of {setting}",
-        f"{suite['name']} has none of {what}",
+        f"{result['suite']['name']} has none of {what}",
         "use a suite that has",
     )
 
@@ -262,7 +306,12 @@ def _accuracies(
 ) -> dict[str, Accuracy]:
     """Return the accuracies of a setting by group, means over its seeds."""
     of_seeds = [accuracies(result, by, only) for result in _results(evidence, setting, masked)]
-    return {found[0].group: _mean(found) for found in zip(*of_seeds, strict=True)}
+    return {found.group: found for found in _over_seeds(of_seeds)}
+
+
+def _over_seeds(of_seeds: Sequence[Sequence[Accuracy]]) -> list[Accuracy]:
+    """Return the mean accuracy of each group over seeds that were scored on the same pairs."""
+    return [_mean(found) for found in zip(*of_seeds, strict=True)]
 
 
 def _mean(found: Sequence[Accuracy]) -> Accuracy:

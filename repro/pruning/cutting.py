@@ -25,6 +25,7 @@ from repro.errors import InputError
 from repro.files import write_atomic, write_json
 from repro.pruning.gates import GateRule, gates_at_test_time
 from repro.runs.behaviour import behaviour
+from repro.runs.checkpoint_folders import remove_leftovers
 from repro.runs.models import load_model, tensors_of
 from repro.runs.run import Run
 from repro.runs.tensors import save_final
@@ -113,6 +114,7 @@ def check_prunable(model: Transformer, sites: Sequence[str]) -> None:
 def _check_is_dot_product(
     site: str, layer: int, config: ModelConfig, weights: nn.Module, fix: str
 ) -> None:
+    """Refuse to drop some heads of another variant than dot-product attention."""
     if type(weights) is not DotProduct:
         what = f"'{getattr(config, site)}' is not defined for some of its heads alone"
         raise InputError(f"{site} {layer_name(layer)}", what, fix)
@@ -193,7 +195,7 @@ def save_pruned(run: Run, rule: GateRule | None = None) -> Run:
         run.path.parent,
     )
     with pruned.lock():
-        pruned.remove_leftovers()
+        remove_leftovers(pruned.path)
         if not pruned.is_finished:
             for source in [run.subwords_path, run.lengths_path, run.metrics_path]:
                 if source.exists():  # older runs have no lengths

@@ -1,4 +1,4 @@
-"""What training took, as the cells of tables, and what to know before costs are compared."""
+"""Write the costs of training as table cells, and what to know before comparing them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,10 @@ def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
     rows = []
     for record in records:
         training, cut = record["training"], record["config"]["train"].get("cut_from")
-        spent = (_spent(record, by_run, number) for number in (_updates_of, _seconds_of, energy_of))
+        spent = (
+            _cost_in_words(record, by_run, number)
+            for number in (_updates_of, _seconds_of, energy_of)
+        )
         rate = "-" if cut else f"{training['target_tokens_per_second']:,}"
         rows.append(
             [f"{training['parameters']:,}", *spent, rate, str(record["provenance"]["threads"])]
@@ -29,47 +32,56 @@ def training_costs(records: list[dict[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def _spent(
+def _cost_in_words(
     record: dict[str, Any],
     by_run: dict[str, dict[str, Any]],
     number: Callable[[dict[str, Any]], str],
 ) -> str:
-    """Return what a training took, plus what was spent before on the run that it starts from; a dash for a model that was cut out."""
+    """Return a cost of a training, plus that of the run that it starts from.
+
+    A dash for a model that was cut out of another.
+    """
     train, own = record["config"]["train"], number(record["training"])
-    # a model that was cut out holds the numbers of the run that it comes from
+    # a model that was cut out has the numbers of the run that it comes from
     if train.get("cut_from") or own == "-":
         return "-"
     start = train.get("start_from")
     if start is None:
         return own
-    return f"{own} + {_spent(by_run[start], by_run, number) if start in by_run else '?'}"
+    return f"{own} + {_cost_in_words(by_run[start], by_run, number) if start in by_run else '?'}"
 
 
 def _updates_of(training: dict[str, Any]) -> str:
+    """Return the number of updates of a training as text."""
     return f"{training['update']:,}"
 
 
 def _seconds_of(training: dict[str, Any]) -> str:
+    """Return the seconds of a training as text."""
     return f"{training['seconds']:,.0f}"
 
 
 def costs_note(records: list[dict[str, Any]]) -> str:
     """Say where costs come from, and what a sum and a dash among them mean."""
     lines = [
-        "The machine may have had other work meanwhile, and devices and numbers of threads differ: do not compare speeds by these seconds "
-        "and rates. For that there are the records below `speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
+        "The machine may have had other work meanwhile, and devices and numbers of threads "
+        "differ: do not compare speeds by these seconds "
+        "and rates. For that there are the records below `speed/` (`repro run "
+        "you2020.table3`) and `benchmarks/RESULTS.md`."
     ]
     if any(record["config"]["train"].get("start_from") for record in records):
         lines.append(
-            "a + b: this run took a, the run from which it goes on (`train.start_from`) took b; ? where no record of that run is here. "
-            "A model that was cut out of another (`train.cut_from`) was not trained further: a dash."
+            "a + b: this run took a, the run from which it goes on (`train.start_from`) took "
+            "b; ? where no record of that run is here. "
+            "A model that was cut out of another (`train.cut_from`) was not trained further: "
+            "a dash."
         )
     return "\n\n".join([*lines, energy_note(records)])
 
 
 def energy_of(training: dict[str, Any]) -> str:
-    """Return the joules that a training took, over all counters, or a dash where they are not known."""
-    joules = training.get("joules")  # records from before they were counted have none
+    """Return the joules of a training over all counters, or a dash where they are not known."""
+    joules = training.get("joules")  # older records have none
     return f"{sum(joules.values()):,.0f}" if joules else "-"
 
 
@@ -80,5 +92,8 @@ def energy_note(records: list[dict[str, Any]]) -> str:
     )
     if not counters:
         return "Joules: none measured; this needs an energy counter that the program may read."
-    what = "the whole device while it trained, other work and idling included; a dash where not all of it was measured"
+    what = (
+        "the whole device while it trained, other work and idling included; a dash where not all "
+        "of it was measured"
+    )
     return f"Joules: {escape(', '.join(counters))}; {what}."

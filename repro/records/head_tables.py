@@ -36,14 +36,17 @@ def render_heads(record: dict[str, Any]) -> str:
 
 
 def sentences_measured(record: dict[str, Any]) -> str:
-    """Say on which sentences a record was made, and of which seed's model."""
+    """Name the sentences that a record was made on, and the seed of its model."""
     data, measured = record["config"]["data"], record["measured"]
-    where = f"{data['corpus']}, {data['source']} to {data['target']}, {measured['sentences']:,} sentences of {record['split']}"
+    where = (
+        f"{data['corpus']}, {data['source']} to {data['target']}, {measured['sentences']:,} "
+        f"sentences of {record['split']}"
+    )
     return f"Measured on {where}, training seed {record['seed']}."
 
 
 def columns_explained(record: dict[str, Any]) -> str:
-    """Say what the columns of `heads_table` are."""
+    """Explain the columns of `heads_table`."""
     measured = record["measured"]
     return (
         f"Heads: layer.head, both counted from {FIRST}. Relevance: share of a layer, by two rules, "
@@ -57,12 +60,16 @@ def columns_explained(record: dict[str, Any]) -> str:
 
 
 def heads_table(record: dict[str, Any], site: str = "encoder_self") -> str:
-    """Return a table of a site, a row a head: relevance, confidence, where it points, best relation above its baseline, roles."""
+    """Return a table of a site with a row a head.
+
+    Its columns are relevance, confidence, where the head points, its best relation above the
+    baseline, and its roles.
+    """
     found = record["sites"][site]
     has_syntax = site == "encoder_self" and record["syntax"] is not None
     rows = []
-    for layer, head in _heads(record, site):
-        cells = [_cell(found[name][layer][head], form) for name, (_, form) in COLUMNS.items()]
+    for layer, head in _heads_at(record, site):
+        cells = [_formatted(found[name][layer][head], form) for name, (_, form) in COLUMNS.items()]
         best = [_best_relation(record, layer, head)] if has_syntax else []
         rows.append(
             [head_number(layer, head), *cells, *best, ", ".join(found["roles"][layer][head])]
@@ -77,7 +84,10 @@ def heads_table(record: dict[str, Any], site: str = "encoder_self") -> str:
 
 
 def layers_table(record: dict[str, Any], site: str) -> str:
-    """Return a table of a site, a row a layer: mean entropy of its heads, and divergence from every layer (Zeng et al. 2021, Figure 7)."""
+    """Return a table of a site with a row a layer (Zeng et al. 2021, Figure 7).
+
+    Its columns are the mean entropy of the heads, and the divergence from every layer.
+    """
     found = record["sites"][site]
     rows = []
     for layer, divergences in enumerate(found["divergence"]):
@@ -86,8 +96,8 @@ def layers_table(record: dict[str, Any], site: str) -> str:
         rows.append(
             [
                 str(layer + FIRST),
-                _cell(mean, ".2f"),
-                *(_cell(value, ".3f") for value in divergences),
+                _formatted(mean, ".2f"),
+                *(_formatted(value, ".3f") for value in divergences),
             ]
         )
     return table(
@@ -96,14 +106,17 @@ def layers_table(record: dict[str, Any], site: str) -> str:
 
 
 def syntax_table(record: dict[str, Any]) -> str:
-    """Return the best encoder head for each relation and direction beside the positional baseline (Voita et al. 2019, Table 1)."""
+    """Return the best encoder head for each relation and direction, and the positional baseline.
+
+    Source: Voita et al. 2019, Table 1.
+    """
     syntax, rows = record["syntax"], []
     for relation in RELATIONS:
         pairs = f"{sum(syntax['positions'][relation].values()):,}"
         for direction in DIRECTIONS:
             accuracies = {
                 place: syntax["accuracy"][relation][direction][place[0]][place[1]]
-                for place in _heads(record, "encoder_self")
+                for place in _heads_at(record, "encoder_self")
             }
             known = {
                 place: accuracy for place, accuracy in accuracies.items() if accuracy is not None
@@ -113,14 +126,14 @@ def syntax_table(record: dict[str, Any]) -> str:
                 layer, head = max(known, key=lambda place: known[place])
                 best = [
                     head_number(layer, head),
-                    _cell(known[layer, head], ".0%"),
+                    _formatted(known[layer, head], ".0%"),
                     _points(syntax["margin"][relation][direction][layer][head]),
                 ]
             rows.append(
                 [
                     f"{relation}, {direction}",
                     pairs,
-                    _cell(syntax["baseline"][relation], ".0%"),
+                    _formatted(syntax["baseline"][relation], ".0%"),
                     *best,
                 ]
             )
@@ -138,10 +151,13 @@ def syntax_table(record: dict[str, Any]) -> str:
 
 
 def accuracy_table(record: dict[str, Any]) -> str:
-    """Return the accuracy of every encoder head on each relation and direction, and in brackets the points above the baseline."""
+    """Return the accuracy of every encoder head on each relation and direction.
+
+    The points above the baseline are in brackets.
+    """
     syntax, rows = record["syntax"], []
     columns = [(relation, direction) for relation in RELATIONS for direction in DIRECTIONS]
-    for layer, head in _heads(record, "encoder_self"):
+    for layer, head in _heads_at(record, "encoder_self"):
         found = [
             [syntax[name][relation][direction][layer][head] for name in ("accuracy", "margin")]
             for relation, direction in columns
@@ -154,7 +170,7 @@ def accuracy_table(record: dict[str, Any]) -> str:
     return table(["head", *(f"{relation}, {direction}" for relation, direction in columns)], rows)
 
 
-def _heads(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
+def _heads_at(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
     """Return layer and head of all heads that exist at a site."""
     layers = enumerate(record["sites"][site]["confidence"])
     return [
@@ -166,7 +182,7 @@ def _heads(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
 
 
 def _best_relation(record: dict[str, Any], layer: int, head: int) -> str:
-    """Return the relation and direction in which a head is farthest above the baseline, and by how many points."""
+    """Return the relation and direction in which a head most exceeds the baseline, with points."""
     margins = {
         f"{relation}, {direction}": matrix[layer][head]
         for relation, directions in record["syntax"]["margin"].items()
@@ -177,9 +193,11 @@ def _best_relation(record: dict[str, Any], layer: int, head: int) -> str:
     return MISSING if best is None else f"{best} {_points(margins[best])}"
 
 
-def _cell(value: Any, form: str) -> str:
+def _formatted(value: Any, form: str) -> str:
+    """Return a value as a table cell; a mark where it is missing."""
     return MISSING if value is None else format(value, form)
 
 
 def _points(margin: float) -> str:
+    """Return a margin in points, with its sign."""
     return f"{100 * margin:+.0f}"

@@ -1,7 +1,7 @@
 """The manifest of a folder of results: a SHA-256 of every record, table and file of verdicts in it.
 
-Damage, an edit and a file that is gone are seen by it, without a corpus and without a model.
-`repro results --update` writes it, and `repro verify` checks it.
+It reveals damaged, edited and missing files without a corpus or a model. `repro results --update`
+writes it, and `repro verify` checks it.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ RENEW = "restore it; or, if it is meant to be so, list it anew: repro results --
 
 def write_manifest(folder: Path) -> Path:
     """Write the manifest of a folder as it is now, and return its path."""
-    files = {name: _digest(Path(folder) / name) for name in _listed(Path(folder))}
+    files = {name: _file_digest(Path(folder) / name) for name in _listed_paths(Path(folder))}
     path = Path(folder) / MANIFEST
     write_json(path, {"format": FORMAT, "files": files})
     return path
@@ -44,7 +44,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
     """
     path = Path(folder) / MANIFEST
     try:
-        return _parse(read_plain(path))
+        return _parse_manifest(read_plain(path))
     except FileNotFoundError as error:
         raise DamagedFileError(str(path), "is missing", RENEW) from error
     except OSError as error:
@@ -54,40 +54,46 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def known_files(folder: Path) -> dict[Path, str]:
-    """Return the SHA-256 of the files that the manifest of a folder, or of the one above it, lists; nothing where there is none."""
+    """Return the SHA-256 of the files in the manifest of a folder, or of its parent.
+
+    Empty without a manifest.
+    """
     for root in (Path(folder), Path(folder).parent):
         try:
             return {
                 root.resolve() / name: digest
-                for name, digest in _parse(read_plain(root / MANIFEST)).items()
+                for name, digest in _parse_manifest(read_plain(root / MANIFEST)).items()
             }
-        # `repro verify` says what is wrong with it; until then nothing is known
+        # `repro verify` says what is wrong with it; here it counts as no manifest
         except (OSError, ValueError):
             continue
     return {}
 
 
 def manifest_faults(folder: Path) -> Iterator[str]:
-    """Yield a line for every file that is missing, not listed, or other than when it was listed.
+    """Yield a line for every file that is missing, not listed, or changed since it was listed.
 
     Raises:
-        DamagedFileError: the manifest is not one.
+        DamagedFileError: the manifest is not valid.
         MachineError: a file or folder cannot be read.
     """
     folder = Path(folder)
-    listed, there = read_manifest(folder), set(_listed(folder))
+    listed, there = read_manifest(folder), set(_listed_paths(folder))
     for name in sorted(listed.keys() - there):
         yield f"{folder / name}: is missing. Fix: {RENEW}"
     for name in sorted(there - listed.keys()):
-        yield f"{folder / name}: is not listed in {MANIFEST}. Fix: delete it, or list it: repro results --update"
+        yield (
+            f"{folder / name}: is not listed in {MANIFEST}. Fix: delete it, or list it: repro "
+            "results --update"
+        )
     for name in sorted(there & listed.keys()):
-        if _digest(folder / name) != listed[name]:
+        if _file_digest(folder / name) != listed[name]:
             yield f"{folder / name}: is not what {MANIFEST} lists. Fix: {RENEW}"
 
 
 @lru_cache(maxsize=4)
-def _parse(data: bytes) -> dict[str, str]:
-    """Return what a manifest lists; ValueError if it is none."""
+def _parse_manifest(data: bytes) -> dict[str, str]:
+    """Return the hashes in a manifest by name; raise ValueError if it is not valid."""
     try:
         values: Any = json.loads(data)
         if values["format"] != FORMAT or not all(
@@ -99,8 +105,11 @@ def _parse(data: bytes) -> dict[str, str]:
         raise ValueError("no manifest") from error
 
 
-def _listed(folder: Path) -> list[str]:
-    """Return the paths in a folder of what a manifest lists: all but pages to read, other manifests, and what is hidden."""
+def _listed_paths(folder: Path) -> list[str]:
+    """Return the paths in a folder that a manifest lists.
+
+    These are all but pages to read, other manifests, and hidden files.
+    """
 
     def refuse(error: OSError) -> None:
         raise cannot_read(Path(error.filename), error) from error
@@ -117,10 +126,11 @@ def _listed(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def _digest(path: Path) -> str:
+def _file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file; empty if there is none."""
     try:
         return hashlib.sha256(read_plain(path)).hexdigest()
-    except FileNotFoundError:  # something else than a file by that name
+    except FileNotFoundError:  # not a regular file
         return ""
     except OSError as error:
         raise cannot_read(path, error) from error

@@ -1,4 +1,4 @@
-"""Numbers that others published on our corpora, with their source: plain data, to stand beside what is reproduced."""
+"""Numbers that others published on our corpora, with their sources, for comparison."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Published:
         metric: our name of the score.
         value: as printed.
         reference: authors, title, venue, year.
-        setting: what about the training differs from ours or must be known.
+        setting: what differs from our training, or must be known about theirs.
     """
 
     system: str
@@ -36,7 +36,10 @@ PUBLISHED = [
         split="test",
         metric="tokenised lower-cased BLEU",
         value=41.02,
-        reference="Wu, Kong, Bi, Li, Kao: Good for Misconceived Reasons, ACL 2021 (text-only Transformer-Tiny)",
+        reference=(
+            "Wu, Kong, Bi, Li, Kao: Good for Misconceived Reasons, ACL 2021 (text-only "
+            "Transformer-Tiny)"
+        ),
         setting="a single run of about 150 epochs with dropout 0.3, lower-cased training text",
     )
     for corpus in ("multi30k", "multi30k-lc")  # the same sentences; scored in lower case

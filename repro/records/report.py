@@ -1,4 +1,7 @@
-"""A report in Markdown, generated from result records: scores with signatures, costs, and whether systems differ by more than chance."""
+"""Generate a report in Markdown from result records.
+
+It holds scores with signatures, costs, and whether systems differ by more than chance.
+"""
 
 import math
 import re
@@ -24,7 +27,7 @@ from repro.runs.naming import conditions_of
 from repro.statistics.comparing import Comparison
 
 NUM_EXAMPLES = 5
-# points of a perfect translation that subwords cost, above which a column shows scores without that
+# If subwords cost a perfect translation more points than this, a column shows scores without that.
 LOST = 1.0
 
 
@@ -33,7 +36,7 @@ def render(records: list[dict[str, Any]]) -> str:
 
     Raises:
         InputError: no record, or records that cannot be compared.
-        DamagedFileError: the corpus at hand has other references than those of the records.
+        DamagedFileError: the corpus has other references than the records.
     """
     check_comparable(records)
     first = records[0]
@@ -66,10 +69,10 @@ def render(records: list[dict[str, Any]]) -> str:
 
 
 def check_comparable(records: list[dict[str, Any]]) -> None:
-    """Refuse to put side by side what was not made on the same data, split and metric version.
+    """Refuse to compare records of different data, splits or metric versions.
 
     Raises:
-        InputError: naming what differs.
+        InputError: naming the difference.
     """
     if not records:
         raise InputError("report", "there is no record", "name at least one evaluated run")
@@ -82,7 +85,11 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
 
 
 def check_same_training_text(described: list[dict[str, Any]]) -> None:
-    """Refuse to compare runs of different texts; of what `scoring.describe_run` says, so that it can be asked before they translate.
+    """Refuse to compare runs that were trained on different texts.
+
+    Args:
+        described: what `scores.describe_run` returns, so that runs are refused before they
+            translate.
 
     Raises:
         InputError: naming two of them.
@@ -93,6 +100,7 @@ def check_same_training_text(described: list[dict[str, Any]]) -> None:
 def _check_same(
     records: list[dict[str, Any]], keys: dict[str, Callable[[dict[str, Any]], Any]]
 ) -> None:
+    """Refuse records that differ in a key, naming two of them."""
     for what, key in keys.items():
         for record in records[1:]:
             if key(record) != key(records[0]):
@@ -103,9 +111,10 @@ def _check_same(
 
 
 def render_results(records: list[dict[str, Any]]) -> str:
-    """Return a page with the tables of stored records, by corpus, direction and test set, published scores beside; no corpus is needed.
+    """Return a page with the tables of stored records, by corpus, direction and test set.
 
-    A list of its parts comes first, with links as GitHub and JupyterLab name headings.
+    Published scores are in the tables; no corpus is needed. A list of the parts comes first, with
+    links as GitHub and JupyterLab name headings.
     """
     groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
     for record in records:
@@ -124,7 +133,8 @@ def render_results(records: list[dict[str, Any]]) -> str:
         title = escape(f"{corpus}, {source} to {target}, {split}")
         anchor = re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
         links.append(
-            f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, runs: {len(group)}"
+            f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, "
+            f"runs: {len(group)}"
         )
         parts += [
             f"## {title}",
@@ -137,7 +147,10 @@ def render_results(records: list[dict[str, Any]]) -> str:
             costs_table(group),
         ]
         parts.append(_made_with(group))
-    note = "Generated from the records in this folder by `repro results --update`; nothing here is typed in."
+    note = (
+        "Generated from the records in this folder by `repro results --update`; nothing here is "
+        "typed in."
+    )
     return (
         "\n\n".join(part for part in ["# Stored results", note, "\n".join(links), *parts] if part)
         + "\n"
@@ -183,7 +196,10 @@ def scores_table(records: list[dict[str, Any]]) -> str:
 
 
 def in_train_note(record: dict[str, Any]) -> str:
-    """Say of a test set out of domain, or with leaks that were allowed, how much of it is in the training text; nothing of others."""
+    """Say how much of a test set is in the training text.
+
+    Only for a test set out of domain, or where leaks were allowed; else return an empty text.
+    """
     if "in_train" not in record:
         return ""
     data, found = record["config"]["data"], record["in_train"]
@@ -193,11 +209,14 @@ def in_train_note(record: dict[str, Any]) -> str:
     )
     held = f"holds {found['pairs']} of these {record['sentences']:,} pairs, {sides}"
     reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
-    return f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and spacing ignored)."
+    return (
+        f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and "
+        "spacing ignored)."
+    )
 
 
 def writable_note(records: list[dict[str, Any]]) -> str:
-    """Say how many references hold what the models of records cannot write, and what that costs a perfect one."""
+    """Say how many references the models of records cannot write, and the cost in points."""
     found = [record["writable"] for record in records if "writable" in record]
     if not found:
         return ""
@@ -208,25 +227,35 @@ def writable_note(records: list[dict[str, Any]]) -> str:
         if len(found) == len(records)
         else f"{len(found)} of {len(records)} models here"
     )
-    held = f"Of {records[0]['sentences']:,} references, {_range(changed, 0)} hold characters that {whose} cannot write"
-    return f"{held}: a perfect translation in their subwords scores {name} {_range(best, 2)}."
+    held = (
+        f"Of {records[0]['sentences']:,} references, {_range_in_words(changed, 0)} hold "
+        "characters that "
+        f"{whose} cannot write"
+    )
+    return (
+        f"{held}: a perfect translation in their subwords scores {name} {_range_in_words(best, 2)}."
+    )
 
 
 def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
-    """Tell whether what models cannot write costs a perfect one of them more than `LOST`."""
+    """Return whether a perfect model loses more than `LOST` points by what it cannot write."""
     name = records[0]["scores"][0]["name"]
     return any(
         100 - record["writable"]["best"][name] > LOST for record in records if "writable" in record
     )
 
 
-def _range(numbers: list[float], digits: int) -> str:
+def _range_in_words(numbers: list[float], digits: int) -> str:
+    """Return the range of numbers as text; one number if all are equal."""
     least, most = (f"{number:,.{digits}f}" for number in (min(numbers), max(numbers)))
     return least if least == most else f"{least} to {most}"
 
 
 def means_table(records: list[dict[str, Any]]) -> str:
-    """Return mean and standard deviation (of one seed, not of the mean) of the scores of each system with several seeds, or nothing."""
+    """Return a table of the mean scores of each system with several seeds, or an empty text.
+
+    Standard deviations are of one seed, not of the mean.
+    """
     names = [score["name"] for score in records[0]["scores"]]
     rows = []
     for label, group in by_label(records).items():
@@ -243,7 +272,7 @@ def means_table(records: list[dict[str, Any]]) -> str:
 
 
 def costs_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of parameters, time and speed of each record, and what to know before comparing them."""
+    """Return a table of parameters, time and speed of each record, and what to know about them."""
     found = [
         (record["provenance"]["device"], f"{record['decoding']['sentences_per_second']:,}")
         for record in records
@@ -261,7 +290,11 @@ def costs_table(records: list[dict[str, Any]]) -> str:
 
 
 def differences_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the differences of every system to the first, over seeds if one has several; a line where there is no other."""
+    """Return a table of the differences of every system to the first.
+
+    They are over seeds if a system has several. Without a second system, return a line that says
+    so.
+    """
     systems = by_label(records)
     first, *others = systems
     if not others:
@@ -276,17 +309,22 @@ def differences_table(records: list[dict[str, Any]]) -> str:
     header = ["systems", "metric", "difference", "95 % interval"]
     if len(systems) == len(records):
         num_samples = compared[0][0].num_samples
-        note = f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each says nothing about other seeds."
+        note = (
+            f"Paired bootstrap (Koehn 2004), {num_samples:,} resamples; one training run each "
+            "says nothing about other seeds."
+        )
         return table([*header, "p"], rows) + "\n\n" + note
     note = (
-        "Intervals are over test sentences and training seeds; how far a seed moves a score is pooled from the systems of this table. "
-        "*Detectable* is the true difference from 0 that such an interval shows with a chance of 80 %."
+        "Intervals are over test sentences and training seeds; how far a seed moves a score "
+        "is pooled from the systems of this table. "
+        "*Detectable* is the true difference from 0 that such an interval shows with a chance "
+        "of 80 %."
     )
     return table([*header, "from", "detectable"], rows) + "\n\n" + note
 
 
 def by_label(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of each system, by its label, in the order in which they stand."""
+    """Return the records of each system by its label, in their order."""
     found: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         found.setdefault(label_of(record), []).append(record)
@@ -294,7 +332,7 @@ def by_label(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def label_of(record: dict[str, Any]) -> str:
-    """Return the system of a record, with what is unusual for its corpus and what is unusual in its search."""
+    """Return the system of a record with its unusual settings, for its corpus and in its search."""
     conditions = conditions_of(from_dict(RunConfig, record["config"])) + search_of(record)
     return f"{record['system']} ({', '.join(conditions)})" if conditions else record["system"]
 
@@ -309,7 +347,11 @@ def names_of(records: list[dict[str, Any]]) -> list[str]:
 
 
 def describe(comparison: Comparison) -> list[str]:
-    """Return difference and interval as text; of single runs the p-value, of more how many seeds and the detectable difference."""
+    """Return difference and interval as text.
+
+    The p-value follows for single runs; for several, the number of seeds and the detectable
+    difference.
+    """
     found = [f"{comparison.difference:+.2f}", f"{comparison.low:+.2f} to {comparison.high:+.2f}"]
     if comparison.p is not None:
         return [*found, p_value(comparison.p, comparison.num_samples).removeprefix("= ")]
@@ -317,12 +359,16 @@ def describe(comparison: Comparison) -> list[str]:
 
 
 def p_value(p: float, num_samples: int) -> str:
-    """Return `= 0.123`, or `< 0.002` of 1,000 resamples where none is as far off: they tell no smaller probability."""
+    """Return `= 0.123`, or `< 0.002` if none of 1,000 resamples is as far off.
+
+    So many resamples show no smaller probability.
+    """
     smallest = 1 / (num_samples + 1)
     return f"= {p:.3f}" if p > 1.5 * smallest else f"< {2 * smallest:.3f}"
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:
+    """List the signatures of the scores."""
     return "\n".join(
         f"- {escape(s['name'])}: `{visible(s['signature']).replace('`', chr(39))}`"
         for s in records[0]["scores"]

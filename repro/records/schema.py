@@ -1,7 +1,7 @@
-"""What a result record of each kind holds, and what is wrong with one that does not.
+"""The fields of each kind of result record, and their checks.
 
-A record is read by tables, claims and `repro verify`; what they need is checked once, here, when
-its file is opened.
+Tables, claims and `repro verify` read records. The fields that they need are checked once, here,
+when a file is opened.
 """
 
 import re
@@ -25,7 +25,7 @@ from msgspec import Meta, ValidationError, convert
 from repro.errors import shortened
 
 Number = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
-"""A number that is finite."""
+"""A finite number."""
 
 
 class DataFields(TypedDict):
@@ -51,7 +51,7 @@ class ProvenanceFields(TypedDict):
 
 
 class Described(TypedDict):
-    """What a record of any kind has."""
+    """The fields of every kind of record."""
 
     kind: NotRequired[str]
     run: str
@@ -69,6 +69,7 @@ class TrainingFields(TypedDict):
     best_dev_nll: Number
     parameters: int
     target_tokens_per_second: int
+    alpha: NotRequired[Number]
     joules: NotRequired[dict[str, Number] | None]
     dev_curve: NotRequired[list[list[Number]]]  # pairs: update, nats per token
 
@@ -100,7 +101,7 @@ class LikelihoodFields(TypedDict):
 
 
 class WritableFields(TypedDict):
-    """What the subwords of a model cost it; see `translations.writable`."""
+    """The cost of a model's subwords; see `translations.writable`."""
 
     changed: int
     best: dict[str, Number]
@@ -139,7 +140,7 @@ class MeasuredFields(TypedDict):
 
 
 class SiteFields(TypedDict):
-    """What is known of the heads of a site, each a row a layer; see `HeadStatistics`."""
+    """The measured numbers of a site's heads, a row a layer each; see `HeadStatistics`."""
 
     confidence: list[list[Any]]
     offset: list[list[Any]]
@@ -203,19 +204,42 @@ class PruningRecord(Described):
     series: dict[str, dict[str, Any]]
 
 
+class GoldFields(TypedDict):
+    name: str
+    sentences: int
+    skipped: int
+    stray_links: int
+    sure: int
+    aligned_words: int
+    sha256: str
+
+
+class AlignmentTables(TypedDict):
+    links: str
+
+
+class AlignmentRecord(Described):
+    gold: GoldFields
+    diagonal: dict[str, Number]
+    scores: list[dict[str, Any]]
+    tables: AlignmentTables
+
+
 class SpeedRecord(Described):
     sitting: list[str]
     sentences: int
     batch_size: int
     steps: int
     threads: int
-    processor: NotRequired[str]  # that measured; the provenance is of training, maybe elsewhere
+    processor: NotRequired[str]  # of the measurement; the provenance is that of training
     sentences_per_second: list[Number]
 
 
 KINDS: dict[str, type] = {
     "scores": ScoreRecord,
     "contrastive": ContrastiveRecord,
+    "published_pairs": ContrastiveRecord,
+    "alignments": AlignmentRecord,
     "heads": HeadRecord,
     "maps": MapRecord,
     "masks": MaskRecord,
@@ -223,21 +247,23 @@ KINDS: dict[str, type] = {
     "pruning": PruningRecord,
     "speed": SpeedRecord,
 }
-"""Kind of record -> the fields that tables and checks read of it; a record may have more."""
+"""Kind of record -> the fields that tables and checks read; a record may have more."""
 
 
 def kind_of(record: dict[str, Any]) -> str:
-    """Return what a record is about: `scores` on a test set, or what `papers.measures` measured."""
+    """Return the kind of a record: `scores` on a test set, or another one of `KINDS`."""
     return record.get("kind", "scores")
 
 
 def faults_of(record: dict[str, Any]) -> Iterator[str]:
-    """Say what of a record is not as its kind has it; what follows the first may not be said, but raise."""
+    """Yield the faults of a record; after the first, a further one may raise an error instead."""
     yield from type_faults(record, Described)
     yield from type_faults(record, KINDS.get(kind_of(record), Described))
     for name, digest in record.get("tables", {}).items():
         if not re.fullmatch("[0-9a-f]{64}", str(digest)):
-            yield f"tables.{name} wants a SHA-256 as hex digits, found {shortened(repr(digest), 60)}"
+            yield (
+                f"tables.{name} wants a SHA-256 as hex digits, found {shortened(repr(digest), 60)}"
+            )
     yield from _control_faults(record, "")
     data = record["config"]["data"]
     if "in_train" in record and record["in_train"].keys() != {
@@ -245,14 +271,20 @@ def faults_of(record: dict[str, Any]) -> Iterator[str]:
         data["source"],
         data["target"],
     }:
-        yield f"in_train has {', '.join(record['in_train']) or 'nothing'}, not pairs, {data['source']} and {data['target']}"
+        yield (
+            f"in_train has {', '.join(record['in_train']) or 'nothing'}, not pairs, "
+            f"{data['source']} and {data['target']}"
+        )
 
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _control_faults(value: Any, where: str) -> Iterator[str]:
-    """Name the texts in a value of JSON with a line break or control character, which would forge a row of a table or a terminal's line."""
+    """Yield the places of texts in a value of JSON that hold a control character or line break.
+
+    Such a text would forge a row of a table or a line of a terminal.
+    """
     if isinstance(value, str):
         if _CONTROL.search(value):
             yield f"{where} holds a control character: {shortened(ascii(value), 60)}"
@@ -276,36 +308,39 @@ _NAMES = {
 }
 _STEPS = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")  # of a path as msgspec writes it
 
-_hints_of = cache(partial(get_type_hints, include_extras=True))  # which works every hint out anew
+_hints_of = cache(partial(get_type_hints, include_extras=True))  # evaluates every hint each time
 
 
 def type_faults(value: Any, hint: Any) -> Iterator[str]:
-    """Say what in a value of JSON is missing or of another type or range than its hint, if anything.
+    """Yield what in a value of JSON is missing, or of another type or range than its hint.
 
-    Numbers may be whole where fractions are wanted.
+    Whole numbers may take the place of fractions.
     """
     try:
         convert(value, hint)
     except ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
-        where, found, hint = _follow(value, hint, path)
+        where, found, hint = _follow_path(value, hint, path)
         if missing := re.match("Object missing required field `(.*)`", problem):
             yield f"{where}.{missing[1]} is missing".lstrip(".")
             return
-        wanted = re.sub("`(.*?)`", _in_words, problem.removeprefix("Expected ").split(", got ")[0])
+        wanted = re.sub(
+            "`(.*?)`", _place_in_words, problem.removeprefix("Expected ").split(", got ")[0]
+        )
         if get_origin(hint) is Literal:
             wanted = f"one of {', '.join(get_args(hint))}"
         yield f"{where.lstrip('.') or 'it'} wants {wanted}, found {shortened(repr(found), 60)}"
 
 
-def _in_words(names: re.Match[str]) -> str:
+def _place_in_words(names: re.Match[str]) -> str:
+    """Return msgspec's names of types in Python's words."""
     return " or ".join(_NAMES.get(name, name) for name in names[1].split(" | "))
 
 
-def _follow(value: Any, hint: Any, path: str) -> tuple[str, Any, Any]:
-    """Return the place at the end of a path in words, its value, and the hint of that.
+def _follow_path(value: Any, hint: Any, path: str) -> tuple[str, Any, Any]:
+    """Return the place at the end of a path in words, its value, and its hint.
 
-    msgspec does not say which key of a dictionary it means: the first whose value it refuses.
+    msgspec does not name the key of a dictionary; it is the first whose value it refuses.
     """
     where = ""
     for name, place in _STEPS.findall(path):

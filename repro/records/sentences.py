@@ -1,4 +1,4 @@
-"""Tables of sentences: translations, and the whole numbers that every score of theirs is computed from.
+"""Tables of sentences: translations, and the whole numbers from which their scores are computed.
 
 A table is tab-separated text with a header, compressed by bzip2, so that R, pandas and a
 spreadsheet read it. Scores, resamples and intervals follow from its sums and from the lengths of
@@ -22,7 +22,7 @@ from repro.reading import read_plain
 from repro.statistics.metrics import TOKENISED, CorpusMetric, Distinct
 
 SUFFIX = ".tsv.bz2"
-MEND = "restore the file, or delete the record and evaluate or measure the run again"
+FIX = "restore the file, or delete the record and evaluate or measure the run again"
 STEMS = {
     "BLEU": "bleu",
     "chrF": "chrf",
@@ -31,7 +31,7 @@ STEMS = {
     "ROUGE-2": "rouge_2",
     "ROUGE-L": "rouge_l",
 }
-"""Name of a metric -> how the names of its columns begin."""
+"""Name of a metric -> the prefix of its columns."""
 WORD_ORDERS, CHARACTER_ORDERS = range(1, 5), range(1, 7)  # n-grams of BLEU and of chrF
 
 Column = list[str] | np.ndarray
@@ -40,7 +40,7 @@ Metrics = Sequence[CorpusMetric | Distinct]
 
 
 class Table(Mapping[str, Any]):
-    """Columns by name, texts or numbers, all of the same length; one from a file is read when it is asked for.
+    """Columns of texts or numbers by name, all of the same length.
 
     Args:
         columns: by name.
@@ -56,11 +56,11 @@ class Table(Mapping[str, Any]):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(next(iter(self.values())))
 
     def text(self) -> bytes:
-        """Return the table as tab-separated text: a header, texts in quotes, numbers as they are."""
+        """Return the table as tab-separated text with a header; texts are in quotes."""
         file = io.StringIO()
         writer = csv.writer(file, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         columns = (c if isinstance(c, list) else c.tolist() for c in self.values())
@@ -88,11 +88,13 @@ class Table(Mapping[str, Any]):
 
 
 class StoredTable(Table):
-    """A table in a file, whose text has a known SHA-256; a process reads its numbers once.
+    """A table in a file whose text has a known SHA-256.
+
+    It is read when a column is used; a process reads its numbers once.
 
     Args:
         path: of the file.
-        digest: of its text. A file of other text is refused when it is read.
+        digest: of its text. A file with another text is refused when it is read.
     """
 
     def __init__(self, path: Path, digest: str) -> None:
@@ -105,23 +107,25 @@ class StoredTable(Table):
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are, told by the numbers."""
-        return len(next(iter(_numbers(self.path.absolute(), self.path, self._digest).values())))
+        """The number of rows, read from the numbers."""
+        return len(
+            next(iter(_number_columns(self.path.absolute(), self.path, self._digest).values()))
+        )
 
     def is_sound(self) -> bool:
-        """Read the table, whose file may be missing or of other text; see `_read` for what it raises."""
-        return bool(_read(self.path.absolute(), self.path, self._digest))
+        """Read the table and return True; for errors see `_read_table`."""
+        return bool(_read_table(self.path.absolute(), self.path, self._digest))
 
     def __getitem__(self, name: str) -> Any:
-        numbers = _numbers(self.path.absolute(), self.path, self._digest)
+        numbers = _number_columns(self.path.absolute(), self.path, self._digest)
         return (
             numbers[name]
             if name in numbers
-            else _read(self.path.absolute(), self.path, self._digest)[name]
+            else _read_table(self.path.absolute(), self.path, self._digest)[name]
         )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_read(self.path.absolute(), self.path, self._digest))
+        return iter(_read_table(self.path.absolute(), self.path, self._digest))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -147,37 +151,40 @@ class JoinedTable(Table):
 
 
 @cache
-def _numbers(place: Path, path: Path, digest: str) -> Numbers:
+def _number_columns(place: Path, path: Path, digest: str) -> Numbers:
+    """Return the columns of numbers of a stored table, kept for the whole process."""
     return {
         name: column
-        for name, column in _read(place, path, digest).items()
+        for name, column in _read_table(place, path, digest).items()
         if not isinstance(column, list)
     }
 
 
-@lru_cache(maxsize=4)  # texts are asked for seldom, and take more room than numbers
-def _read(_place: Path, path: Path, digest: str) -> dict[str, Column]:
+@lru_cache(maxsize=4)  # texts are read seldom, and take more room than numbers
+def _read_table(_place: Path, path: Path, digest: str) -> dict[str, Column]:
     """Read a table.
 
     Args:
-        _place: what the path means here: in another working folder, a relative one is another file.
+        _place: the resolved path; in another working folder, a relative one is another file.
         path: as it was given, for messages.
         digest: of the text.
 
     Raises:
-        DamagedFileError: it is not the one whose text has that digest.
+        DamagedFileError: its text has another digest.
         MachineError: the file cannot be read.
     """
     try:
         text = bz2.decompress(read_plain(path))
     except FileNotFoundError as error:
-        raise DamagedFileError(str(path), "is missing", MEND) from error
+        raise DamagedFileError(str(path), "is missing", FIX) from error
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # not of bzip2, but of the disk
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # an error of the disk, not bzip2
             raise cannot_read(path, error) from error
-        raise DamagedFileError(str(path), "is no table", MEND) from error
+        raise DamagedFileError(str(path), "is no table", FIX) from error
     if hashlib.sha256(text).hexdigest() != digest:
-        raise DamagedFileError(str(path), "is not the table that its record was written with", MEND)
+        raise DamagedFileError(str(path), "is not the table that its record was written with", FIX)
     rows = csv.reader(
         io.StringIO(text.decode(), newline=""), delimiter="\t", quoting=csv.QUOTE_NONNUMERIC
     )
@@ -189,13 +196,13 @@ def _read(_place: Path, path: Path, digest: str) -> dict[str, Column]:
 
 
 def cannot_read(path: Path, error: OSError) -> MachineError:
-    """Return the error of a file or folder that may be sound and cannot be opened here."""
-    mend = "check its permissions and its disk, then start again"
-    return MachineError(str(path), f"cannot be read ({error.strerror})", mend)
+    """Return the error for a file or folder that cannot be opened, but may be sound."""
+    fix = "check its permissions and its disk, then start again"
+    return MachineError(str(path), f"cannot be read ({error.strerror})", fix)
 
 
 def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
-    """Return texts as a list, and numbers as an array, of whole numbers if all are."""
+    """Return texts as a list, and numbers as an array; of whole numbers if all are whole."""
     if len(values) and isinstance(values[0], str):
         return list(values)
     numbers = np.asarray(values, dtype=float)
@@ -203,12 +210,12 @@ def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
     return numbers.astype(np.int32) if is_whole else numbers
 
 
-def count(metrics: Metrics, hyps: list[str]) -> Numbers:
-    """Return the columns of texts by every metric whose score follows from sums.
+def statistic_columns(metrics: Metrics, hyps: list[str]) -> Numbers:
+    """Return the columns of texts from which the scores of each metric are computed.
 
-    Of BLEU: the words, and the n-grams of one to four words that the reference has, too. Of chrF:
-        the
-    characters without blanks, and the n-grams of one to six that match. Of ROUGE: the F1 of a text.
+    For BLEU: the words, and the n-grams of one to four words that the reference has, too. For chrF:
+    the characters without blanks, and the n-grams of one to six that match. For ROUGE: the F1 of a
+    text.
     """
     found: Numbers = {}
     for metric in metrics:
@@ -216,7 +223,7 @@ def count(metrics: Metrics, hyps: list[str]) -> Numbers:
             continue
         stem, sums = STEMS[metric.name], metric.statistics(hyps)
         if metric.name == "chrF":
-            found[f"{stem}_characters"] = np.array([_characters(hyp) for hyp in hyps])
+            found[f"{stem}_num_characters"] = np.array([_num_characters(hyp) for hyp in hyps])
             found |= {f"{stem}_{n}": sums[:, 3 * n - 1] for n in CHARACTER_ORDERS}
         elif _is_bleu(metric.name):
             found[f"{stem}_words"] = sums[:, 0]
@@ -227,14 +234,14 @@ def count(metrics: Metrics, hyps: list[str]) -> Numbers:
 
 
 def describe_references(metrics: Metrics, sources: list[str], refs: list[str]) -> Table:
-    """Return the table of a test set: words of both sides, and the lengths of its references by every metric."""
+    """Return the table of a test set: words of both sides, and lengths of references by metric."""
     found: dict[str, Any] = {
         name: [len(text.split()) for text in side]
         for name, side in zip(LENGTHS, (sources, refs), strict=True)
     }
     for metric in metrics:
         if isinstance(metric, CorpusMetric) and metric.name == "chrF":
-            found[f"{STEMS[metric.name]}_characters"] = [_characters(ref) for ref in refs]
+            found[f"{STEMS[metric.name]}_num_characters"] = [_num_characters(ref) for ref in refs]
         elif isinstance(metric, CorpusMetric) and _is_bleu(metric.name):
             found[f"{STEMS[metric.name]}_words"] = metric.statistics(refs)[:, 0]
     return Table(found)
@@ -247,26 +254,31 @@ SOURCE_WORDS, REFERENCE_WORDS = LENGTHS = ("source_words", "reference_words")
 def statistics(
     name: str, counted: Mapping[str, np.ndarray], references: Mapping[str, np.ndarray]
 ) -> np.ndarray:
-    """Return what `metrics.CorpusMetric.statistics` returns of the texts, `(num_texts, num_statistics)`.
+    """Return the sufficient statistics of texts, `(num_texts, num_statistics)`.
+
+    They are those of `metrics.CorpusMetric.statistics`.
 
     Args:
         name: of the metric.
-        counted: its columns of the texts, as `count` returns them.
+        counted: its columns of the texts, as `statistic_columns` returns them.
         references: its columns of their references.
     """
     stem = STEMS[name]
     if name == "chrF":
-        of_text, of_reference = counted[f"{stem}_characters"], references[f"{stem}_characters"]
+        of_text, of_reference = (
+            counted[f"{stem}_num_characters"],
+            references[f"{stem}_num_characters"],
+        )
         columns = []
         for n in CHARACTER_ORDERS:
-            there = _ngrams(of_reference, n)
-            columns += [np.where(there, _ngrams(of_text, n), 0), there, counted[f"{stem}_{n}"]]
+            there = _num_ngrams(of_reference, n)
+            columns += [np.where(there, _num_ngrams(of_text, n), 0), there, counted[f"{stem}_{n}"]]
         return np.stack(columns, axis=1)
     if _is_bleu(name):
         words = counted[f"{stem}_words"]
         matches, totals = (
             [counted[f"{stem}_{n}"] for n in WORD_ORDERS],
-            [_ngrams(words, n) for n in WORD_ORDERS],
+            [_num_ngrams(words, n) for n in WORD_ORDERS],
         )
         return np.stack([words, references[f"{stem}_words"], *matches, *totals], axis=1)
     shares = counted[f"{stem}_f1"].astype(float)
@@ -274,18 +286,20 @@ def statistics(
 
 
 def has_statistics(name: str) -> bool:
-    """Whether the score of a metric follows from sums over texts, which a table holds."""
+    """Return whether the score of a metric follows from sums over texts in a table."""
     return name in STEMS
 
 
 def _is_bleu(name: str) -> bool:
+    """Return whether a metric is a kind of BLEU."""
     return name in ("BLEU", TOKENISED)
 
 
-def _ngrams(length: np.ndarray, n: int) -> np.ndarray:
-    """Return how many n-grams there are in texts of so many words or characters."""
+def _num_ngrams(length: np.ndarray, n: int) -> np.ndarray:
+    """Return the number of n-grams in texts of so many words or characters."""
     return np.maximum(length - n + 1, 0)
 
 
-def _characters(text: str) -> int:
+def _num_characters(text: str) -> int:
+    """Return the number of characters without blanks."""
     return len("".join(text.split()))

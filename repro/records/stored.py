@@ -1,11 +1,9 @@
-"""Result records: what a run achieved on a test set, with everything needed to check it again. `scoring.py` makes them.
+"""Read and write result records: what a run achieved on a test set, and how to check it again.
 
 A record is a JSON file: configuration, provenance, cost of training, search, every score with its
-    signature, and the hash of the
-references. What is long stands in tables beside it, which are read when they are asked for:
-    translations, what their scores are computed
-from, and the lengths of the references (`sentences.py`). Tables, plots and prose are generated from
-records and from nothing else.
+signature, and the hash of the references. Long parts are in tables next to it, which are read when
+they are used: translations, the statistics of their scores, and the lengths of the references
+(`sentences.py`). Tables, plots and prose are generated from records and from nothing else.
 """
 
 import hashlib
@@ -19,6 +17,7 @@ from typing import Any
 
 from repro.core.config import DataConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
+from repro.core.settings import USUAL_ALPHA
 from repro.data.corpora import (
     ALLOWS_LEAKS,
     count_pairs_in_train,
@@ -36,24 +35,23 @@ from repro.records.sentences import SUFFIX, StoredTable, cannot_read
 from repro.runs.storage import MANIFEST
 
 FORMAT = 2
-VERDICTS = "claims"  # the folder of results that holds no records but verdicts
-# the file beside the records that holds what the code computed, see `papers.computed`
+VERDICTS = "claims"  # the folder of results that holds verdicts instead of records
+# the file next to the records with the numbers of the code; see `verify.computed`
 BEHAVIOUR = "behaviour.json"
-MEND = "restore the file, or delete it and evaluate or measure the run again"
+FIX = "restore the file, or delete it and evaluate or measure the run again"
 
 
-def _refuse(constant: str) -> None:
-    """Refuse `NaN` and infinities, which are no JSON, and which no record was written with."""
+def _refuse_constant(constant: str) -> None:
+    """Refuse `NaN` and infinities, which are not valid JSON and are in no record."""
     raise ValueError(f"{constant} is no number")
 
 
 def load_record(path: Path, known: str = "") -> dict[str, Any]:
-    """Read a record; its tables are read when they are asked for.
+    """Read a record; its tables are read when they are used.
 
     Args:
         path: of its file.
-        known: SHA-256 of the file when it was checked before: then what is in it is not checked
-            again.
+        known: SHA-256 of the file when it was checked before; then its fields are not checked.
 
     Raises:
         DamagedFileError: the file is cut, edited into something else, or of a format this version
@@ -63,13 +61,13 @@ def load_record(path: Path, known: str = "") -> dict[str, Any]:
     path = Path(path)
     try:
         data = read_plain(path)
-        record = json.loads(data, parse_constant=_refuse)
+        record = json.loads(data, parse_constant=_refuse_constant)
     except (FileNotFoundError, ValueError, RecursionError) as error:
-        raise DamagedFileError(str(path), "is not a result record", MEND) from error
+        raise DamagedFileError(str(path), "is not a result record", FIX) from error
     except OSError as error:
         raise cannot_read(path, error) from error
     if hashlib.sha256(data).hexdigest() != known:
-        _check(path, record)
+        _check_record(path, record)
     tables = {
         name: StoredTable(_table_path(path, record, name, digest), digest)
         for name, digest in record.get("tables", {}).items()
@@ -77,14 +75,17 @@ def load_record(path: Path, known: str = "") -> dict[str, Any]:
     return record | {"tables": tables} if tables else record
 
 
-def _check(path: Path, record: Any) -> None:
-    """Refuse what is no record of a kind that this version knows."""
+def _check_record(path: Path, record: Any) -> None:
+    """Refuse a file that is not a record of a kind that this version knows."""
     version = record.get("format") if isinstance(record, dict) else None
-    if version is None:  # a file of something else: to delete it would be bad advice
-        mend = "name the folder of results alone, as `repro run` or --record made it; or restore the file if it was one"
-        raise DamagedFileError(str(path), "is not a result record", mend)
+    if version is None:  # another kind of file: to delete it would be bad advice
+        fix = (
+            "name the folder of results alone, as `repro run` or --record made it; or restore the "
+            "file if it was one"
+        )
+        raise DamagedFileError(str(path), "is not a result record", fix)
     if type(version) is not int:
-        raise DamagedFileError(str(path), "is not a result record", MEND)
+        raise DamagedFileError(str(path), "is not a result record", FIX)
     if version < FORMAT:
         raise DamagedFileError(
             str(path),
@@ -95,26 +96,26 @@ def _check(path: Path, record: Any) -> None:
         what = f"has format {version}, this version reads {FORMAT}"
         raise DamagedFileError(str(path), what, "upgrade repro, or evaluate the run again")
     if fault := next(faults_of(record), None):
-        raise DamagedFileError(str(path), f"is not a result record: {fault}", MEND)
+        raise DamagedFileError(str(path), f"is not a result record: {fault}", FIX)
     try:
         if missing := _missing_options(record["config"]):
             what = f"is not a result record: its configuration has no {missing[0]}"
-            raise DamagedFileError(str(path), what, MEND)
+            raise DamagedFileError(str(path), what, FIX)
         from_dict(RunConfig, record["config"])
         from_dict(SearchConfig, record.get("search", {}), "search")
     except InputError as error:  # a new option does not change the format
-        mend = f"upgrade repro if a newer version wrote it; else {MEND}"
+        fix = f"upgrade repro if a newer version wrote it; else {FIX}"
         raise DamagedFileError(
             str(path),
             f"has another configuration than there can be: {error.where}: {error.what}",
-            mend,
+            fix,
         ) from error
 
 
 def _missing_options(values: dict[str, Any]) -> list[str]:
-    """Return which options `from_dict` would have to guess.
+    """Return the options that `from_dict` would have to guess.
 
-    Those that older runs did not have are known without.
+    Options that older runs did not have are known.
     """
     return [
         f"{part.name}.{option.name}"
@@ -139,8 +140,8 @@ def _table_path(path: Path, record: dict[str, Any], name: str, digest: str) -> P
 def write_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record and its tables.
 
-    The record goes first where its table becomes another one: whoever stops in between leaves none,
-        and not one of other sentences.
+    If a table changes, the old record is removed first: a stop in between leaves no record rather
+    than one with the sentences of another.
 
     Raises:
         MachineError: the disk refuses.
@@ -148,7 +149,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     tables = record.get("tables", {})
     for name, table in tables.items():
         place = _table_path(path, record, name, table.digest)
-        if not _is_there(StoredTable(place, table.digest)):
+        if not _is_written(StoredTable(place, table.digest)):
             if name != "references":
                 with refusals(path):
                     path.unlink(missing_ok=True)
@@ -161,7 +162,8 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
     )
 
 
-def _is_there(table: StoredTable) -> bool:
+def _is_written(table: StoredTable) -> bool:
+    """Return whether a table is on disk with its digest."""
     try:
         return table.is_sound()
     except ReproError:
@@ -178,7 +180,10 @@ def plain(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_this_text(records: list[dict[str, Any]], data: DataConfig) -> list[dict[str, Any]]:
-    """Return the records without those of another version of the user's own text, which may have changed or be another folder by now."""
+    """Drop records made from another version of the user's own text.
+
+    Such a text may have changed, or its name may mean another folder now.
+    """
     if not own_folder(data.corpus):
         return records
     fingerprint = load_corpus(data.corpus, data.source, data.target).fingerprint
@@ -198,11 +203,11 @@ def of_this_text(records: list[dict[str, Any]], data: DataConfig) -> list[dict[s
 def load_records(
     folder: Path, kind: str | None = "scores", corpora: Collection[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Read the records of a kind and of some corpora below a folder, in the order of their paths; None = of all.
+    """Read the records of a kind and of some corpora below a folder, in the order of their paths.
 
     Raises:
         InputError: there is no such folder.
-        DamagedFileError: naming the first file that is no record, or the same one again.
+        DamagedFileError: naming the first file that is not a record, or is a copy of one.
         MachineError: a file or folder cannot be read.
     """
     if not Path(folder).is_dir():
@@ -218,12 +223,11 @@ def load_records(
 def read_records(
     folder: Path, corpora: Collection[str] | None = None
 ) -> tuple[dict[Path, dict[str, Any]], list[ReproError]]:
-    """Read the records of all kinds below a folder, of some corpora or all, and go on past damaged ones.
+    """Read the records of all kinds below a folder, of some corpora or all; skip damaged ones.
 
     Returns:
-        The records by path, and an error for every file that is no record, that cannot be read, or
-            that is a copy: the same run twice
-        would count as two seeds.
+        The records by path, and an error for every file that is not a record, that cannot be read,
+        or that is a copy: the same run twice would count as two seeds.
     """
     if not Path(folder).is_dir():
         return {}, []
@@ -231,7 +235,7 @@ def read_records(
     published: dict[Any, Path] = {}
     known = known_files(folder)
     beginnings = None if corpora is None else tuple(f"{plain_name(corpus)}." for corpus in corpora)
-    paths, unreadable = _paths(Path(folder))
+    paths, unreadable = _record_paths(Path(folder))
     errors += unreadable
     for path in paths:
         if beginnings is not None and not path.relative_to(folder).parts[0].startswith(beginnings):
@@ -251,8 +255,11 @@ def read_records(
     return records, errors
 
 
-def _paths(folder: Path) -> tuple[list[Path], list[ReproError]]:
-    """Return the files of records below a folder, and what cannot be opened: not verdicts, and nothing hidden, such as editors' copies."""
+def _record_paths(folder: Path) -> tuple[list[Path], list[ReproError]]:
+    """Return the files of records below a folder, and an error for each that cannot be opened.
+
+    Verdicts and hidden files, such as editors' copies, are left out.
+    """
     errors: list[ReproError] = []
     paths = []
     for place, folders, names in os.walk(
@@ -272,13 +279,11 @@ def _paths(folder: Path) -> tuple[list[Path], list[ReproError]]:
 
 
 def publish(record: dict[str, Any], folder: Path) -> Path:
-    """Write a record where results are kept: a folder a corpus and direction, in it one a kind, a file a run; of scores, one a test set
-    and search as well.
+    """Write a record below the folder of results, at `place_of`.
 
     Raises:
-        InputError: there it would replace what was measured on other sentences, or of other
-            parameters.
-        DamagedFileError: what is there is no whole record.
+        InputError: it would replace a record of other sentences or other parameters.
+        DamagedFileError: the file there is not a whole record.
     """
     path = Path(folder) / place_of(record)
     if path.exists():
@@ -301,7 +306,11 @@ def publish(record: dict[str, Any], folder: Path) -> Path:
 
 
 def place_of(record: dict[str, Any]) -> Path:
-    """Return where a record is published below the folder of results; the name of a file of scores tells test set and search."""
+    """Return the path of a record below the folder of results.
+
+    There is a folder for each corpus and direction, in it one for each kind, and a file for each
+    run. The name of a file of scores also has its test set and search.
+    """
     data, kind = record["config"]["data"], kind_of(record)
     place = Path(f"{plain_name(data['corpus'])}.{data['source']}-{data['target']}")
     if kind != "scores":
@@ -312,7 +321,7 @@ def place_of(record: dict[str, Any]) -> Path:
 
 
 def _measured_on(record: dict[str, Any]) -> str:
-    """Return in words which sentences a record is about, as far as it says, and whether parameters were rounded for the gallery."""
+    """Return in words the sentences of a record, and whether its parameters were rounded."""
     parts = record.get("split"), record.get("measured", {}).get("sentences")
     sentences = (
         " sentences of ".join(
@@ -326,24 +335,29 @@ def _measured_on(record: dict[str, Any]) -> str:
 
 
 def _text_of(record: dict[str, Any]) -> str:
-    """Return what names the text that a record is about: of scores the references, else all of the corpus."""
+    """Return the digest of a record's text: of the references for scores, else of the corpus."""
     return record.get("references_sha256", record["provenance"]["data_fingerprint"])[:12]
 
 
 def group_key(record: dict[str, Any]) -> str:
-    """Return the digest of a record's configuration without the seed, which all seeds of a system share."""
+    """Return the digest of a record's configuration without its seed: equal for all seeds."""
     train = {name: value for name, value in record["config"]["train"].items() if name != "seed"}
     return _group_key(json.dumps(record["config"] | {"train": train}))
 
 
 @cache  # thousands of records are of a few hundred systems
 def _group_key(config: str) -> str:
+    """Return the group key of a record, from its configuration as JSON."""
     return from_dict(RunConfig, json.loads(config)).group_key()
 
 
 def search_of(record: dict[str, Any]) -> list[str]:
-    """Return how the search of a score record differs from the usual one, as `name=value`; tables and claims use the usual one."""
-    return SearchConfig(**record["search"]).conditions()
+    """Return the settings of a record's search that differ from its run's, as `name=value`.
+
+    Tables and claims use records of the search of the run.
+    """
+    usual = SearchConfig(alpha=record["training"].get("alpha", USUAL_ALPHA))
+    return SearchConfig(**record["search"]).conditions(usual)
 
 
 def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:
@@ -357,7 +371,7 @@ def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:
             return score
     known = ", ".join(score["name"] for score in record["scores"]) or "none"
     raise DamagedFileError(
-        f"{record['run']} {record['split']}", f"has no score '{name}', only {known}", MEND
+        f"{record['run']} {record['split']}", f"has no score '{name}', only {known}", FIX
     )
 
 
@@ -365,7 +379,7 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Return the sources that a record translated, and the references that it was scored against.
 
     Raises:
-        DamagedFileError: the corpus at hand has other references than those.
+        DamagedFileError: the corpus has other references than those.
     """
     data = record["config"]["data"]
     sources, refs = load_pairs(data["corpus"], data["source"], data["target"], record["split"])
@@ -374,22 +388,27 @@ def pairs_of(record: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def _check_references(record: dict[str, Any], refs: list[str]) -> None:
+    """Refuse a corpus with other references than those of the record."""
     if column_digest(refs) != record["references_sha256"]:
-        what = f"was scored against other references than {record['config']['data']['corpus']} {record['split']} has here"
+        what = (
+            f"was scored against other references than {record['config']['data']['corpus']} "
+            f"{record['split']} has here"
+        )
         raise DamagedFileError(
             record["run"], what, "use the same version of the corpus, or evaluate the run again"
         )
 
 
 def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, dict[str, int]]:
-    """Return how much of a test set is in the training text, which a record says if it is out of domain or leaks were allowed.
+    """Return how much of a test set is in the training text.
 
-    Of other corpora `repro data` tells it.
+    Records say this if the test set is out of domain, or if leaks were allowed; of other corpora,
+    `repro data` says it.
     """
     is_told = ":" in split or corpus.startswith(ALLOWS_LEAKS)
     return {"in_train": count_pairs_in_train(corpus, source, target, split)} if is_told else {}
 
 
 def plain_name(name: str) -> str:
-    """Return a name, such as `local:../own`, without what would lead to another folder."""
+    """Return a name, such as `local:../own`, without parts that would lead to another folder."""
     return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in name)

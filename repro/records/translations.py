@@ -1,4 +1,4 @@
-"""What the tables of a record say of its translations: the texts, what was counted of them, their scores and comparisons."""
+"""Read the translations of a record from its tables: texts, counts, scores and comparisons."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -10,8 +10,14 @@ from repro.core.subwords import Subwords
 from repro.data.corpora import task_of
 from repro.errors import DamagedFileError
 from repro.records.schema import kind_of
-from repro.records.sentences import Table, count, describe_references, has_statistics, statistics
-from repro.records.stored import MEND, pairs_of
+from repro.records.sentences import (
+    Table,
+    describe_references,
+    has_statistics,
+    statistic_columns,
+    statistics,
+)
+from repro.records.stored import FIX, pairs_of
 from repro.statistics.comparing import (
     Comparison,
     Counted,
@@ -27,11 +33,11 @@ from repro.statistics.resampling import brevity_of_sums
 def score_tables(
     hyps: list[str], sources: list[str], refs: list[str], target: str, task: str
 ) -> dict[str, Table]:
-    """Return the tables of translations of a test set: what their scores are computed from, and the lengths of the references."""
+    """Return the tables of translations and of their references."""
     metrics = metrics_for(task, target, tuple(refs))
     references = describe_references(metrics, sources, refs)
     return {
-        "sentences": Table({"hypothesis": hyps, **count(metrics, hyps)}),
+        "sentences": Table({"hypothesis": hyps, **statistic_columns(metrics, hyps)}),
         "references": references,
     }
 
@@ -39,11 +45,11 @@ def score_tables(
 def writable(
     subwords: Subwords, hyps: list[str], refs: list[str], target: str, task: str
 ) -> dict[str, Any]:
-    """Return what the subwords of a model cost it, if some references hold what it cannot write.
+    """Return the cost of a model's subwords, if it cannot write some references.
 
     Returns:
-        `changed`: how many references its subwords change; `best`: the scores of translations that
-        are the references as it can write them; `scores`: its own against these. Nothing if none is
+        `changed`: the number of references that its subwords change; `best`: the scores of the
+        references as it can write them; `scores`: its own scores against these. Empty if none is
         changed.
     """
     written = subwords.decode(subwords.encode(refs))
@@ -58,7 +64,7 @@ def writable(
 
 
 def hypotheses_of(record: dict[str, Any]) -> list[str]:
-    """Return the translations of a record of scores, or those without a mask of a record of masks."""
+    """Return the translations of a record of scores, or the unmasked ones of a record of masks."""
     if kind_of(record) != "masks":
         return record["tables"]["sentences"]["hypothesis"]
     table = record["tables"]["masks"]
@@ -70,14 +76,14 @@ def hypotheses_of(record: dict[str, Any]) -> list[str]:
 
 
 def changed_by(record: dict[str, Any], mask: int) -> dict[int, str]:
-    """Return the translations of a record of masks that masking a head changes, by the place of their sentence."""
+    """Return the translations that masking a head changes, by the index of their sentence."""
     table = record["tables"]["masks"]
     rows = zip(table["mask"].tolist(), table["sentence"].tolist(), table["hypothesis"], strict=True)
     return {sentence: text for number, sentence, text in rows if number == mask}
 
 
 def statistics_of(record: dict[str, Any], name: str, mask: int = 0) -> np.ndarray:
-    """Return what a score of the translations of a record is computed from, `(num_sentences, num_statistics)`.
+    """Return the statistics of a score of a record's translations, `(sentences, statistics)`.
 
     Args:
         record: of scores or masks.
@@ -128,7 +134,7 @@ class _Rows(dict[str, np.ndarray]):
 
 
 def counted_of(record: dict[str, Any]) -> list[Counted]:
-    """Return what the scores of a record are computed from, of each metric whose score follows from sums."""
+    """Return the counts of a record's translations, for each metric that is computed from sums."""
     summed = [score for score in record["scores"] if has_statistics(score["name"])]
     return [
         Counted(score["name"], score["signature"], statistics_of(record, score["name"]))
@@ -151,27 +157,27 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _distinct(name: str) -> Distinct:
+    """Return the metric of a name such as `distinct-1`."""
     stem, _, n = name.rpartition("-")
     if stem != "distinct" or n not in ("1", "2"):
-        raise DamagedFileError(name, "is the name of no score", MEND)
+        raise DamagedFileError(name, "is the name of no score", FIX)
     return Distinct(int(n))
 
 
 def recount(record: dict[str, Any]) -> dict[str, bool]:
-    """Count again, from translations and references, what the tables of a record hold, and make the signatures again.
+    """Compute the tables and signatures of a record again from its translations and references.
 
     Returns:
-        What was counted or made again -> whether it is as stored.
+        Name of each recomputed part -> whether it is as stored.
 
     Raises:
-        DamagedFileError: the corpus at hand has other references than those the record was made
-            with.
+        DamagedFileError: the corpus has other references than those of the record.
     """
     data, hyps = record["config"]["data"], hypotheses_of(record)
     sources, refs = pairs_of(record)
     if len(hyps) != len(refs):
         raise DamagedFileError(
-            record["run"], f"has {len(hyps):,} translations of {len(refs):,} sentences", MEND
+            record["run"], f"has {len(hyps):,} translations of {len(refs):,} sentences", FIX
         )
     task = task_of(data["corpus"])
     tables = score_tables(hyps, sources, refs, data["target"], task)
@@ -198,7 +204,9 @@ def compare_records(first: dict[str, Any], second: dict[str, Any]) -> list[Compa
 
 
 def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]]) -> list[list[Comparison]]:
-    """Compare systems with the first of them, each by comparable records of one seed or several; see `evaluation.compare_systems`.
+    """Compare systems with the first, each by comparable records of one seed or several.
+
+    See `comparing.compare_systems`.
 
     Raises:
         DamagedFileError: two of them were scored against different references.
@@ -208,6 +216,7 @@ def compare_seeds(systems: Sequence[Sequence[dict[str, Any]]]) -> list[list[Comp
 
 
 def _check_same_references(records: Sequence[dict[str, Any]]) -> None:
+    """Refuse records that were scored against different references."""
     for record in records:
         if record["references_sha256"] != records[0]["references_sha256"]:
             what = f"was scored against other references than {records[0]['run']}"

@@ -1,15 +1,14 @@
-"""What a model and its training compute, as a few numbers. Code that finds others computes something else.
+"""Describe by a few numbers what a model and its training compute.
 
-Text cannot tell: an annotation changes a file and no result, a bias in a shared projection changes
-    every
-result. So fixed parameters meet fixed text, in double precision on the CPU, and the numbers are
-compared with a tolerance. Other machines and versions of torch round differently and agree all the
-same.
+If the numbers change, the code computes something else. The text of the code cannot say that: an
+annotation changes a file and no result, a bias in a shared projection changes every result. So
+fixed parameters meet fixed text, in double precision on the CPU, and the numbers are compared with
+a tolerance. Other machines and versions of torch round differently and still agree.
 
-What is here decides stored numbers: a change of a probe makes all of them look changed.
+The probes here determine stored numbers: after a change of a probe, all of them look changed.
 
 Not seen: dropout, bf16, and search. A stored mean over masks would depend on how a machine draws
-    them.
+them.
 """
 
 import math
@@ -39,7 +38,7 @@ WORDS = {
     "rate": "other learning rates",
     "update": "another update",
 }
-TOLERANCE = {"update": 1e-4}  # Adam divides small gradients by their size, and rounding with them
+TOLERANCE = {"update": 1e-4}  # Adam divides small gradients, and their rounding, by their size
 USUAL_TOLERANCE = 1e-6  # relative; some parts round to single precision
 VOCAB = 41
 LONG = 67  # tokens; beyond the usual borders of blocks and windows
@@ -56,28 +55,28 @@ TINY = ModelConfig(
 
 
 def behaviour(config: RunConfig) -> Behaviour:
-    """Return the numbers of a run: those of its model and those of its training."""
+    """Return the numbers of a run's model and of its training."""
     return of_model(config.model) | of_training(config.train)
 
 
 def of_model(config: ModelConfig) -> Behaviour:
-    """Return numbers that a change of what a model computes would change.
+    """Return numbers that change when the model computes something else.
 
     Returns:
         `initial`: of the parameters as they are drawn. `output`: of the scores of the next token.
         `loss`: smoothed, and plain, per token. `gradient`: of the loss and the penalty on gates.
-        All but the first with parameters that are a function of their names.
+        For all but the first, parameters are a function of their names.
     """
     with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
         torch.manual_seed(0)
-        model = _model(config)
-        drawn = _numbers(
+        model = _probed_model(config)
+        drawn = _numbers_of(
             [value for _, value in sorted(model.state_dict().items()) if value.is_floating_point()]
         )
         _set_parameters(model)
-        batches = _batches(model)
+        batches = _probe_batches(model)
         with torch.no_grad():
-            output = _numbers([model.eval()(batch.src, batch.tgt_in) for batch in batches])
+            output = _numbers_of([model.eval()(batch.src, batch.tgt_in) for batch in batches])
         torch.manual_seed(0)  # gates are drawn
         losses = [
             batch_loss(model.train(), batch, TrainConfig(label_smoothing=0.1)) for batch in batches
@@ -97,24 +96,28 @@ def of_model(config: ModelConfig) -> Behaviour:
             "initial": drawn,
             "output": output,
             "loss": _rounded(per_token),
-            "gradient": _numbers(gradients),
+            "gradient": _numbers_of(gradients),
         }
 
 
 def output_of(config: ModelConfig) -> Behaviour:
-    """Return the `output` of `of_model` alone, which is what a trained model is read and scored by."""
+    """Return the `output` of `of_model` alone; trained models are read and scored by it."""
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        model = _model(config).eval()
+        model = _probed_model(config).eval()
         _set_parameters(model)
-        return {"output": _numbers([model(batch.src, batch.tgt_in) for batch in _batches(model)])}
+        return {
+            "output": _numbers_of(
+                [model(batch.src, batch.tgt_in) for batch in _probe_batches(model)]
+            )
+        }
 
 
 def of_training(config: TrainConfig) -> Behaviour:
-    """Return numbers that a change of the training loop would change.
+    """Return numbers that change when the training loop computes something else.
 
     Returns:
-        `order`: of pairs in two epochs. `rate`: at five updates. `update`: what two of them change
-        in a tiny model, divided by the rate.
+        `order`: of pairs in two epochs. `rate`: at five updates. `update`: the change of a tiny
+        model by two updates, divided by the rate.
     """
     config = replace(config, precision="fp32")
     lengths = [[4] * (1 + 7 * i % 11) for i in range(23)]
@@ -129,27 +132,28 @@ def of_training(config: TrainConfig) -> Behaviour:
     ]
     with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
         torch.manual_seed(0)
-        model = _model(TINY)
+        model = _probed_model(TINY)
         _set_parameters(model)
         before = [parameter.detach().clone() for _, parameter in sorted(model.named_parameters())]
         optimizer = make_optimizer(model, config)
-        for batch in _batches(model):
+        for batch in _probe_batches(model):
             apply_update(model, optimizer, batch, 1e-3, config)
         after = [parameter.detach() for _, parameter in sorted(model.named_parameters())]
     moved = [(new - old) / 1e-3 for new, old in zip(after, before, strict=True)]
-    return {"order": _numbers([order]), "rate": _rounded(rates), "update": _numbers(moved)}
+    return {"order": _numbers_of([order]), "rate": _rounded(rates), "update": _numbers_of(moved)}
 
 
 def changes(noted: Behaviour, found: Behaviour) -> list[str]:
-    """Return in words what differs, of what both have."""
+    """Return in words which of the numbers that both have differ."""
     return [
         WORDS.get(name, name)
         for name in found
-        if name in noted and _differ(noted[name], found[name], name)
+        if name in noted and _numbers_differ(noted[name], found[name], name)
     ]
 
 
-def _differ(noted: list[float], found: list[float], name: str) -> bool:
+def _numbers_differ(noted: list[float], found: list[float], name: str) -> bool:
+    """Return whether two lists of numbers differ by more than the tolerance."""
     try:
         largest = max(map(abs, [*noted, *found]), default=0.0)
         apart = [abs(a - b) for a, b in zip(noted, found, strict=True)]
@@ -158,29 +162,32 @@ def _differ(noted: list[float], found: list[float], name: str) -> bool:
     return any(not distance <= TOLERANCE.get(name, USUAL_TOLERANCE) * largest for distance in apart)
 
 
-def _model(config: ModelConfig) -> Transformer:
+def _probed_model(config: ModelConfig) -> Transformer:
+    """Build the untrained model of the probes, in float64 and without dropout."""
     config = replace(config, dropout=0.0, attention_dropout=0.0)
     starts_word = [i % 3 != 0 for i in range(VOCAB)]
     return Transformer(config, VOCAB, PAD_ID, starts_word, length_ratio=1.25).double()
 
 
 def _set_parameters(model: nn.Module) -> None:
-    """Overwrite parameters by a function of their names, so that the order in which they are made does not matter."""
+    """Overwrite parameters by a function of their names, whatever their order."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             width = parameter.shape[-1] if parameter.dim() > 1 else 3
-            values = _spread(parameter.numel(), zlib.crc32(name.encode())) * math.sqrt(3 / width)
+            values = _spread_numbers(parameter.numel(), zlib.crc32(name.encode())) * math.sqrt(
+                3 / width
+            )
             parameter.copy_(values.view_as(parameter))
 
 
-def _spread(count: int, start: int) -> Tensor:
-    """Return numbers from -1 to 1 without any order, the same on every machine: whole numbers make them."""
+def _spread_numbers(count: int, start: int) -> Tensor:
+    """Return numbers from -1 to 1 in no order, made from whole numbers: equal on every machine."""
     k = torch.arange(count, dtype=torch.int64)
     return ((k * k * 40_503 + k * 1_103_515_245 + start) & 0x7FFFFFFF).double() / 2**30 - 1
 
 
-def _batches(model: Transformer) -> list[Batch]:
-    """Return two padded pairs, and a long one, cut to what the attention is defined for."""
+def _probe_batches(model: Transformer) -> list[Batch]:
+    """Return a batch of two padded pairs, and one of a long pair within the attention's limit."""
     source, target = (model.max_len(*READERS[side]) or LONG for side in ("source", "target"))
     mark = model.config.source_end_mark
     tokens = [4 + i * i % 37 for i in range(LONG)]
@@ -192,15 +199,16 @@ def _batches(model: Transformer) -> list[Batch]:
     return [pairs.batch([0, 1]), pairs.batch([2])]
 
 
-def _numbers(tensors: list[Tensor]) -> list[float]:
-    """Return two numbers for the values of tensors: their mean product with fixed ones, and their size."""
+def _numbers_of(tensors: list[Tensor]) -> list[float]:
+    """Return two numbers for the values of tensors: a mean product with fixed ones, and a size."""
     flat = torch.cat([tensor.detach().double().flatten() for tensor in tensors])
     rows = F.pad(flat, (0, -len(flat) % 1024)).view(-1, 1024)
-    projected = _spread(len(rows), 1) @ (rows @ _spread(1024, 2))
+    projected = _spread_numbers(len(rows), 1) @ (rows @ _spread_numbers(1024, 2))
     return _rounded(
         [float(projected) / math.sqrt(len(flat)), float(flat @ flat / len(flat)) ** 0.5]
     )
 
 
 def _rounded(numbers: list[float]) -> list[float]:
+    """Round numbers to ten significant digits."""
     return [float(f"{number:.10g}") for number in numbers]

@@ -31,8 +31,8 @@ def add(run: Run, name: str, folder: Path = FOLDER, half: bool = False) -> Run:
         name: of the model.
         folder: the gallery.
         half: store parameters rounded to 16 bits, and note how many test sentences are still
-            translated as before; the corpus must be at hand for that. A translator computes with 32
-            bits either way.
+            translated as before, which needs the corpus. A translator computes with 32 bits either
+            way.
 
     Raises:
         InputError: the run is not finished, or its licence is not known.
@@ -70,7 +70,7 @@ def files(model: Path) -> list[Path]:
 
 
 def readme(folder: Path = FOLDER) -> str:
-    """Return the page about the models of a gallery, made from what lies in it."""
+    """Return the page about the models of a gallery, made from their files."""
     rows, notes = [], []
     for name in names(folder):
         run = Run(Path(folder) / name)
@@ -123,6 +123,7 @@ def readme(folder: Path = FOLDER) -> str:
 
 
 def _same_translations(run: Run, rounded: Run) -> dict[str, int]:
+    """Count the test sentences that a rounded model translates as before."""
     data = run.config.data
     sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(
         "test", data.source, data.target

@@ -1,9 +1,13 @@
-"""Checkpoints: everything a run needs to go on as if it had never stopped, and the final parameters it ends with."""
+"""Save and load checkpoints, and make the final parameters.
+
+A checkpoint holds everything a run needs to continue as if it had never stopped.
+"""
 
 import json
 import math
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,12 @@ from repro.core.config import TrainConfig
 from repro.core.transformer import Transformer
 from repro.errors import DamagedFileError, MachineError
 from repro.files import write_atomic
+from repro.runs.checkpoint_folders import (
+    all_checkpoints,
+    remove_checkpoints,
+    set_aside,
+    sound_checkpoints,
+)
 from repro.runs.energy import Joules, add_joules
 from repro.runs.models import load_parameters, tensors_of
 from repro.runs.run import Run
@@ -25,7 +35,7 @@ from repro.runs.tensors import load_tensors, save_final, save_tensors
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands: counters and sums, saved with every checkpoint."""
+    """The counters and sums of a run, saved with every checkpoint."""
 
     update: int = 0
     epoch: int = 0
@@ -41,7 +51,7 @@ class Progress:
     unlogged: tuple[float, ...] = (0.0, 0.0, 0)
 
     def after(self, epoch: int, batch: int, tokens: int, seconds: float) -> "Progress":
-        """Return where the run stands one update later."""
+        """Return the progress one update later."""
         return replace(
             self,
             update=self.update + 1,
@@ -52,19 +62,19 @@ class Progress:
         )
 
     def with_loss(self, loss: float, nll: float, tokens: int) -> "Progress":
-        """Return where the run stands with the sums of an update; a stop may come between two lines of the log."""
+        """Return the progress with the sums of an update, for the next line of the log."""
         return replace(
             self,
             unlogged=tuple(a + b for a, b in zip(self.unlogged, (loss, nll, tokens), strict=True)),
         )
 
     def with_dev(self, dev_nll: float) -> "Progress":
-        """Return where the run stands with an evaluation on dev."""
+        """Return the progress with an evaluation on dev."""
         waited = 0 if dev_nll < self.best_dev_nll else self.evals_since_best + 1
         return replace(self, best_dev_nll=min(dev_nll, self.best_dev_nll), evals_since_best=waited)
 
     def with_joules(self, spent: Joules) -> "Progress":
-        """Return where the run stands with what the counters of energy saw since they were last read."""
+        """Return the progress with the joules spent since the counters were last read."""
         return replace(self, joules=add_joules(self.joules, spent))
 
     def is_evaluated(self, config: TrainConfig) -> bool:
@@ -72,7 +82,7 @@ class Progress:
         return self.update % config.eval_every == 0 or self.update == config.max_updates
 
     def awaits_dev(self, config: TrainConfig) -> bool:
-        """Whether a stop kept the evaluation that follows the last update from its end, and its line from the log."""
+        """Whether a stop interrupted the evaluation after the last update before it was logged."""
         return self.is_evaluated(config) and self.has_unlogged
 
     @property
@@ -81,7 +91,10 @@ class Progress:
         return self.unlogged[2] > 0
 
     def is_done(self, config: TrainConfig) -> bool:
-        """Whether the schedule has ended, or dev has not improved for too long. A linear schedule always goes to its end."""
+        """Whether the schedule has ended, or dev has not improved for too long.
+
+        A linear schedule always runs to its end.
+        """
         if self.awaits_dev(config):
             return False
         # Its rate has to come down: a model that is stopped at a high rate cannot be compared with
@@ -93,7 +106,10 @@ class Progress:
 
 
 def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:
-    """Save parameters, optimiser, random state and counters, then drop the checkpoints that neither a resume nor the mean needs."""
+    """Save parameters, optimiser, random state and counters; drop checkpoints no longer needed.
+
+    A resume and the mean at the end need some of them.
+    """
     random, device = {"cpu": torch.get_rng_state()}, next(model.parameters()).device
     if device.type == "cuda":
         random["cuda"] = torch.cuda.get_rng_state(device)  # that of the GPU which draws, of several
@@ -104,22 +120,28 @@ def save_checkpoint(run: Run, model: Transformer, optimizer: Optimizer, progress
     }
     tensors = {"model": tensors_of(model), "optimizer": moments, "random": random}
     path = run.path / "checkpoints" / f"{progress.update:07d}"
-    save_tensors(path, tensors, _finite(progress))
-    run.remove_checkpoints(
-        keep={progress.update, *_scheduled(run.config.train, progress.update)[-_num_kept(run) :]}
+    save_tensors(path, tensors, _state_as_json(progress))
+    remove_checkpoints(
+        run.path,
+        keep={
+            progress.update,
+            *_scheduled_updates(run.config.train, progress.update)[-_num_kept(run) :],
+        },
     )
 
 
 def check_room(run: Run, model: Transformer) -> None:
-    """Refuse to start an update if the disk has no room for the checkpoints that will be kept, another one, and the final parameters.
+    """Refuse to start an update if the disk is too full for what will be saved.
+
+    That is the checkpoints to keep, one more, and the final parameters.
 
     Raises:
-        MachineError: with what they need and what is free.
+        MachineError: it says how much room they need and how much is free.
     """
     parameters = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
     checkpoint = 3 * parameters  # Adam keeps two numbers of each
     # a new one is written before an old one goes
-    missing = max(1, _num_kept(run) + 1 - len(run.checkpoint_folders()))
+    missing = max(1, _num_kept(run) + 1 - len(all_checkpoints(run.path)))
     needed, free = missing * checkpoint + parameters, shutil.disk_usage(run.path).free
     if free < needed:
         what = f"its checkpoints need {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free"
@@ -129,29 +151,33 @@ def check_room(run: Run, model: Transformer) -> None:
 
 
 def _num_kept(run: Run) -> int:
+    """Return the number of checkpoints to keep."""
     return max(2, run.config.train.average)
 
 
-def _scheduled(config: TrainConfig, update: int) -> list[int]:
-    """Return the updates up to this one that the schedule saves; a polite stop may have left others, which no mean may hold."""
+def _scheduled_updates(config: TrainConfig, update: int) -> list[int]:
+    """Return the updates up to this one that the schedule saves.
+
+    An interrupted run may have saved others, which must not be averaged.
+    """
     updates = list(range(config.eval_every, update + 1, config.eval_every))
     return updates if update < config.max_updates or update in updates else [*updates, update]
 
 
-def _newest(run: Run) -> Path | None:
-    """Return the newest sound checkpoint from which training reaches the end that it would have reached, if there is one.
+def _newest_usable(run: Run) -> Path | None:
+    """Return the newest sound checkpoint from which training reaches its exact end, or None.
 
-    The mean at the end may need older ones, of which none may be damaged; from before a damaged
-    one, training makes it again.
+    The mean at the end may need older checkpoints, all of them sound. If one is damaged, training
+    resumes before it and makes it again.
     """
-    config, sound = run.config.train, {int(path.name): path for path in run.checkpoints()}
+    config, sound = run.config.train, {int(path.name): path for path in sound_checkpoints(run.path)}
     if not sound:
         return None
     end = max(sound)  # the earliest that training can have
     progress = _read_progress(sound[end])
     if not progress.is_done(config) and not progress.awaits_dev(config):
         end = min((end // config.eval_every + 1) * config.eval_every, config.max_updates)
-    mean = _scheduled(config, end)[-config.average :]
+    mean = _scheduled_updates(config, end)[-config.average :]
     usable = [
         path
         for update, path in sound.items()
@@ -161,34 +187,36 @@ def _newest(run: Run) -> Path | None:
 
 
 def _read_progress(checkpoint: Path) -> Progress:
+    """Read the progress of a run from a checkpoint."""
     state = {"joules": None} | load_state(checkpoint)  # older checkpoints do not know theirs
     if state.get("best_dev_nll") is None:
         state["best_dev_nll"] = math.inf
     try:
         return Progress(**state)
     except TypeError as error:
-        mend = "upgrade repro if a newer version wrote it; else delete the run's folder and train the run again"
+        fix = "upgrade repro if a newer version wrote it; "
+        fix += "else delete the run's folder and train the run again"
         raise DamagedFileError(
-            str(checkpoint / "state.json"), "has other counters than this version knows", mend
+            str(checkpoint / "state.json"), "has other counters than this version knows", fix
         ) from error
 
 
 def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
-    """Load the newest checkpoint that training can go on from, if there is one, and cut the log back to it.
+    """Load the newest checkpoint from which training can resume, and cut the log back to it.
 
-    If newer ones are lost, that is said, and they are set aside.
+    Without one, start from the beginning. Newer damaged ones are reported and set aside.
 
     Raises:
-        MachineError: one cannot be read, which may pass.
+        MachineError: one cannot be read for now.
     """
-    newest = _newest(run)
-    lost = [path for path in run.checkpoint_folders() if newest is None or path > newest]
+    newest = _newest_usable(run)
+    lost = [path for path in all_checkpoints(run.path) if newest is None or path > newest]
     if lost:
         place = f"after update {int(newest.name)}" if newest else "from the beginning"
         what = "is damaged, or one before it that the final mean needs"
         print(f"{lost[-1]}: {what}; training goes on {place}", file=sys.stderr)
         for path in lost:
-            run.set_aside(path)
+            set_aside(path)
     if newest is None:
         write_atomic(run.metrics_path, b"")
         return Progress()
@@ -212,40 +240,50 @@ def resume(run: Run, model: Transformer, optimizer: Optimizer) -> Progress:
     return progress
 
 
-def finish(run: Run, model: Transformer, parameters: int, progress: Progress) -> None:
+def finish(
+    run: Run,
+    model: Transformer,
+    parameters: int,
+    progress: Progress,
+    choose: Callable[[], dict[str, Any]] = dict,
+) -> None:
     """Average the last checkpoints of the schedule into the final parameters, and drop them.
 
     Args:
         run: trained to its end.
-        model: its model.
+        model: its model, which gets the final parameters.
         parameters: of the model as it was built; while training, some may have been frozen.
         progress: at the end.
+        choose: called with the final parameters in the model; returns what is noted beside them.
 
     Raises:
         DamagedFileError: one of them is not what was written; the mean of the others would be
             another model.
     """
-    sound = {int(path.name): path for path in run.checkpoints()}
-    updates = _scheduled(run.config.train, progress.update)[-run.config.train.average :]
+    sound = {int(path.name): path for path in sound_checkpoints(run.path)}
+    updates = _scheduled_updates(run.config.train, progress.update)[-run.config.train.average :]
     if damaged := [update for update in updates if update not in sound]:
         where = run.path / "checkpoints" / f"{damaged[0]:07d}"
-        mend = "start the same command again: it goes on from before it, and makes it again"
+        fix = "start the same command again: it goes on from before it, and makes it again"
         raise DamagedFileError(
             str(where),
             "is missing or damaged, but belongs to the mean that is the final model",
-            mend,
+            fix,
         )
     last = [load_tensors(sound[update], "model") for update in updates]
     moved = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
-    # A mean of equal numbers may round; what never moved must not begin to here.
+    # A mean of equal numbers may round; parameters that never moved must not move here.
     mean = {
         n: torch.stack([tensors[n] for tensors in last]).mean(dim=0) if n in moved else last[-1][n]
         for n in last[-1]
     }
-    summary = _finite(progress) | {"parameters": parameters, "averaged": len(last)}
+    model.load_state_dict(mean, strict=False)
+    counts = {"parameters": parameters, "averaged": len(last)}
+    summary = _state_as_json(progress) | counts | choose()
     save_final(run, mean, summary)
-    run.remove_checkpoints()
+    remove_checkpoints(run.path)
 
 
-def _finite(progress: Progress) -> dict[str, Any]:
+def _state_as_json(progress: Progress) -> dict[str, Any]:
+    """Return the progress with null for infinity, which JSON lacks."""
     return {key: None if value == math.inf else value for key, value in vars(progress).items()}

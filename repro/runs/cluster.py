@@ -1,12 +1,13 @@
-"""The same work on Ray: on every machine of a cluster, and on all GPUs of each; needs the extra `cluster` (https://docs.ray.io).
+"""Do the same work on Ray: on every machine of a cluster, and on all GPUs of each.
 
-Every machine must see this package, the runs and the corpora under the same paths, as on a shared
-    disk: a run then goes on from its last
-checkpoint wherever its work lands next. Records are written by the machine that the command was
-given on.
+This needs the extra `cluster` (https://docs.ray.io). Every machine must see this package, the runs
+and the corpora under the same paths, as on a shared disk. A run then resumes from its last
+checkpoint on whichever machine it continues. Records are written by the machine on which the
+command was given.
 """
 
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -15,26 +16,27 @@ import traceback
 from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from math import ceil
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
+from repro import stops
 from repro.errors import InputError, MachineError, ReproError, Stopped
 from repro.runs.jobs import Outcome, Work, check_jobs
 from repro.runs.refusals import known
 from repro.runs.run import runs_root
 from repro.stops import STOPS
 
-HERE = "local"  # the address of a cluster of this machine alone, which lasts as long as the command
+HERE = "local"  # the address of a cluster of this machine alone, for the duration of the command
 PATIENCE = 10  # seconds that a cluster has to answer
-DRIVERS = 3  # one after the other, where they do not come to an end
+DRIVERS = 3  # started one after the other if one dies before the work is done
 
 Tasks = list[tuple[Any, ...]]
 Ended = tuple[int, Outcome]
-"""The place of a task among those handed out, and what became of it."""
+"""The index of a task among those handed out, and its outcome."""
 
 
 class _NotStarted(Exception):
@@ -42,17 +44,19 @@ class _NotStarted(Exception):
 
 
 class Share(NamedTuple):
-    """What one piece of work gets of its machine."""
+    """The part of a machine for one piece of work."""
 
     num_cpus: int
     num_gpus: float
 
 
 def share_of(machines: list[tuple[int, int]], jobs: int) -> Share:
-    """Divide machines evenly by `jobs` pieces of work at a time. Where some machines have GPUs, all work goes to those.
+    """Divide machines evenly by `jobs` pieces of work at a time.
+
+    Where some machines have GPUs, all work goes to those.
 
     Args:
-        machines: processors and GPUs of each; what the smallest can give, every piece gets.
+        machines: processors and GPUs of each; every piece gets what the smallest machine can give.
         jobs: pieces of work at a time on each machine.
 
     >>> share_of([(16, 4), (16, 4), (64, 0)], jobs=8)
@@ -66,10 +70,11 @@ def share_of(machines: list[tuple[int, int]], jobs: int) -> Share:
 def run_all_on_cluster(
     address: str, tasks: Tasks, work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]
 ) -> list[Outcome]:
-    """Do the same work on many things; `repro.runs.jobs.run_all` for more than one machine or GPU.
+    """Do the same work for many tasks: `repro.runs.jobs.run_all` for several machines or GPUs.
 
-    One that fails does not stop the others. What was on a machine that is lost is begun again on
-    another. A stop request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends.
+    A task that fails does not stop the others. If a machine is lost, its tasks start again on
+    another. A stop request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends. A second
+    one ends them at once.
 
     Args:
         address: of a running cluster, such as `auto` or `ray://head:10001`, or `local`.
@@ -93,39 +98,42 @@ def run_all_on_cluster(
     for _ in range(DRIVERS):
         left = [index for index in range(len(tasks)) if index not in outcomes]
         with contextlib.closing(
-            _driven(address, [tasks[index] for index in left], work, jobs)
+            _outcomes_of_driver(address, [tasks[index] for index in left], work, jobs)
         ) as driven:
             for place, outcome in driven:
                 outcomes[left[place]] = outcome
                 ended(len(outcomes), len(tasks), outcome)
         if len(outcomes) == len(tasks):
             return [outcomes[index] for index in range(len(tasks))]
-    mend = "Ray's logs tell why, by default in /tmp/ray/session_latest/logs; the same command goes on where the runs were"
-    raise MachineError("--cluster", f"Ray ended {DRIVERS} times before the work", mend)
+    fix = "read Ray's logs, by default in /tmp/ray/session_latest/logs; "
+    fix += "the same command resumes the runs"
+    raise MachineError("--cluster", f"Ray ended {DRIVERS} times before the work", fix)
 
 
-def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ended, None, None]:
-    """Yield what ends on the cluster, each as it does.
+def _outcomes_of_driver(
+    address: str, tasks: Tasks, work: Work, jobs: int
+) -> Generator[Ended, None, None]:
+    """Yield each outcome on the cluster as it ends.
 
-    The driver is a process of its own: Ray ends the whole process, without an exception, where a
-        part of Ray is missing. All that
-    is seen of it then is that less was yielded. One that is asked to stop and dies of it has
-    stopped.
+    The driver is a separate process, because Ray ends the whole process, without an exception, if
+    a part of Ray is missing. All that is seen then is that fewer outcomes were yielded. A driver
+    that is asked to stop and dies of it has stopped.
     """
     context = get_context("spawn")
     inbox, outbox = context.Pipe(duplex=False)
     driver = context.Process(target=_drive, args=(outbox, address, tasks, work, jobs))
-    signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # for the driver, too, until it can bear them
+    resource_tracker.ensure_running()  # it lifts any block of signals, so it starts before the next
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)  # in the driver, too, until it handles them
     driver.start()
     outbox.close()
-    stop_requests: list[int] = []
 
-    def pass_on(number: int) -> None:
-        stop_requests.append(number)
+    def pass_on(number: int, at_once: bool) -> None:
         assert driver.pid is not None  # it has started
-        os.kill(driver.pid, number)
+        # Ray ends the workers of a driver that is gone, and a cluster that it began
+        os.kill(driver.pid, signal.SIGKILL if at_once else number)
 
-    with _on_stop(pass_on):
+    with stops.noted(pass_on):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         try:
             while True:
                 ended = inbox.recv()
@@ -133,8 +141,7 @@ def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ende
                     raise ended
                 yield ended
         except EOFError:
-            if stop_requests:
-                raise Stopped(128 + stop_requests[0], 0) from None
+            stops.raise_if_stopping()
         except BaseException:  # the caller's, too
             driver.terminate()  # workers save and end
             raise
@@ -143,18 +150,18 @@ def _driven(address: str, tasks: Tasks, work: Work, jobs: int) -> Generator[Ende
 
 
 def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int) -> None:
-    """Be a driver of Ray, which sends what ends, and the error that ended everything."""
+    """Be a driver of Ray: send each outcome, and the error that ended everything."""
     stop_requests: list[int] = []
     with contextlib.suppress(BrokenPipeError):  # nobody is left to be told
         try:
             # again: Ray set its own
             with (
                 _on_stop(stop_requests.append),
-                _cluster(address) as ray,
+                _connection(address) as ray,
                 _on_stop(stop_requests.append),
             ):
                 _hand_out(ray, tasks, work, jobs, stop_requests, outbox)
-        # the reason on standard error and no more, as where Ray ends the process
+        # only the reason, on standard error, as when Ray ends the process
         except _NotStarted as error:
             sys.exit(f"Ray: {error.__cause__}")
         except SystemExit:  # Ray's answer to SIGTERM while it starts
@@ -167,7 +174,7 @@ def _drive(outbox: Connection, address: str, tasks: Tasks, work: Work, jobs: int
 def _hand_out(
     ray: Any, tasks: Tasks, work: Work, jobs: int, stop_requests: list[int], outbox: Connection
 ) -> None:
-    """Let the cluster work until all has ended or a stop is asked for."""
+    """Let the cluster work until all tasks have ended or a stop is asked for."""
     share = share_of(_machines(ray), jobs)
     piece = ray.remote(**share._asdict())(do_piece)
     folders, parent = folders_here(), parent_process()
@@ -185,16 +192,16 @@ def _hand_out(
             if stop_requests:
                 raise Stopped(128 + stop_requests[0], 0)
             for ref, place in places.items():
-                outbox.send((place, _result(ray, ref)))
-            if pending and not _lives(ray):
-                mend = "the same command goes on where the runs were, once those that train on have ended"
-                raise MachineError("--cluster", "all its machines are lost", mend)
+                outbox.send((place, _outcome_of(ray, ref)))
+            if pending and not _has_machines(ray):
+                fix = "the same command resumes the runs, once those still in training have ended"
+                raise MachineError("--cluster", "all its machines are lost", fix)
     except BaseException:
-        for ref in pending:  # those that wait never begin; those that run get Ctrl-C, save and end
+        for ref in pending:  # waiting tasks never begin; running ones get Ctrl-C, save and end
             ray.cancel(ref)
         while (
             pending
-            and _lives(ray)
+            and _has_machines(ray)
             and ray.wait(list(pending), num_returns=len(pending), timeout=1)[1]
         ):
             pass
@@ -202,11 +209,12 @@ def _hand_out(
 
 
 @contextlib.contextmanager
-def _cluster(address: str) -> Iterator[Any]:
+def _connection(address: str) -> Iterator[Any]:
     """Be connected to a cluster while the block lasts."""
     import ray
 
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
+    logging.getLogger("ray").setLevel(logging.ERROR)  # no notices between the lines of a command
     if address == HERE:
         _start_here(ray)
     else:
@@ -218,6 +226,7 @@ def _cluster(address: str) -> Iterator[Any]:
 
 
 def _start_here(ray: Any) -> None:
+    """Start a cluster on this machine."""
     try:
         ray.init(include_dashboard=False, log_to_driver=False, configure_logging=False)
     except Exception as error:  # Ray's own has no name; it gives up after 30 seconds
@@ -225,18 +234,20 @@ def _start_here(ray: Any) -> None:
 
 
 def _connect(ray: Any, address: str) -> None:
+    """Connect to a running cluster."""
     try:
         host, _, port = address.rpartition("/")[2].rpartition(":")
         if host:
-            # Ray by itself asks for minutes
+            # Ray's own client would try for minutes
             socket.create_connection((host, int(port)), PATIENCE).close()
         ray.init(address, log_to_driver=False, configure_logging=False)
     except (OSError, ValueError) as error:
-        mend = "`ray start --head` starts one (set RAY_AUTH_MODE=token if it asks for a token); or use local"
-        raise InputError("--cluster", f"no cluster answers at '{address}'", mend) from error
+        fix = "`ray start --head` starts one (set RAY_AUTH_MODE=token if it asks for a token); "
+        fix += "or use local"
+        raise InputError("--cluster", f"no cluster answers at '{address}'", fix) from error
 
 
-def _lives(ray: Any) -> bool:
+def _has_machines(ray: Any) -> bool:
     """Return whether a machine is left; Ray would wait for others forever."""
     return any(node["Alive"] for node in ray.nodes())
 
@@ -257,7 +268,10 @@ def _machines(ray: Any) -> list[tuple[int, int]]:
 
 
 def folders_here() -> dict[str, str]:
-    """Return where runs, corpora and what has a relative name are, as settings; a worker of a running cluster has those of its start."""
+    """Return the folders of runs, corpora and relative names, as environment variables.
+
+    A worker of a running cluster has those of the cluster's start.
+    """
     found = {"REPRO_RUNS": str(runs_root()), "REPRO_DATA": os.environ.get("REPRO_DATA", "")}
     return {name: str(Path(folder).resolve()) for name, folder in found.items() if folder} | {
         "PWD": os.getcwd()
@@ -282,8 +296,8 @@ def do_piece(work: Work, task: tuple[Any, ...], threads: int, folders: dict[str,
         raise error
 
 
-def _result(ray: Any, done: Any) -> Outcome:
-    """Return what a piece of work returned; an error of the program itself is raised as it is."""
+def _outcome_of(ray: Any, done: Any) -> Outcome:
+    """Return the outcome of a piece of work; an error of the program itself is raised as it is."""
     try:
         return ray.get(done)
     except ray.exceptions.RayTaskError as error:
@@ -294,13 +308,13 @@ def _result(ray: Any, done: Any) -> Outcome:
             "--cluster", what, "install this package on every machine, in the same version"
         ) from error
     except ray.exceptions.RayError as error:
-        mend = "use fewer jobs if memory ran out; the same command goes on where they were"
-        raise MachineError("--cluster", "workers died again and again", mend) from error
+        fix = "use fewer jobs if memory ran out; the same command goes on where they were"
+        raise MachineError("--cluster", "workers died again and again", fix) from error
 
 
 @contextlib.contextmanager
 def _on_stop(do: Callable[[int], object]) -> Iterator[None]:
-    """Give the signals that ask for the end to a function, which must not raise: Ray does not bear that."""
+    """Give the signals that ask for the end to a function, which must not raise within Ray."""
     before = {number: signal.signal(number, lambda number, _: do(number)) for number in STOPS}
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     try:

@@ -1,9 +1,9 @@
-"""The energy that a machine's own counters saw: Linux's powercap for processor and memory (RAPL), NVML for a GPU.
+"""Read the energy counters of a machine.
 
-A counter belongs to its whole device: what else ran there meanwhile, and what the device draws when
-    idle, is in it, and of two runs at
-a time each counts both. Where there is no counter, or it may not be read, nothing is estimated in
-its place.
+They are Linux's powercap for processor and memory (RAPL), and NVML for a GPU. A counter belongs to
+its whole device: it includes other work at the same time and the device's idle power. Of two runs
+at a time, each counts both. Nothing is estimated where there is no counter, or where it may not be
+read.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ Joules = dict[str, float]
 
 
 class Counter(NamedTuple):
-    """A counter of energy: how it is read, what one of its units is in joules, and after how many it starts again from 0."""
+    """An energy counter: how to read it, its unit in joules, and its range, after which it is 0."""
 
     name: str
     read: Callable[[], int]
@@ -31,7 +31,7 @@ class Counter(NamedTuple):
 
 
 class EnergyMeter:
-    """What the counters added since they were last read.
+    """Measure the energy spent since the counters were last read.
 
     Args:
         device: where the work is done; a GPU's counter is read for work on that GPU only.
@@ -45,7 +45,10 @@ class EnergyMeter:
         self._last = self._read()
 
     def spent(self) -> Joules:
-        """Return the joules since the last call, such as `{"package-0": 312.5}`; what cannot be read is absent."""
+        """Return the joules since the last call, such as `{"package-0": 312.5}`.
+
+        Counters that cannot be read are absent.
+        """
         last, self._last = self._last, self._read()
         found = {}
         for counter in self._counters:
@@ -57,16 +60,19 @@ class EnergyMeter:
         return found
 
     def _read(self) -> dict[str, int]:
+        """Return the counters by name; those that cannot be read are left out."""
         found = {}
         for counter in self._counters:
-            # training goes on without it
+            # training continues without it
             with contextlib.suppress(OSError, ValueError, pynvml.NVMLError):
                 found[counter.name] = counter.read()
         return found
 
 
 def add_joules(total: Joules | None, spent: Joules) -> Joules | None:
-    """Return the sum by counter; None, for not known, once a part was not measured or was measured by other counters.
+    """Return the sum by counter, or None if it is not known.
+
+    It is not known once a part was not measured, or was measured by other counters.
 
     >>> add_joules({}, {"package-0": 2.0})
     {'package-0': 2.0}
@@ -79,7 +85,9 @@ def add_joules(total: Joules | None, spent: Joules) -> Joules | None:
 
 
 def _processor_counters() -> Iterator[Counter]:
-    """Yield those of every processor package, and of memory where it is counted apart from the package; AMD's have the same names.
+    """Yield the counters of every processor package, and of memory where it has its own.
+
+    AMD's have the same names.
 
     The files are described in https://www.kernel.org/doc/html/latest/power/powercap/powercap.html;
     many systems let only root read them.
@@ -88,18 +96,20 @@ def _processor_counters() -> Iterator[Counter]:
         with contextlib.suppress(OSError, ValueError):
             name = (zone / "name").read_text().strip()
             if name == "dram":
-                name = f"dram of {(POWERCAP / zone.name.rpartition(':')[0] / 'name').read_text().strip()}"
+                package = POWERCAP / zone.name.rpartition(":")[0] / "name"
+                name = f"dram of {package.read_text().strip()}"
             if name.startswith(("package", "dram")):
                 wraps_after = _number_in(zone / "max_energy_range_uj")
                 yield Counter(name, partial(_number_in, zone / "energy_uj"), 1e-6, wraps_after)
 
 
 def _number_in(file: Path) -> int:
+    """Return the number in a file of the kernel."""
     return int(file.read_text())
 
 
 def _gpu_counters(device: torch.device) -> Iterator[Counter]:
-    """Yield that of a GPU; those since Volta have one."""
+    """Yield the counter of a GPU; GPUs since Volta have one."""
     with contextlib.suppress(pynvml.NVMLError):
         pynvml.nvmlInit()
         properties = torch.cuda.get_device_properties(device)

@@ -12,7 +12,8 @@ from pathlib import Path, PurePath
 
 from repro.errors import DamagedFileError, InputError, check_kind, did_you_mean
 from repro.reading import is_file, names_in
-from repro.runs.run import Run, fitting, the_only
+from repro.runs.naming import fitting
+from repro.runs.run import Run, the_only
 
 FOLDER = Path(__file__).resolve().parents[1] / "gallery_runs"
 PREFIX = "gallery"
@@ -46,7 +47,7 @@ def load(name: str, folder: Path = FOLDER) -> Run:
 
 
 def find(name: str) -> Run:
-    """Return the run that a user names: `gallery/MODEL`, or any name that `Run.find` takes.
+    """Return the run with a name: `gallery/MODEL`, or any name that `Run.find` takes.
 
     Raises:
         InputError: as `Run.find`; it names the models of the gallery that fit.
@@ -55,7 +56,7 @@ def find(name: str) -> Run:
 
 
 def find_all(name: str) -> list[Run]:
-    """Return the runs that `find` chooses from: one at least.
+    """Return the runs that `find` chooses from, at least one.
 
     Raises:
         InputError: as `Run.find_all`; it names the models of the gallery that fit.
@@ -68,6 +69,6 @@ def find_all(name: str) -> list[Run]:
     except InputError as error:
         if fits := fitting(name, names()):
             listed = ", ".join(f"{PREFIX}/{model}" for model in fits)
-            mend = f"{error.mend}, or use a bundled one: {listed}"
-            raise InputError(error.where, error.what, mend) from error
+            fix = f"{error.fix}, or use a bundled one: {listed}"
+            raise InputError(error.where, error.what, fix) from error
         raise

@@ -1,7 +1,7 @@
-"""Several runs at once on this machine: each worker process does one piece of work after the other, such as training a run.
+"""Do several pieces of work at once on this machine, such as training runs.
 
-Small models cannot use many threads or a whole GPU, so two runs side by side end sooner than one
-after the other.
+Each worker process does one piece of work after the other. Small models cannot use many threads or
+a whole GPU, so two runs at the same time end sooner than one after the other.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from repro.runs.naming import run_name
 from repro.runs.refusals import known
 
 MAX_JOBS = 1000  # of one machine
-TRIES = 2  # of a piece of work whose worker is killed
+TRIES = 2  # for a piece of work whose worker is killed
 GRACE = 8  # seconds that a worker has to save and end once its parent is gone
 
 Outcome = dict[str, Any] | ReproError
@@ -34,11 +34,11 @@ Work = Callable[..., dict[str, Any]]
 HandOut = Callable[
     [list[tuple[Any, ...]], Work, int, Callable[[int, int, Outcome], None]], list[Outcome]
 ]
-"""What gives work to workers: `run_all`, or another with its arguments."""
+"""A function that gives work to workers: `run_all`, or another with its arguments."""
 
 
 def check_jobs(jobs: int) -> None:
-    """Refuse a number of pieces of work at a time that is none, or that no machine can bear."""
+    """Refuse a number of pieces of work at a time that is below 1 or too large for any machine."""
     if not 1 <= jobs <= MAX_JOBS:
         raise InputError(
             "--jobs",
@@ -50,11 +50,11 @@ def check_jobs(jobs: int) -> None:
 def run_all(
     tasks: list[tuple[Any, ...]], work: Work, jobs: int, ended: Callable[[int, int, Outcome], None]
 ) -> list[Outcome]:
-    """Do the same work on many things, `jobs` at a time.
+    """Do the same work for many tasks, `jobs` at a time.
 
-    One that fails does not stop the others; one whose worker is killed is tried once more. A stop
-    request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends. A second one ends them at
-    once, and so does the death of this process, after `GRACE`.
+    A task that fails does not stop the others; a task whose worker is killed is tried once more. A
+    stop request (Ctrl-C, SIGTERM) reaches every worker: each saves and ends. A second request ends
+    them at once, and so does the death of this process, after `GRACE`.
 
     Args:
         tasks: the arguments of each.
@@ -81,11 +81,11 @@ def run_all(
             for index, result in crew.results():
                 if result is None:
                     killed[index] += 1
-                    result = _of_killed(tasks[index], killed[index])
+                    result = _error_of_killed(tasks[index], killed[index])
                 if result is None:
                     waiting.append(index)
                 elif isinstance(result, Exception) and not isinstance(result, ReproError):
-                    bugs.append(result)  # of one piece; the others end and are told
+                    bugs.append(result)  # of one piece; the others end and are reported
                 else:
                     outcomes[index] = result
                     ended(len(outcomes), len(tasks), result)
@@ -95,8 +95,11 @@ def run_all(
     return [outcomes[index] for index in range(len(tasks))]
 
 
-def _of_killed(task: tuple[Any, ...], times: int) -> ReproError | None:
-    """Return the error that a piece of work ends with whose worker was killed so many times; None, and a line, if it is tried again."""
+def _error_of_killed(task: tuple[Any, ...], times: int) -> ReproError | None:
+    """Return the error of a piece of work whose worker was killed so many times.
+
+    If it is tried again, print a line and return None.
+    """
     names = [
         run_name(part) if isinstance(part, RunConfig) else str(part)
         for part in task
@@ -106,12 +109,12 @@ def _of_killed(task: tuple[Any, ...], times: int) -> ReproError | None:
     if times < TRIES:
         print(f"{name}: its worker process was killed; it is tried once more", file=sys.stderr)
         return None
-    mend = "use fewer jobs if memory ran out; the same command goes on where it was"
-    return MachineError(name, f"its worker process was killed {times} times", mend)
+    fix = "use fewer jobs if memory ran out; the same command goes on where it was"
+    return MachineError(name, f"its worker process was killed {times} times", fix)
 
 
 class _Worker:
-    """A process that does one piece of work after the other, and which one it is at."""
+    """A process that does one piece of work after the other, and the index of its current one."""
 
     def __init__(self, threads: int) -> None:
         context = get_context("spawn")
@@ -123,13 +126,13 @@ class _Worker:
         self.index: int | None = None
 
     def begin(self, index: int, work: Work, task: tuple[Any, ...]) -> None:
-        """Hand a piece of work over; one that has been killed meanwhile shows when its result is read."""
+        """Hand a piece of work over; reading its result will show whether the worker was killed."""
         self.index = index
         with contextlib.suppress(OSError):
             self.pipe.send((work, task))
 
     def end(self) -> None:
-        """Let the process end, which nothing keeps alive now."""
+        """Let the process end, now that nothing keeps it alive."""
         self.pipe.close()
         self.process.join()
 
@@ -144,7 +147,7 @@ class _Crew:
     def fill(
         self, waiting: deque[int], tasks: list[tuple[Any, ...]], work: Work, jobs: int
     ) -> bool:
-        """Hand out what waits, as far as there are workers and no stop was asked for; return whether any is at work."""
+        """Hand out waiting work to free workers unless a stop was asked for; say if any is busy."""
         while waiting and len(self._busy()) < jobs:
             if stops.asked():
                 break
@@ -153,14 +156,15 @@ class _Crew:
                 self.workers.append(_Worker(self._threads))
             index = waiting.popleft()
             (idle or self.workers)[-1].begin(index, work, tasks[index])
-        if stops.asked():  # one that was just starting has not been told
+        if stops.asked():  # a worker that was just starting has not been told
             self.pass_on(signal.SIGTERM, False)
         return bool(self._busy())
 
     def results(self) -> Iterator[tuple[int, Any]]:
-        """Wait until a worker or several are done, and yield what has become of their pieces; None: the process was killed.
+        """Wait until some workers are done; yield the index and result of their pieces of work.
 
-        What a stop of everything has kept from its end is not among them.
+        The result is None if the process was killed. Pieces that a general stop interrupted are not
+        yielded.
         """
         for worker in self._done():
             index, worker.index = worker.index, None
@@ -168,7 +172,7 @@ class _Crew:
                 result = worker.pipe.recv()
             except (EOFError, OSError):
                 result = None
-            # who was told to stop will not begin anything
+            # a worker that was told to stop begins nothing
             if result is None or isinstance(result, Stopped):
                 self.workers.remove(worker)
                 worker.end()
@@ -186,16 +190,18 @@ class _Crew:
                 os.kill(worker.process.pid, signal.SIGKILL if at_once else signal.SIGTERM)
 
     def _busy(self) -> list[_Worker]:
+        """Return the workers with a piece of work."""
         return [worker for worker in self.workers if worker.index is not None]
 
     def _done(self) -> list[_Worker]:
+        """Wait until some workers are done, and return these."""
         readable = wait([worker.pipe for worker in self._busy()])
         return [worker for worker in self._busy() if worker.pipe in readable]
 
 
 @contextlib.contextmanager
 def _crew(threads: int) -> Iterator[_Crew]:
-    """Have workers while the block lasts, and stop those that are at work when an error ends it."""
+    """Have workers while the block lasts, and stop the busy ones when an error ends it."""
     # which lifts any block of signals, so not within `_without_interrupts`
     resource_tracker.ensure_running()
     crew = _Crew(threads)
@@ -212,7 +218,7 @@ def _crew(threads: int) -> Iterator[_Crew]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let Ctrl-C wait, which a terminal sends to a worker that starts, too: it would die of it with a traceback."""
+    """Let Ctrl-C wait: a terminal sends it to a starting worker, too, which would die of it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -221,8 +227,8 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, threads: int) -> None:
-    """Be a worker until nobody is at the other end of the pipe."""
-    # whoever began it says what it means; until work begins, SIGTERM just ends it
+    """Be a worker until the other end of the pipe is closed."""
+    # the parent decides what Ctrl-C means; until work begins, SIGTERM just ends the worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     Thread(target=_end_with_parent, daemon=True).start()
@@ -233,11 +239,11 @@ def _serve(pipe: Connection, threads: int) -> None:
     torch.set_num_threads(threads)
     with stops.noted(quiet=True), contextlib.suppress(EOFError, OSError):
         while True:
-            pipe.send(_do(*pipe.recv()))
+            pipe.send(_do_piece(*pipe.recv()))
 
 
 def _end_with_parent() -> None:
-    """Ask this worker to save and end once the process that began it is gone, even killed; see that it does."""
+    """Make this worker save and end once its parent process is gone, even if that was killed."""
     parent = parent_process()
     assert parent is not None  # this is a worker
     parent.join()
@@ -246,20 +252,24 @@ def _end_with_parent() -> None:
     os._exit(128 + signal.SIGTERM)
 
 
-def _do(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
+def _do_piece(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
+    """Return the outcome of a piece of work, or its error."""
     try:
         stops.raise_if_stopping()
         return work(*task)
     except Stopped as stopped:
         return stopped
     except Exception as error:
-        return _portable(known(error, "run"))
+        return _picklable(known(error, "run"))
 
 
-def _portable(error: Exception) -> Exception:
-    """Return an error that another process can read: this one, if it can be written and read again, or its words; with its traceback."""
+def _picklable(error: Exception) -> Exception:
+    """Return an error that another process can read, with its traceback.
+
+    This is the error itself if it can be pickled, else its words.
+    """
     try:
-        copy.copy(error)  # is made again as in the other process
+        copy.copy(error)  # makes it again, as the other process will
         pickle.dumps(error)
     except Exception:
         error = RuntimeError(f"{type(error).__name__}: {error}")
@@ -276,5 +286,6 @@ def describe_outcome(outcome: Outcome) -> str:
             outcome["scores"][0],
             "" if outcome["split"] == "test" else f" on {outcome['split']}",
         )
-        return f"{outcome['run']}: {score['name']} {score['value']:.2f}{on}, {outcome['training']['seconds']:.0f} s"
+        seconds = f"{outcome['training']['seconds']:.0f} s"
+        return f"{outcome['run']}: {score['name']} {score['value']:.2f}{on}, {seconds}"
     return f"{outcome['run']}: {outcome['kind']}"

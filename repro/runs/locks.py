@@ -1,4 +1,4 @@
-"""Folders that one process owns at a time; the kernel frees a lock when its process dies, however that ends."""
+"""Lock folders for one process at a time; the kernel frees a lock when its process dies."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ LOCK = ".lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Own a folder while the block lasts, for reading a file, changing it and writing it; another process waits that long.
+    """Own a folder while the block reads, changes and writes a file; another process waits.
 
     Raises:
         MachineError: the disk refuses.
@@ -31,7 +31,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Own a folder while the block lasts; another process is refused, and told who owns it.
+    """Own a folder while the block lasts; another process is refused and told the owner.
 
     Raises:
         BusyError: another process owns it, or has just taken the folder away.
@@ -43,7 +43,7 @@ def owned(folder: Path) -> Iterator[None]:
     )
     with refusals(path):
         try:
-            # what a full disk does not take must not be tried again when the file is closed
+            # a write that a full disk refused must not be tried again when the file is closed
             file = open(path, "ab+", buffering=0)
         except FileNotFoundError as error:
             raise removed from error
@@ -56,7 +56,7 @@ def owned(folder: Path) -> Iterator[None]:
             raise BusyError(
                 str(folder), f"is in use by {owner}", "wait for it or stop it"
             ) from error
-        # removed since it was opened: whoever makes the folder anew has another lock
+        # removed since it was opened: a new folder of that name has another lock
         if not os.fstat(file.fileno()).st_nlink:
             raise removed
         with refusals(path):

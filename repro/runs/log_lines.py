@@ -1,4 +1,4 @@
-"""Lines about a training for where no progress bar is seen: the log of a batch job, or one of several workers."""
+"""Print lines about training where no progress bar is seen: in batch jobs and in workers."""
 
 import math
 import sys
@@ -8,11 +8,11 @@ from typing import Any
 from repro.core.config import RunConfig
 from repro.runs.naming import run_name
 
-SILENCE = 60  # seconds between two lines at most, besides those of evaluations
+SILENCE = 60  # seconds between two lines at most, apart from those of evaluations
 
 
 class LogLines:
-    """Prints a line on standard error after every evaluation, and at least once a minute.
+    """Print a line on standard error after every evaluation, and at least once a minute.
 
     Args:
         config: of the run.
@@ -33,7 +33,7 @@ class LogLines:
 
 
 def describe(line: dict[str, Any], updates: int) -> str:
-    """Return a line of metrics in words, with the time that the updates up to the last take at this speed."""
+    """Return a line of metrics in words, with the time left at this speed."""
     update = line["update"]
     parts = [f"update {update:,} of {updates:,}", f"loss {line['loss']:.3f}"]
     if "dev_nll" in line:

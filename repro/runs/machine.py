@@ -1,4 +1,4 @@
-"""How this process treats memory that was freed."""
+"""Choose the device, the threads and the use of memory of this process."""
 
 import contextlib
 import ctypes
@@ -15,8 +15,8 @@ from repro.runs.run import Run
 def keep_freed_memory() -> None:
     """Let the C library keep freed memory for the next tensors, for the life of the process.
 
-    Giving it back means that the system clears every page again: a tenth of the time of training,
-        and of search.
+    Otherwise the system clears every page again, which takes a tenth of the time of training, and
+    of search.
     """
     m_trim_threshold, m_mmap_threshold, one_gigabyte = -1, -3, 1 << 30
     with contextlib.suppress(OSError, AttributeError):  # not glibc
@@ -26,7 +26,7 @@ def keep_freed_memory() -> None:
 
 
 def find_device(name: str | None) -> torch.device:
-    """Return the device of that name, or without one the GPU if there is one, after computing something on it.
+    """Return the device of that name, after computing something on it; default: a GPU if any.
 
     Raises:
         InputError: there is no such kind of device.
@@ -34,7 +34,7 @@ def find_device(name: str | None) -> torch.device:
     """
     if name is None:
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    # torch takes a number, too, for that GPU
+    # torch also takes a number, as the GPU of that number
     check_kind("device", name, "use 'cpu', 'cuda', or leave it out", str, torch.device)
     try:
         device = torch.device(name)
@@ -53,16 +53,17 @@ def find_device(name: str | None) -> torch.device:
 
 
 def warn_of_emulated_precision(run: Run, device: torch.device) -> None:
-    """Say on standard error that bf16 makes training on this processor slower, not faster: x86 without AVX-512 emulates it."""
+    """Say on standard error that bf16 slows training on x86 without AVX-512, which emulates it."""
     capability = torch.backends.cpu.get_cpu_capability()
     if device.type == "cpu" and run.config.train.precision == "bf16" and capability == "AVX2":
-        what = "this processor (AVX2) has no instructions for bf16 and emulates it; train.precision=fp32 is many times faster here"
+        what = "this processor (AVX2) has no instructions for bf16 and emulates it; "
+        what += "train.precision=fp32 is many times faster here"
         print(f"{run.path}: {what}, and another run", file=sys.stderr)
 
 
 @contextlib.contextmanager
 def threads_of(run: Run) -> Iterator[None]:
-    """Go on with as many threads as a run began with, whatever this process has: other sums end in other bits."""
+    """Use as many threads as a run began with: with others, sums round differently."""
     before = torch.get_num_threads()
     if exists(run.provenance_path):
         torch.set_num_threads(run.provenance()["threads"])

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from repro import stops
-from repro.core.decoding import Translator
+from repro.core.decoding import SearchConfig, Translator
 from repro.core.optimizer import GATE
 from repro.core.subwords import PAD_ID, Subwords
 from repro.core.transformer import Transformer
@@ -21,7 +21,10 @@ from repro.runs.run import Run
 from repro.runs.tensors import load_final
 
 MAY_CHANGE = ("gated_sites", "gate_rule", "gate_init", "dropout", "attention_dropout")
-"""What of a model may differ from the run it starts from: gates come on top, and dropout has no parameters."""
+"""Settings in which a model may differ from the run that it starts from.
+
+Gates are added on top, and dropout has no parameters.
+"""
 
 
 def load_subwords(path: Path) -> Subwords:
@@ -33,7 +36,7 @@ def load_subwords(path: Path) -> Subwords:
     try:
         if model := read_plain(path):
             return Subwords(model)
-        raise EOFError  # the library would print lines of its own
+        raise EOFError  # of an empty file, the library would print lines of its own
     except (OSError, EOFError, DamagedFileError) as error:
         fix = "restore it, or delete the run's folder and train the run again"
         raise DamagedFileError(
@@ -42,7 +45,7 @@ def load_subwords(path: Path) -> Subwords:
 
 
 def new_model(run: Run) -> tuple[Transformer, Subwords]:
-    """Build the untrained model of a run whose subwords and lengths are known, and return it with its subwords.
+    """Build the untrained model of a run with known subwords and lengths; return both.
 
     Raises:
         DamagedFileError: subwords or lengths are not what was written.
@@ -69,7 +72,7 @@ def load_model(run: Run) -> Transformer:
 
 
 def load_with_subwords(run: Run) -> tuple[Transformer, Subwords]:
-    """Return what `load_model` does, and the subwords of the model."""
+    """Return the trained model of a finished run, as `load_model` does, and its subwords."""
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     run.check_finished()
     model, subwords = new_model(run)
@@ -78,30 +81,34 @@ def load_with_subwords(run: Run) -> tuple[Transformer, Subwords]:
 
 
 def warn_of_changed_code(run: Run) -> None:
-    """Say on standard error that a run is not of the code that is here."""
+    """Say on standard error that a run was trained with other code than this."""
     if changed := changed_code(run):
         print(f"{run.path}: {changed}. Delete the folder to train it again", file=sys.stderr)
 
 
 def changed_code(run: Run) -> str | None:
-    """Return in words that a run's model is now read otherwise than when the run began, or None.
+    """Say that a run's model now computes other scores than when the run began, or return None.
 
-    Only what the model computes from its parameters counts: the rest shaped them, and is over. A
-        run that
+    Only the output of the model counts: the rest of the code had its effect in training. A run that
     noted nothing is believed.
     """
     noted = run.provenance().get("behaviour", {}) if exists(run.provenance_path) else {}
     if "output" in noted and changes(noted, output_of(run.config.model)):
-        return "this code computes other scores of the next token than when the run began: old parameters, new code"
+        return (
+            "this code computes other scores of the next token than when the run began: "
+            "old parameters, new code"
+        )
     return None
 
 
 def find_start(run: Run, data_fingerprint: str) -> Run | None:
-    """Return the finished run that a run starts from, its neighbour in the folder of runs; None when it starts from random numbers.
+    """Return the finished run that a run starts from, in the same folder of runs.
+
+    None if it starts from random numbers.
 
     Args:
         run: the one to be trained.
-        data_fingerprint: of the corpus at hand.
+        data_fingerprint: of the corpus in use.
 
     Raises:
         InputError: no such run there, not finished, or trained on other data or with another model;
@@ -109,8 +116,8 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
     """
     name, where = run.config.train.start_from, "train.start_from"
     if run.config.train.cut_from is not None:
-        mend = f"prune {run.config.train.cut_from} again; see repro/pruning/cutting.py"
-        raise InputError(str(run.path), "is not trained, but cut out of another run", mend)
+        fix = f"prune {run.config.train.cut_from} again; see repro/pruning/cutting.py"
+        raise InputError(str(run.path), "is not trained, but cut out of another run", fix)
     if name is None:
         return None
     if Path(name).name != name or not is_file(run.path.parent / name / "config.json"):
@@ -142,13 +149,19 @@ def find_start(run: Run, data_fingerprint: str) -> Run | None:
 
 
 def load_start(model: Transformer, start: Run) -> None:
-    """Copy the final parameters of a run into a model of the same shape; gates that the run did not have keep their first values."""
+    """Copy the final parameters of a run into a model of the same shape.
+
+    Gates that the run did not have keep their initial values.
+    """
     gates = {name: value for name, value in tensors_of(model).items() if name.endswith(GATE)}
     load_parameters(model, gates | load_final(start), start.path / "final")
 
 
 def tensors_of(model: Transformer) -> dict[str, Tensor]:
-    """Return by name what a model is saved as, a shared tensor once: its parameters, and the buffers that a variant asks to keep."""
+    """Return the tensors that are saved of a model, by name; a shared one only once.
+
+    They are its parameters, and the buffers that a variant asks to keep.
+    """
     saved = model.state_dict().keys()
     # without those that are not persistent
     buffers = {name: buffer for name, buffer in model.named_buffers() if name in saved}
@@ -156,7 +169,7 @@ def tensors_of(model: Transformer) -> dict[str, Tensor]:
 
 
 def load_parameters(model: Transformer, tensors: dict[str, Tensor], where: Path) -> None:
-    """Copy tensors into a model of exactly those (`tensors_of`); a mismatch leaves the model untouched.
+    """Copy tensors into a model that has exactly these; on a mismatch, change nothing.
 
     Raises:
         InputError: naming the first tensors that are missing, unknown or of another shape.
@@ -194,4 +207,10 @@ def load_translator(run: Run, device: str | None = None) -> Translator:
     model, subwords = load_with_subwords(run)
     keep_freed_memory()
     prepare = partial(prepare_lines, run.config.data.corpus)
-    return Translator(model.to(find_device(device)), subwords, prepare, stops.raise_if_stopping)
+    return Translator(
+        model.to(find_device(device)),
+        subwords,
+        prepare,
+        stops.raise_if_stopping,
+        SearchConfig(alpha=run.alpha),
+    )

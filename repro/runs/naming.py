@@ -1,6 +1,8 @@
 """Names of runs and of their folders, and the words for what differs from a scale."""
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 from repro.core.config import ModelConfig, RunConfig
 from repro.presets import GATE_INIT, GATE_RATE, SCALES, STRUCTURE, SYSTEMS, trained_on
@@ -22,18 +24,18 @@ def system_of(model: ModelConfig) -> str:
 
 
 def scale_of(config: RunConfig) -> str | None:
-    """Return the scale of a run: of those of its corpus the one from which least differs, or None."""
+    """Return the scale of a run: of those of its corpus the most similar one, or None."""
     names = [name for name, scale in SCALES.items() if scale.data.corpus == config.data.corpus]
     return min(names, key=lambda name: len(_differences(config, SCALES[name])), default=None)
 
 
 def conditions_of(config: RunConfig) -> list[str]:
-    """Return what differs from the run's scale besides system, direction and seed, as `key=value`s.
+    """Return the unusual settings of a run as `key=value`s, without system, direction and seed.
 
-    A corpus without a scale is compared with `smoke`. Where a corpus has several scales, all but
-    the first are named: `scale=NAME`. Of a run that goes on from another one: what differs from
-    going on as `trained_on` says, with gates as they usually are. Of a model that was cut out: the
-    run that it was cut from, which says the rest.
+    The usual ones are those of its scale, or of `smoke` if its corpus has none. If a corpus has
+    several scales, all but the first are named: `scale=NAME`. For a run that continues another one
+    the usual settings are those of `trained_on`, with the usual gates. For a model that was cut out
+    of another run, return that run, which says the rest.
     """
     smoke = SCALES["smoke"]
     own = replace(smoke.data, corpus=config.data.corpus, subwords="exact")
@@ -46,7 +48,7 @@ def conditions_of(config: RunConfig) -> list[str]:
 
 
 def _differences(config: RunConfig, usual: RunConfig) -> list[str]:
-    """Return what differs from a scale besides system, direction and seed, as `key=value`s."""
+    """Return the differences from a scale as `key=value`s, without system, direction and seed."""
     if config.train.start_from:
         sites = config.model.gated_sites
         usual = replace(
@@ -66,15 +68,32 @@ def _differences(config: RunConfig, usual: RunConfig) -> list[str]:
 
 
 def run_name(config: RunConfig) -> str:
-    """Return the folder name of a run: the system, the seed, the digest of the whole configuration."""
+    """Return the folder name of a run: system, seed, digest of the whole configuration."""
     return f"{name_of_seeds(system_of(config.model))}{config.train.seed}-{config.digest()}"
 
 
 def name_of_seeds(system: str) -> str:
-    """Return what the folder names of all runs of a system begin with, up to the number of the seed."""
+    """Return the common beginning of the folder names of a system's runs, up to the seed."""
     return f"{file_name(system)[:80]}-seed"
 
 
 def file_name(name: str) -> str:
-    """Return the name of a system, or the beginning of that of a run, as it stands in the names of folders: `base_-sa` for `base/-sa`."""
+    """Return a name as it is written in the names of folders: `base_-sa` for `base/-sa`."""
     return "".join(c if c.isalnum() or c in "-+.=" else "_" for c in name)
+
+
+def fitting(name: str, runs: Sequence[str]) -> list[str]:
+    """Return the runs that a name means: those of the system so named, else all that begin so."""
+    beginnings = (name, file_name(name), name_of_seeds(name))
+    found = [run for run in runs if run.startswith(beginnings)] if name else []
+    return [run for run in found if run.startswith(name_of_seeds(name))] or found
+
+
+def config_changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """List in words the differences between two configurations."""
+    pairs = [
+        (f"{part}.{key}", found[part][key], wanted[part][key])
+        for part in wanted
+        for key in wanted[part]
+    ]
+    return [f"{key} is {is_}, was {was}" for key, is_, was in pairs if is_ != was]

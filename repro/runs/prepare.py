@@ -1,7 +1,7 @@
-"""What stands before the first update: the device, the corpus as subwords, and whether a run may go on at all.
+"""Prepare a run: its encoded corpus, and whether it may resume.
 
-A mistake is found here, before the hours are spent, and leaves no folder of a run behind in which
-nothing was trained.
+Mistakes are found here, before hours are spent. They leave no run folder in which nothing was
+trained.
 """
 
 import contextlib
@@ -30,13 +30,14 @@ from repro.errors import InputError, MachineError
 from repro.files import write_atomic, write_json
 from repro.reading import names_in, sha256
 from repro.runs.behaviour import behaviour, changes
+from repro.runs.checkpoint_folders import sound_checkpoints
 from repro.runs.models import load_subwords, warn_of_changed_code
 from repro.runs.provenance import identity_changes, provenance
 from repro.runs.run import Run
 
 
 def check_finished(run: Run, allow_inexact: bool) -> None:
-    """Refuse a finished run that is damaged, or that was trained on a text that has changed since; say so of code that has.
+    """Refuse a finished run that is damaged, or whose text has changed; warn if the code has.
 
     Raises:
         DamagedFileError: the final parameters are not what was written.
@@ -50,16 +51,19 @@ def check_finished(run: Run, allow_inexact: bool) -> None:
     check_text_is_found(data.corpus, run.path)
     try:
         fingerprint = load_once(data.corpus, data.source, data.target).fingerprint
-    except MachineError:  # what is trained already needs no corpus
+    except MachineError:  # a trained run needs no corpus
         return
     if fingerprint != run.provenance()["data_fingerprint"]:
-        mend = "restore the text, or delete the run's folder to train it again"
-        raise InputError(str(run.path), f"was trained on another version of {data.corpus}", mend)
+        fix = "restore the text, or delete the run's folder to train it again"
+        raise InputError(str(run.path), f"was trained on another version of {data.corpus}", fix)
 
 
 @contextlib.contextmanager
 def removed_if_empty(run: Run) -> Iterator[None]:
-    """Take the folder of a run away again if an error ends the block before anything was trained, so that no command finds it."""
+    """Remove the folder of a run if an error ends the block before anything was trained.
+
+    So no command finds it.
+    """
     try:
         yield
     except Exception:
@@ -74,9 +78,9 @@ def prepare(
 ) -> dict[str, EncodedPairs]:
     """Return the pairs of train, of dev, and of test where there is one, as ids.
 
-    Before that it is noted from what the run is made, or that it may go on with what is here.
-    Subwords are fitted on the training split, or taken from the start, once a run. What a start
-    left that ended before the first checkpoint counts for nothing.
+    First write the provenance of the run, or check that the run may resume here. Subwords are
+    fitted on the training split, or taken from the run that it starts from, once a run. Files of an
+    attempt that ended before the first checkpoint are ignored.
 
     Raises:
         InputError: a split is missing or empty, no training pair is short enough, or a resume would
@@ -84,12 +88,12 @@ def prepare(
         DamagedFileError: subwords, lengths or provenance are not what was written.
     """
     data = run.config.data
-    texts, dev = _texts(corpus, "train", data), _texts(corpus, "dev", data)
+    texts, dev = _split_texts(corpus, "train", data), _split_texts(corpus, "dev", data)
     sources, targets = (side[: data.train_pairs] for side in texts)
     new = provenance(device, torch.get_num_threads(), corpus.fingerprint) | {
         "behaviour": behaviour(run.config)
     }
-    goes_on = bool(run.checkpoints())
+    goes_on = bool(sound_checkpoints(run.path))
     if goes_on:
         _check_provenance(run, new, allow_inexact)
         run.check_files()
@@ -97,7 +101,7 @@ def prepare(
         write_json(run.provenance_path, new)
         write_atomic(run.subwords_path, _first_subwords(start, [*sources, *targets], data))
     subwords = load_subwords(run.subwords_path)
-    train_pairs = _encode(
+    train_pairs = _encoded_pairs(
         subwords, sources, targets, run.config.model.source_end_mark, data.max_tokens
     )
     if not len(train_pairs):
@@ -106,44 +110,45 @@ def prepare(
             f"no training pair has at most {data.max_tokens} subwords",
             "raise data.max_tokens",
         )
-    if own_folder(data.corpus):  # of published text, `repro data` tells it
+    _report_left_out(run, corpus, len(sources), len(sources) - len(train_pairs))
+    held_out = {"dev": dev} | (
+        {"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {}
+    )
+    if data.corpus not in GENERATED:  # generated text has no unknown characters
+        others = (text for pair in held_out.values() for side in pair for text in side)
+        _warn_of_unknown(run, subwords, [*sources, *targets, *others])
+    if not goes_on:  # a model keeps the lengths that it was built with, whatever the text
+        write_json(run.lengths_path, train_pairs.num_tokens())
+        hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
+        write_json(run.provenance_path, run.provenance() | {"files": hashes})
+    end_mark = run.config.model.source_end_mark
+    return {"train": train_pairs} | {
+        split: _encoded_pairs(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()
+    }
+
+
+def _report_left_out(run: Run, corpus: ParallelCorpus, num_pairs: int, num_long: int) -> None:
+    """Say on standard error what was noted about the text, and which pairs were left out."""
+    data = run.config.data
+    if own_folder(data.corpus):  # of published text, `repro data` says it
         for note in corpus.notes:
             print(f"{run.path}: {note}", file=sys.stderr)
     if corpus.dropped and own_folder(data.corpus):
         reasons = ", ".join(
             f"{count:,} ({reason})" for reason, count in sorted(corpus.dropped.items())
         )
-        print(
-            f"{run.path}: training pairs left out: {reasons}; repro data {data.corpus} names them",
-            file=sys.stderr,
-        )
-    if left_out := len(sources) - len(train_pairs):
-        what = f"{left_out:,} of {len(sources):,} training pairs have more than data.max_tokens={data.max_tokens} subwords"
+        what = f"training pairs left out: {reasons}; repro data {data.corpus} names them"
+        print(f"{run.path}: {what}", file=sys.stderr)
+    if num_long:
+        what = f"{num_long:,} of {num_pairs:,} training pairs have more than "
+        what += f"data.max_tokens={data.max_tokens} subwords"
         print(f"{run.path}: {what}; they are left out", file=sys.stderr)
-    held_out = {"dev": dev} | (
-        {"test": corpus.pairs("test", data.source, data.target)} if "test" in corpus.splits else {}
-    )
-    if data.corpus not in GENERATED:  # text of our own holds no surprise
-        _warn_of_unknown(
-            run,
-            subwords,
-            [
-                *sources,
-                *targets,
-                *(text for pair in held_out.values() for side in pair for text in side),
-            ],
-        )
-    if not goes_on:  # what the model was built with stays, whatever text it goes on with
-        write_json(run.lengths_path, train_pairs.num_tokens())
-        hashes = {path.name: sha256(path) for path in (run.subwords_path, run.lengths_path)}
-        write_json(run.provenance_path, run.provenance() | {"files": hashes})
-    end_mark = run.config.model.source_end_mark
-    return {"train": train_pairs} | {
-        split: _encode(subwords, *pairs, end_mark, None) for split, pairs in held_out.items()
-    }
 
 
-def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[str], list[str]]:
+def _split_texts(
+    corpus: ParallelCorpus, split: str, data: DataConfig
+) -> tuple[list[str], list[str]]:
+    """Return the texts of a split, and refuse an empty one."""
     sources, targets = corpus.pairs(split, data.source, data.target)
     if not sources:
         left_out = ", ".join(
@@ -158,6 +163,7 @@ def _texts(corpus: ParallelCorpus, split: str, data: DataConfig) -> tuple[list[s
 
 
 def _first_subwords(start: Run | None, sentences: list[str], data: DataConfig) -> bytes:
+    """Fit subwords, or take those of the run that this one starts from."""
     if start is None:
         return Subwords.fit(sentences, data.vocab_size, data.subwords).model
     start.check_files()
@@ -171,18 +177,19 @@ def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
         print(f"{run.path}: no piece for {describe_characters(unknown)} ({fate})", file=sys.stderr)
 
 
-def _encode(
+def _encoded_pairs(
     subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None
 ) -> EncodedPairs:
+    """Encode the pairs of a split that are short enough."""
     pairs = zip(subwords.encode(sources), subwords.encode(targets), strict=True)
     kept = [(s, t) for s, t in pairs if limit is None or max(len(s), len(t)) <= limit]
     return EncodedPairs([s for s, _ in kept], [t for _, t in kept], end_mark)
 
 
 def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> None:
-    """Refuse to go on with another identity than the run began with unless it is allowed, and then note it for good.
+    """Refuse to resume with another identity than the run began with, unless that is allowed.
 
-    The commits under which a run went on are noted in any case.
+    Then it is noted for good. The commits at which a run was resumed are noted in any case.
     """
     old = run.provenance()
     found = identity_changes(old, new)
@@ -203,7 +210,7 @@ def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> Non
 
 
 def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
-    """Refuse sentences that the model cannot read, before the hours are spent; of the test set, too.
+    """Refuse sentences that the model cannot read, those of the test set included.
 
     Raises:
         InputError: an attention is not defined for so many tokens, or a held-out sentence would
@@ -218,14 +225,18 @@ def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
                 else max(map(len, pairs.tgt), default=0) + 1
             )
             if limit is not None and longest > limit:
-                what = f"a {side} sentence of {name} has {longest} tokens with its mark, but an attention is defined for {limit}"
+                what = f"a {side} sentence of {name} has {longest} tokens with its mark, "
+                what += f"but an attention is defined for {limit}"
                 raise InputError(
                     name,
                     what,
-                    f"raise its max_len to {longest} or more, lower data.max_tokens, or use beyond='clamp'",
+                    f"raise its max_len to {longest} or more, lower data.max_tokens, "
+                    "or use beyond='clamp'",
                 )
-            if longest > MAX_SENTENCE and name != "train":  # of which data.max_tokens is the limit
-                what = f"a {side} sentence of {name} has {longest:,} tokens with its mark, and attention takes memory with their square"
+            # data.max_tokens limits the sentences of train
+            if longest > MAX_SENTENCE and name != "train":
+                what = f"a {side} sentence of {name} has {longest:,} tokens with its mark, "
+                what += "and attention takes memory with their square"
                 raise InputError(
                     name, what, f"split it, or leave it out: the limit is {MAX_SENTENCE:,}"
                 )

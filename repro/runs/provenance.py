@@ -1,4 +1,4 @@
-"""Where and from what a run was made: what besides its configuration decides its result."""
+"""Describe what determines the result of a run besides its configuration."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ PACKAGES = ("torch", "numpy", "sentencepiece", "sacrebleu", "datasets", "safeten
 
 
 def provenance(device: torch.device, threads: int, data_fingerprint: str) -> dict[str, Any]:
-    """Return what besides the configuration decides a result: data, versions, machine, thread count, commit."""
+    """Return data, versions, machine, number of threads and commit, which determine a result."""
     return {
         "data_fingerprint": data_fingerprint,
         "python": platform.python_version(),
@@ -30,33 +30,38 @@ def provenance(device: torch.device, threads: int, data_fingerprint: str) -> dic
 
 
 DECISIVE = ("torch", "numpy", "sentencepiece")
-"""The packages that decide a run: sums, the order of the data, subwords. Python's minor version counts, too."""
+"""The packages that determine a run: its sums, the order of its data, its subwords.
+
+Python's minor version counts, too.
+"""
 
 
 def identity_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """List in words what differs between two provenances that a bit-identical resume cannot bear."""
+    """List in words the differences between two provenances that prevent a bit-identical resume."""
     pairs = {key: (old[key], new[key]) for key in IDENTITY}
     pairs |= {name: (old["versions"].get(name), new["versions"][name]) for name in DECISIVE}
-    pairs["Python"] = _minor(old["python"]), _minor(new["python"])
+    pairs["Python"] = _minor_version(old["python"]), _minor_version(new["python"])
     if old["device"] == new["device"]:
         pairs["GPU" if new["device"] == "cuda" else "instructions"] = _rounding(old), _rounding(new)
     return [f"{key} was {was}, is {now}" for key, (was, now) in pairs.items() if was != now]
 
 
-def _minor(python: str) -> str:
+def _minor_version(python: str) -> str:
+    """Return Python's version up to the minor number."""
     return ".".join(python.split(".")[:2])
 
 
 def _rounding(found: dict[str, Any]) -> str:
-    """Return the part of `describe_processor` that decides how sums are rounded: the GPU, or the instructions of the processor."""
+    """Return the part of `describe_processor` that determines rounding: a GPU, or instructions."""
     gpu, _, rest = found["processor"].partition(", ")
     return gpu if found["device"] == "cuda" else rest.rpartition(", ")[2]
 
 
 def describe_processor(device: torch.device) -> str:
-    """Return how many of which processor, and the instructions torch uses on it: with others, rounding leads to another model.
+    """Return the number and kind of processors, and the instructions that torch uses on them.
 
-    Of a run on a GPU: its name, then the processor beside it.
+    With other instructions, rounding leads to another model. For a GPU: its name, then the
+    processor.
     """
     processor = (
         f"{os.cpu_count()} x {_processor_model()}, {torch.backends.cpu.get_cpu_capability()}"
@@ -67,6 +72,7 @@ def describe_processor(device: torch.device) -> str:
 
 
 def _processor_model() -> str:
+    """Return the name of the processor."""
     with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
         for line in file:
             if line.startswith("model name"):
@@ -75,10 +81,9 @@ def _processor_model() -> str:
 
 
 def commit_of(file: Path) -> str:
-    """Return the commit of the repository that keeps a file, with `-dirty` where it was changed since, or `unknown`.
+    """Return the commit of the repository of a file, or `unknown`; `-dirty` after a change.
 
-    A package that was installed lies in a repository only by chance, of whoever uses it, which says
-    nothing about the package.
+    An installed package is in a repository only by chance, and that one says nothing about it.
     """
     git = ["git", "-C", str(file.parent)]
     with contextlib.suppress(OSError, subprocess.CalledProcessError):

@@ -1,4 +1,4 @@
-"""What the provenance of a run holds, and how it is read; a run is found without torch."""
+"""The fields of a run's provenance, read without torch."""
 
 import json
 from datetime import UTC, datetime
@@ -11,17 +11,21 @@ from repro.reading import read_plain
 IDENTITY = ("data_fingerprint", "device")
 """The parts without which a resumed run is another run.
 
-What rounds, the instructions of a processor or the name of a GPU, is compared as well. The number
-of threads is one more, but training sets it to what it was."""
+The instructions of a processor, or the name of a GPU, which determine rounding, are compared as
+well. The number of threads also counts, but training sets it to what it was.
+"""
 TOLD = ("processor", "commit", "started")
-"""What reports say of every run, and when its training began, which tells two trainings apart."""
+"""The parts that reports name for every run, and the start of its training.
+
+By its start, one training is distinguished from another.
+"""
 
 
-def read_provenance(path: Path, mend: str) -> dict[str, Any]:
+def read_provenance(path: Path, fix: str) -> dict[str, Any]:
     """Return what `provenance` returned when the file was written, and what was added since.
 
     Raises:
-        DamagedFileError: the file is missing, cut, or lacks a part; it names `mend`.
+        DamagedFileError: the file is missing, cut, or lacks a part; it names `fix`.
     """
     kinds = {"versions": dict, "files": dict, "inexact": list, "behaviour": dict, "commits": list}
     try:
@@ -45,7 +49,7 @@ def read_provenance(path: Path, mend: str) -> dict[str, Any]:
         RecursionError,
     ) as error:
         what = "does not say from what the run was made"
-        raise DamagedFileError(str(path), what, mend) from error
+        raise DamagedFileError(str(path), what, fix) from error
     return found
 
 

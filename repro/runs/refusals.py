@@ -1,4 +1,4 @@
-"""What the machine refuses, such as memory or room on a disk, as an error with its fix."""
+"""Turn refusals of the machine, such as a full disk, into errors with a fix."""
 
 from repro.errors import MachineError
 from repro.files import NO_ROOM
@@ -7,7 +7,7 @@ from repro.reading import CHECK
 # of torch, on a processor, on a GPU, and anywhere
 NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")
 SMALLER_MODEL = "lower train.batch_tokens or the model's width"
-MEMORY_MENDS = {
+MEMORY_FIXES = {
     "train": SMALLER_MODEL,
     "run": f"use fewer --jobs, or {SMALLER_MODEL}",
     "prune": f"use fewer --jobs, or {SMALLER_MODEL}",
@@ -20,7 +20,7 @@ MEMORY_MENDS = {
 
 
 def known(error: Exception, command: str = "") -> Exception:
-    """Return what the machine refused as an error with a mend for that command, and any other error as it is."""
+    """Return a refusal of the machine as an error with a fix for the command; others unchanged."""
     if isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)
     ):
@@ -28,7 +28,7 @@ def known(error: Exception, command: str = "") -> Exception:
         return MachineError(
             "memory",
             what,
-            MEMORY_MENDS.get(command, "close other programs, or use a machine with more"),
+            MEMORY_FIXES.get(command, "close other programs, or use a machine with more"),
         )
     if isinstance(error, UnicodeEncodeError):
         letter = error.object[error.start]
@@ -39,6 +39,6 @@ def known(error: Exception, command: str = "") -> Exception:
         )
     if isinstance(error, OSError):
         what = f"cannot be read or written ({error.strerror or error})"
-        mend = "name another place, or make room there" if error.errno in NO_ROOM else CHECK
-        return MachineError(str(error.filename or "output"), what, mend)
+        fix = "name another place, or make room there" if error.errno in NO_ROOM else CHECK
+        return MachineError(str(error.filename or "output"), what, fix)
     return error

@@ -6,10 +6,9 @@
         final/model.safetensors, state.json, MANIFEST.json
         evaluations/...json
 
-The files of a finished run are checked once, when they are first asked for, and then trusted: as
-long as a `Run` lives, they must stay as they are. Open the folder again to check them again. A run
-in training is read anew each time. `tensors` writes and reads the folders of tensors; this module
-needs no torch.
+The files of a finished run are checked once, when they are first read, and then trusted: while a
+`Run` is used, they must not change. Open the folder again to check them again. A run in training is
+read again each time. `tensors` writes and reads the folders of tensors; this module needs no torch.
 """
 
 import contextlib
@@ -17,28 +16,28 @@ import json
 import math
 import os
 import re
-import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 from repro.core.config import RunConfig, from_dict
+from repro.core.settings import USUAL_ALPHA
 from repro.errors import DamagedFileError, InputError, check_kind
-from repro.files import UNFINISHED, refusals, write_json
+from repro.files import write_json
 from repro.reading import exists, is_file, is_folder, names_in, read_plain
 from repro.runs.locks import owned
-from repro.runs.naming import file_name, name_of_seeds, run_name
+from repro.runs.naming import config_changes, fitting, run_name
 from repro.runs.provenance_fields import read_provenance
-from repro.runs.storage import MANIFEST, check_folder, check_hashes, hashes_beside, load_state
+from repro.runs.storage import check_folder, check_hashes, hashes_beside, load_state
 
-DAMAGED = ".damaged"  # the end of the name of a checkpoint that was set aside
-# the name of a run's folder, which ends with the digest of its configuration
+# the name of a run's folder ends with the digest of its configuration
 NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")
 FINAL = ("config.json", "provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")
 """Files of a run that do not change once it is finished; older runs have no lengths."""
-MEND = "restore it, or delete the run's folder and train the run again"
+MALFORMED = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)  # of JSON
+FIX = "restore it, or delete the run's folder and train the run again"
 
 
 def runs_root() -> Path:
@@ -48,19 +47,9 @@ def runs_root() -> Path:
 
 
 def is_trained(config: RunConfig) -> bool:
-    """Return whether the run of this configuration is below `runs_root()` and finished; makes nothing."""
+    """Return whether a run of this configuration is below `runs_root()` and finished."""
     path = runs_root() / run_name(config)
     return is_file(path / "config.json") and Run(path).is_finished
-
-
-def fitting(name: str, runs: Sequence[str]) -> list[str]:
-    """Return the names of runs that a name stands for: of the system of that name, else all that begin so."""
-    found = (
-        [run for run in runs if run.startswith((name, file_name(name), name_of_seeds(name)))]
-        if name
-        else []
-    )
-    return [run for run in found if run.startswith(name_of_seeds(name))] or found
 
 
 def the_only(name: str, found: "list[Run]") -> "Run":
@@ -84,7 +73,7 @@ class Run:
 
     Raises:
         InputError: the folder is not a run, or no folder is given.
-        DamagedFileError: its `config.json` is not the one that it is named by.
+        DamagedFileError: the folder's name is that of another configuration.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,7 +89,7 @@ class Run:
                 f"was changed: the folder is named by a configuration of digest {named[1]}, "
                 f"this one has {self.config.digest()}"
             )
-            raise DamagedFileError(str(self.path / "config.json"), what, MEND)
+            raise DamagedFileError(str(self.path / "config.json"), what, FIX)
 
     @classmethod
     def create(cls, config: RunConfig, root: Path | None = None) -> "Run":
@@ -115,19 +104,18 @@ class Run:
         path = Path(root or runs_root()) / run_name(config)
         if not exists(path / "config.json"):
             write_json(path / "config.json", asdict(config))
-        if changes := _changes(asdict(_read_config(path)), asdict(config)):
-            raise DamagedFileError(
-                str(path / "config.json"), f"was changed: {'; '.join(changes)}", MEND
-            )
+        if changes := config_changes(asdict(_read_config(path)), asdict(config)):
+            what = f"was changed: {'; '.join(changes)}"
+            raise DamagedFileError(str(path / "config.json"), what, FIX)
         return cls(path)
 
     @classmethod
     def find(cls, name: str) -> "Run":
-        """Return a run by its folder, or by its name or the unique beginning of it below `runs_root()`.
+        """Return a run by its folder, its name below `runs_root()`, or the beginning of its name.
 
-        The name of a system means this one, and no other whose name begins so. What was made of a
-        run, as by pruning it, may have the same name up to the digest: if one of those that fit was
-        trained from the beginning, it is meant.
+        The name of a system means that system, and no other whose name begins so. A run made from
+        another one, for example by pruning, may have the same name up to the digest. If a run that
+        fits was trained from the beginning, it is the one returned.
 
         Raises:
             InputError: nothing or more than one fits, or the name is no text.
@@ -136,7 +124,7 @@ class Run:
 
     @classmethod
     def find_all(cls, name: str) -> "list[Run]":
-        """Return what `find` chooses from: one at least.
+        """Return the runs that `find` chooses from, at least one.
 
         Raises:
             InputError: nothing fits.
@@ -160,7 +148,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What records call the run: the name that its configuration gives it, whatever its folder was renamed to."""
+        """The name of the run in records, made from its configuration, not from its folder."""
         return run_name(self.config)
 
     @property
@@ -175,24 +163,23 @@ class Run:
             InputError: training has not ended.
         """
         if not self.is_finished:
-            raise InputError(
-                str(self.path),
-                "is not finished",
-                "start its `repro train` command again; it resumes",
-            )
+            fix = "start its `repro train` command again; it resumes"
+            raise InputError(str(self.path), "is not finished", fix)
 
     @property
     def subwords_path(self) -> Path:
-        """Where the subword model lies."""
+        """Path of the subword model."""
         return self.path / "subwords.model"
 
     @property
     def lengths_path(self) -> Path:
-        """Where the numbers of source and target tokens in the training data lie."""
+        """Path of the numbers of source and target tokens in the training data."""
         return self.path / "lengths.json"
 
     def length_ratio(self) -> float | None:
-        """Return mean source length / mean target length of the training data, in tokens without marks; None if it was not noted.
+        """Return mean source length / mean target length of the training data.
+
+        In tokens without marks; None if it was not noted.
 
         Raises:
             DamagedFileError: the file is not what was written.
@@ -204,26 +191,18 @@ class Run:
             ratio = lengths["source_tokens"] / lengths["target_tokens"]
             if not 0 < ratio < math.inf:  # NaN is neither
                 raise ValueError("no ratio of numbers of tokens")
-        except (
-            FileNotFoundError,
-            ValueError,
-            KeyError,
-            TypeError,
-            ArithmeticError,
-            RecursionError,
-        ) as error:
-            raise DamagedFileError(
-                str(self.lengths_path), "holds no two numbers of tokens", MEND
-            ) from error
+        except (FileNotFoundError, *MALFORMED) as error:
+            what = "holds no two numbers of tokens"
+            raise DamagedFileError(str(self.lengths_path), what, FIX) from error
         return ratio
 
     @property
     def metrics_path(self) -> Path:
-        """Where training appends a JSON line per log interval."""
+        """Path of the log: training appends a JSON line per log interval."""
         return self.path / "metrics.jsonl"
 
     def metrics(self) -> list[dict[str, Any]]:
-        """Return the logged lines, in order; a last one that a crash tore is left out.
+        """Return the logged lines, in order; a last line that a crash cut is left out.
 
         Raises:
             DamagedFileError: another line is not JSON, or not of an update; or the log is no longer
@@ -241,7 +220,7 @@ class Run:
                 if not isinstance(value["update"], int):
                     raise TypeError("no number of an update")
                 values.append(value)
-            except (ValueError, TypeError, LookupError, RecursionError) as error:
+            except MALFORMED as error:
                 if number < len(lines):
                     what = "is not JSON of an update"
                     raise DamagedFileError(
@@ -251,18 +230,18 @@ class Run:
 
     @property
     def provenance_path(self) -> Path:
-        """Where it lies from what the run was made."""
+        """Path of provenance.json: where, when and from what the run was made."""
         return self.path / "provenance.json"
 
     def provenance(self) -> dict[str, Any]:
-        """Return where and from what the run was made; see `provenance`.
+        """Return where, when and from what the run was made; see `provenance.py`.
 
         Raises:
             DamagedFileError: the file is missing or cut, or is no longer that of the finished run.
         """
         if self.is_finished:
             self._check_beside_final()
-        return read_provenance(self.provenance_path, MEND)
+        return read_provenance(self.provenance_path, FIX)
 
     def state(self) -> dict[str, Any]:
         """Return the counters of the final parameters, such as `update` and `seconds`.
@@ -273,11 +252,22 @@ class Run:
         self._check_final()
         return load_state(self.path / "final")
 
-    def check_files(self) -> None:
-        """Check the final parameters, and all other files of which a hash was noted.
+    @property
+    def alpha(self) -> float:
+        """The length penalty of its translations unless another one is asked for.
 
-        Of a run in training these are the subwords and lengths. Older runs noted no hashes of some
-        files, which are believed.
+        Raises:
+            InputError: training has not ended.
+            DamagedFileError: the final parameters are not what was written.
+        """
+        self.check_finished()
+        return self.state().get("alpha", USUAL_ALPHA)
+
+    def check_files(self) -> None:
+        """Check the final parameters, and all other files with a noted hash.
+
+        In training, these are the subwords and lengths. Files of older runs without a noted hash
+        are believed.
 
         Raises:
             DamagedFileError: a file is missing or changed.
@@ -289,10 +279,10 @@ class Run:
             self._check_noted_in_provenance()
 
     def _check_beside_final(self) -> None:
-        """Check what lies beside the final parameters; see `check_files`."""
+        """Check the files next to the final parameters; see `check_files`."""
         if self.path not in self._checked:
             noted = hashes_beside(self.path / "final")
-            check_hashes(self.path, noted, "final/MANIFEST.json", MEND)
+            check_hashes(self.path, noted, "final/MANIFEST.json", FIX)
             self._check_noted_in_provenance(known=noted)
             self._checked.add(self.path)
 
@@ -303,97 +293,24 @@ class Run:
             self._checked.add(self.path / "final")
 
     def _check_noted_in_provenance(self, known: Collection[str] = ()) -> None:
-        """Check the files whose hashes the provenance has, without those that are known already."""
+        """Check the files with a hash in the provenance, except those checked already."""
         if exists(self.provenance_path):
-            noted = read_provenance(self.provenance_path, MEND).get("files", {})
+            noted = read_provenance(self.provenance_path, FIX).get("files", {})
             others = {name: digest for name, digest in noted.items() if name not in known}
-            check_hashes(self.path, others, "provenance.json", MEND)
+            check_hashes(self.path, others, "provenance.json", FIX)
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
         """Own the run while the block lasts; see `locks.owned`."""
         return owned(self.path)
 
-    def checkpoints(self) -> list[Path]:
-        """Return the undamaged checkpoints, oldest first; the newest is where training resumes."""
-        return [path for path in self.checkpoint_folders() if _is_sound(path)]
-
-    def checkpoint_folders(self) -> list[Path]:
-        """Return all checkpoints, damaged ones as well, oldest first.
-
-        Raises:
-            MachineError: they cannot be read.
-        """
-        folder = self.path / "checkpoints"
-        return [
-            folder / name
-            for name in names_in(folder)
-            if name.isdecimal() and is_folder(folder / name)
-        ]
-
-    def set_aside(self, checkpoint: Path) -> None:
-        """Keep a damaged checkpoint by another name, for whoever can mend it, until the run has passed it; see `remove_checkpoints`."""
-        aside = checkpoint.with_name(checkpoint.name + DAMAGED)
-        with refusals(checkpoint):
-            if exists(aside):  # the same update was damaged before
-                shutil.rmtree(aside)
-            os.replace(checkpoint, aside)
-
-    def remove_leftovers(self) -> None:
-        """Remove what a killed process had begun to write; only for the owner of the lock."""
-        found = self.path.rglob(f"*{UNFINISHED}")
-        # a file that lies in an unfinished folder first
-        for path in sorted(found, key=lambda path: len(path.parts), reverse=True):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-
-    def remove_checkpoints(self, keep: Collection[int] = ()) -> None:
-        """Drop the checkpoints but those after `keep` updates: old ones once newer ones are safe, all once the run is finished.
-
-        What was set aside goes once a checkpoint of as many updates is kept.
-        """
-        for path in self.checkpoint_folders():
-            if int(path.name) not in keep:
-                _remove(path)
-        for name in names_in(self.path / "checkpoints"):
-            update = name.removesuffix(DAMAGED)
-            if update != name and update.isdecimal() and (not keep or int(update) <= max(keep)):
-                _remove(self.path / "checkpoints" / name)
-
 
 def _read_config(path: Path) -> RunConfig:
+    """Read the configuration of a run folder."""
     try:
         values = json.loads(read_plain(path / "config.json"))
     except FileNotFoundError as error:
-        raise InputError(
-            str(path),
-            "is not a run folder (no readable config.json)",
-            "name a folder made by `repro train`",
-        ) from error
+        what = "is not a run folder (no readable config.json)"
+        raise InputError(str(path), what, "name a folder made by `repro train`") from error
     except (ValueError, RecursionError) as error:
-        raise DamagedFileError(str(path / "config.json"), "is not JSON", MEND) from error
+        raise DamagedFileError(str(path / "config.json"), "is not JSON", FIX) from error
     return from_dict(RunConfig, values, str(path / "config.json"))
-
-
-def _changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """List in words what differs between two configurations."""
-    pairs = [
-        (f"{part}.{key}", found[part][key], wanted[part][key])
-        for part in wanted
-        for key in wanted[part]
-    ]
-    return [f"{key} is {is_}, was {was}" for key, is_, was in pairs if is_ != was]
-
-
-def _is_sound(path: Path) -> bool:
-    try:
-        check_folder(path)
-    except DamagedFileError:  # what cannot be read is not that
-        return False
-    return True
-
-
-def _remove(path: Path) -> None:
-    """Remove a checkpoint folder so that a crash midway leaves nothing that looks like one: its manifest goes first."""
-    if path.is_symlink():  # what it points to is not ours to empty
-        return path.unlink()
-    (path / MANIFEST).unlink(missing_ok=True)
-    shutil.rmtree(path)

@@ -1,7 +1,7 @@
-"""Folders written whole or not at all, with the hashes of their files in a manifest.
+"""Write folders whole or not at all, with the hashes of their files in a manifest.
 
-`check_folder` compares a folder with its manifest: once, by whoever opens it. What reads a file of
-it afterwards does not check it again.
+`check_folder` compares a folder with its manifest, once, when the folder is opened. Functions that
+read its files afterwards do not check them again.
 """
 
 import json
@@ -17,7 +17,7 @@ from repro.files import UNFINISHED, refusals, sync_folder, write_json
 from repro.reading import is_file, names_in, read_plain, sha256
 
 MANIFEST = "MANIFEST.json"
-BESIDE = "../"  # the beginning of the name, in a manifest, of a file beside its folder
+BESIDE = "../"  # prefix, in a manifest, of the name of a file next to its folder
 # what else a run holds, such as checkpoints, stays
 MAKE_AGAIN = "delete the folder and make it again"
 
@@ -38,16 +38,16 @@ def load_state(path: Path) -> dict[str, Any]:
 
 
 def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str] = ()) -> None:
-    """Let ``fill`` write files into a fresh folder, add a manifest of sizes and hashes, and rename it into place whole.
+    """Let ``fill`` write files into a fresh folder, add a manifest, and rename it into place whole.
 
-    The manifest also holds the hashes of files `beside` the folder that will not change any more;
-    see `hashes_beside`.
+    The manifest holds sizes and hashes. It also holds the hashes of files `beside` the folder that
+    will not change any more; see `hashes_beside`.
 
-    An existing folder, or whatever else has that name, is replaced. Whoever may read a file that is
-    made here in the usual way may read what is in it, however ``fill`` made it.
+    An existing folder, or anything else of that name, is replaced. The files get the usual
+    permissions, however ``fill`` made them.
 
     Raises:
-        MachineError: the disk refuses; an old folder is untouched and nothing else is left behind.
+        MachineError: the disk refuses; an old folder is untouched, and nothing else is left.
     """
     path = Path(path)
     with refusals(path):
@@ -69,14 +69,14 @@ def write_folder(path: Path, fill: Callable[[Path], None], beside: Iterable[str]
             for file in files:
                 with open(file, "rb") as handle:
                     os.fsync(handle.fileno())
-            _swap(temporary, path)
+            _replace_folder(temporary, path)
             sync_folder(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _swap(new: Path, path: Path) -> None:
-    """Rename a folder to a path. A folder that is there goes only when the new one is in its place; if that fails, it comes back."""
+def _replace_folder(new: Path, path: Path) -> None:
+    """Rename a folder to a path; an old folder there is removed last, and restored on failure."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return os.replace(new, path)
@@ -117,7 +117,9 @@ def check_folder(path: Path) -> None:
 
 
 def hashes_beside(path: Path) -> dict[str, str]:
-    """Return the hashes that a folder made by `write_folder` has noted of files beside it, by name; older ones have none.
+    """Return the hashes of files next to a folder that `write_folder` noted, by name.
+
+    Older folders have none.
 
     Raises:
         DamagedFileError: its manifest is missing or damaged.
@@ -131,6 +133,7 @@ def hashes_beside(path: Path) -> dict[str, str]:
 
 
 def _read_manifest(path: Path) -> dict[str, tuple[int, str]]:
+    """Return size and SHA-256 of each file in the manifest of a folder."""
     try:
         manifest = json.loads(read_plain(path / MANIFEST))
         return {name: (entry["bytes"], entry["sha256"]) for name, entry in manifest.items()}
@@ -145,7 +148,7 @@ def _read_manifest(path: Path) -> dict[str, tuple[int, str]]:
         raise DamagedFileError(str(path), f"has no readable {MANIFEST}", MAKE_AGAIN) from error
 
 
-def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, mend: str) -> None:
+def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, fix: str) -> None:
     """Check files of a folder against SHA-256 hashes by name.
 
     Raises:
@@ -154,13 +157,16 @@ def check_hashes(folder: Path, hashes: Mapping[str, str], noted_in: str, mend: s
     for name, digest in hashes.items():
         path = Path(folder) / name
         if not is_file(path):
-            raise DamagedFileError(str(path), "is missing", mend)
+            raise DamagedFileError(str(path), "is missing", fix)
         if sha256(path) != digest:
-            raise DamagedFileError(str(path), f"differs from its hash in {noted_in}", mend)
+            raise DamagedFileError(str(path), f"differs from its hash in {noted_in}", fix)
 
 
 def _open_to_others(folder: Path) -> None:
-    """Give a temporary folder and its files, which only their owner may read, the permissions of its manifest, which is a usual file."""
+    """Give a temporary folder and its files the usual permissions, which its manifest has.
+
+    Until then only their owner may read them.
+    """
     readable = (folder / MANIFEST).stat().st_mode & 0o666
     for file in folder.iterdir():
         file.chmod(readable)

@@ -1,4 +1,4 @@
-"""Tensors of a run as safetensors files with their counters; nothing is ever unpickled."""
+"""Write and read the tensors of a run as safetensors files with counters; nothing is unpickled."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -27,7 +27,7 @@ def save_tensors(
         path: the folder.
         tensors: file name without suffix -> tensors by name.
         state: counters, as JSON.
-        beside: files beside the folder whose hashes it shall hold; see `storage.write_folder`.
+        beside: files next to the folder whose hashes it holds; see `storage.write_folder`.
 
     Raises:
         MachineError: the disk refuses.
@@ -40,7 +40,7 @@ def save_tensors(
                     {key: value.contiguous() for key, value in values.items()},
                     folder / f"{name}.safetensors",
                 )
-            except SafetensorError as error:  # it is no OSError when the disk refuses
+            except SafetensorError as error:  # raised in place of OSError when the disk refuses
                 raise MachineError(
                     str(path),
                     f"cannot be written ({error})",

@@ -1,4 +1,4 @@
-"""The training loop, to be read from top to bottom.
+"""Train a run: the training loop, to be read from top to bottom.
 
 Optimiser and label smoothing as in Vaswani et al. 2017, section 5. A run that is killed at any
 instant and started again by the same command ends with bit-identical parameters: the order of the
@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tqdm import tqdm
 from repro import stops
 from repro.core.batches import EncodedPairs
 from repro.core.config import RunConfig, TrainConfig
+from repro.core.decoding import Translator
 from repro.core.optimizer import make_optimizer
 from repro.core.training import (
     DivergedError,
@@ -31,17 +33,20 @@ from repro.core.training import (
 )
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import load_corpus
+from repro.data.parallel import ParallelCorpus
 from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
+from repro.runs.checkpoint_folders import all_checkpoints, remove_checkpoints, remove_leftovers
 from repro.runs.checkpoints import Progress, check_room, finish, resume, save_checkpoint
 from repro.runs.energy import EnergyMeter
+from repro.runs.length_penalty import best_alpha
 from repro.runs.machine import (
     find_device,
     keep_freed_memory,
     threads_of,
     warn_of_emulated_precision,
 )
-from repro.runs.models import find_start, load_start, new_model
+from repro.runs.models import find_start, load_start, load_subwords, new_model
 from repro.runs.prepare import check_finished, check_lengths, prepare, removed_if_empty
 from repro.runs.run import Run
 
@@ -59,7 +64,7 @@ def train(
     quiet: bool = False,
     log: Log | None = None,
 ) -> Run:
-    """Train the run of a configuration, or go on where it was left, and return it finished.
+    """Train the run of a configuration, or resume it where it stopped, and return it finished.
 
     Args:
         config: a `RunConfig`.
@@ -77,20 +82,20 @@ def train(
     """
     check_kind("config", config, "make one, as in repro.resolve('smoke')", RunConfig)
     if device is not None:
-        find_device(device)  # for a finished run, too, where it would be ignored without a word
+        find_device(device)  # a wrong device is an error for a finished run, too
     run = Run.create(config, root)
     if run.is_finished:
         check_finished(run, allow_inexact)
         # the process died between the last two steps, or is at them right now
-        if run.checkpoint_folders():
+        if all_checkpoints(run.path):
             with contextlib.suppress(BusyError), run.lock():
-                run.remove_checkpoints()
+                remove_checkpoints(run.path)
         return run
     with run.lock(), threads_of(run), removed_if_empty(run), stops.noted():
         if run.is_finished:  # since another process trained it before this one got the lock
             return run
-        with stops.at_once(_saved(run)):
-            run.remove_leftovers()
+        with stops.at_once(_saved_updates(run)):
+            remove_leftovers(run.path)
             keep_freed_memory()
             device = find_device(device)
             warn_of_emulated_precision(run, device)
@@ -109,8 +114,20 @@ def train(
             progress = resume(run, model, optimizer)
             check_room(run, model)
         progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], quiet, log)
-        finish(run, model, parameters, progress)
+        finish(run, model, parameters, progress, partial(_own_search, run, model, corpus))
     return run
+
+
+def _own_search(run: Run, model: Transformer, corpus: ParallelCorpus) -> dict[str, float]:
+    """Return the search settings that the run chooses on dev; none if they are fixed."""
+    data = run.config.data
+    if run.config.train.length_penalty == "fixed":
+        return {}
+    translator = Translator(
+        model, load_subwords(run.subwords_path), between_batches=stops.raise_if_stopping
+    )
+    pairs = corpus.pairs("dev", data.source, data.target)
+    return {"alpha": best_alpha(translator, pairs, data.corpus, data.target)}
 
 
 def _loop(
@@ -130,7 +147,7 @@ def _loop(
     clock, began, before = now, now, progress.tokens
     if progress.awaits_dev(config):  # what is known of its speed is that of the whole run
         began, before = now - progress.seconds, 0
-    order = _order(train_pairs, config, progress)
+    order = _batches_from(train_pairs, config, progress)
     with tqdm(
         total=config.max_updates,
         initial=progress.update,
@@ -151,14 +168,14 @@ def _loop(
                 )
                 clock = now
                 bar.update()
-            # once, and in an evaluation: what is not saved below must not end the run
+            # once, and in an evaluation: nothing that is not saved below may end the run
             stop = stops.asked()
             is_evaluated = progress.is_evaluated(config)
             is_logged = is_evaluated or progress.update % LOG_EVERY == 0
             if is_logged or stop:
                 progress = progress.with_joules(meter.spent())
             if is_logged:
-                line = _line(progress, config) | {
+                line = _metrics_line(progress, config) | {
                     "tokens_per_second": round((progress.tokens - before) / (now - began))
                 }
                 try:
@@ -172,7 +189,7 @@ def _loop(
                     if log:
                         log(line)
                     progress = replace(progress, unlogged=Progress.unlogged)
-                except Stopped as stopped:  # the run goes on with this evaluation
+                except Stopped as stopped:  # the run resumes with this evaluation
                     stop = stopped.exit_code
             if is_evaluated or stop:
                 save_checkpoint(run, model, optimizer, progress)
@@ -198,15 +215,18 @@ def _dev_nll(
     return found
 
 
-def _saved(run: Run) -> int:
-    """Return the number of updates that a run goes on from."""
-    return max((int(path.name) for path in run.checkpoint_folders()), default=0)
+def _saved_updates(run: Run) -> int:
+    """Return the number of updates after which a run resumes."""
+    return max((int(path.name) for path in all_checkpoints(run.path)), default=0)
 
 
-def _order(
+def _batches_from(
     pairs: EncodedPairs, config: TrainConfig, progress: Progress
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield without end, from where a run stands: the epoch, how many of its batches are used then, and the pairs of the next batch."""
+    """Yield the batches that follow, without end.
+
+    Each is an epoch, the number of its batches that are used then, and the pairs of the batch.
+    """
     epoch, used = progress.epoch, progress.batch
     while True:
         for number, indices in enumerate(
@@ -217,8 +237,8 @@ def _order(
         epoch, used = epoch + 1, 0
 
 
-def _line(progress: Progress, config: TrainConfig) -> dict[str, Any]:
-    """Return a line of metrics: means since the last one, and where the run stands."""
+def _metrics_line(progress: Progress, config: TrainConfig) -> dict[str, Any]:
+    """Return a line of metrics: means since the last one, and the counters of the run."""
     loss, nll, tokens = progress.unlogged
     line = {
         "update": progress.update,

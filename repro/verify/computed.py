@@ -124,6 +124,7 @@ def update_behaviour(folder: Path) -> Path:
 
 
 def _computed(config: ModelConfig | TrainConfig) -> Behaviour:
+    """Return the numbers that this code computes for a configuration."""
     return of_model(config) if isinstance(config, ModelConfig) else of_training(config)
 
 
@@ -140,6 +141,7 @@ def _configs(folder: Path) -> Iterable[ModelConfig | TrainConfig]:
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
+    """Return a row of behaviour.json."""
     part, names = (
         row.config.part,
         DECISIVE
@@ -153,6 +155,7 @@ def _as_dict(row: Row) -> dict[str, Any]:
 
 
 def _load(folder: Path) -> list[Row]:
+    """Read the rows of behaviour.json; none without the file."""
     path = folder / BEHAVIOUR
     if not path.exists():
         return []
@@ -177,6 +180,7 @@ def _load(folder: Path) -> list[Row]:
 
 
 def _as_row(values: dict[str, Any]) -> Row:
+    """Read a row of behaviour.json from JSON."""
     part, cls = ("model", ModelConfig) if "model" in values else ("train", TrainConfig)
     numbers = {name: value for name, value in values.items() if name not in (part, "commit")}
     if not numbers or not all(

@@ -20,7 +20,8 @@ from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import is_text_found, load_once, load_pairs, task_of
 from repro.errors import MachineError
-from repro.measures.contrastive import check_contrastive, check_pairs
+from repro.measures.alignments import check_alignments, check_gold
+from repro.measures.contrastive import check_contrastive, check_pairs, check_published_pairs
 from repro.measures.heads import DIGITS
 from repro.measures.pruning import SERIES, penalties_tried
 from repro.measures.registry import masks_table
@@ -57,6 +58,7 @@ def unequal(what: str, stored: Any, derived: Any) -> Findings:
 
 
 def _check_scores(record: Record, _: Scores) -> Findings:
+    """Yield what in a record of scores differs from what its tables give."""
     yield from check_training(record)
     yield from check_dev_curve(record)
     yield from _check_likelihood(record)
@@ -109,6 +111,7 @@ def _check_scored_text(record: Record, _: Scores) -> Findings:
 
 
 def _corpus_and_languages(record: Record) -> dict[str, str]:
+    """Return the corpus and the languages of a record."""
     return {key: record["config"]["data"][key] for key in ("corpus", "source", "target")}
 
 
@@ -120,6 +123,7 @@ def _model(record: Record) -> Transformer:
 
 @lru_cache(maxsize=200)
 def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
+    """Build the untrained model of a record."""
     # The length ratio of the data is not a parameter.
     return Transformer(config, vocab_size, PAD_ID, length_ratio=1.0)
 
@@ -134,6 +138,7 @@ def _check_at_hand(record: Record) -> None:
 
 
 def _check_masks(record: Record, scores: Scores) -> Findings:
+    """Yield what in a record of masks differs from what its tables give."""
     whole, scored = (
         hypotheses_of(record),
         _find_scores(record["config_digest"], record["split"], scores),
@@ -185,6 +190,7 @@ def _check_masked_text(record: Record, _: Scores) -> Findings:
 
 
 def _check_heads(record: Record, _: Scores) -> Findings:
+    """Yield what in a head record differs from what its counts give."""
     syntactic = None
     if record["syntax"] is not None:
         margins, differences = _margins(record["syntax"])
@@ -213,6 +219,7 @@ def _check_measured_text(record: Record, _: Scores) -> Findings:
 
 
 def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) -> Findings:
+    """Yield what at a site of a head record differs from what its counts give."""
     numbers: dict[str, Any] = {
         field.name: _as_array(found[field.name]) for field in fields(HeadStatistics)
     }
@@ -261,6 +268,7 @@ def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
 
 
 def _check_pruning(record: Record, scores: Scores) -> Findings:
+    """Yield what in a pruning record differs from the scores of its models."""
     whole, series = record["whole"], record["series"]
     yield from unequal("heads before", whole, _model(record).num_heads())
     for name, sites in SERIES.items():
@@ -336,6 +344,7 @@ def _check_control(record: Record, name: str, scores: Scores) -> Findings:
 
 
 def _find_scores(digest: str, split: str, scores: Scores) -> Record:
+    """Return the record of scores of a configuration and split."""
     if (digest, split) not in scores:
         raise NotMeasured(
             f"the run of configuration {digest}",
@@ -351,12 +360,15 @@ def _as_array(values: Any) -> np.ndarray:
 
 
 def _agree(stored: np.ndarray, derived: np.ndarray | float) -> bool:
+    """Return whether stored numbers equal derived ones up to rounding."""
     return np.allclose(stored, derived, rtol=0, atol=ROUNDING, equal_nan=True)
 
 
 CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scores,
     "contrastive": lambda record, _: check_contrastive(record),
+    "published_pairs": lambda record, _: check_contrastive(record),
+    "alignments": lambda record, _: check_alignments(record),
     "masks": _check_masks,
     "heads": _check_heads,
     "pruning": _check_pruning,
@@ -369,6 +381,8 @@ CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
 CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scored_text,
     "contrastive": lambda record, _: check_pairs(record),
+    "published_pairs": lambda record, _: check_published_pairs(record),
+    "alignments": lambda record, _: check_gold(record),
     "masks": _check_masked_text,
     "heads": _check_measured_text,
 }

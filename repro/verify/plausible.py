@@ -111,6 +111,7 @@ def check_maps(record: Record) -> Iterator[str]:
 
 
 def _is_attention(weights: Any, queries: int, keys: int) -> bool:
+    """Return whether weights can be attention from so many queries to so many keys."""
     found = np.array(weights, dtype=float)
     return found.shape[1:] == (queries, keys) and bool(
         (found >= 0).all() and (found.sum(axis=-1) <= 1 + SLACK).all()

@@ -14,6 +14,9 @@ By kind of record, and from what:
                    counts; fingerprint of the data        translations, references, corpus (*)
     contrastive    accuracies                             cross entropies of single pairs
                    pairs, types, distances ...            the suite (*)
+    published_pairs    the same
+    alignments     error rates, shares met                links of each sentence
+                   gold links                             the alignments (*)
     heads          main offsets, roles;                   counts by offset;
                    baselines and margins                  counts of word pairs, accuracies
                    shares of a layer                      sum to one
@@ -138,6 +141,7 @@ def verify_records(folder: Path) -> Verified:
 
 
 def _check_manifest(folder: Path, found: Verified) -> None:
+    """Compare the files of a folder of results with its manifest."""
     if not has_manifest(folder):
         found.unchecked[
             f"{MANIFEST}, which shows edited records: repro results --update writes it"
@@ -159,6 +163,8 @@ def _check_with_corpus(
     needed = f"the corpus {data['corpus']}"
     if other := record.get("split", "").rpartition(":")[0]:
         needed += f" and {other}"
+    if kind_of(record) in ("published_pairs", "alignments"):
+        needed += f" ({kind_of(record)})"
     if kind_of(record) == "contrastive":
         needed += f" ({data['source']}-{data['target']} pairs)"
     if needed in absent:
@@ -194,6 +200,7 @@ def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Fin
 
 
 def _name_of(record: Record) -> str:
+    """Return the name of a record in messages: run, kind and split."""
     return f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
 
 
@@ -268,6 +275,7 @@ def verify_claims(folder: Path) -> Verified:
 def _wrong_verdicts(
     scale: str, verdicts: dict[str, StoredVerdict], evidence: Evidence
 ) -> list[str]:
+    """Return the stored verdicts that the records do not give."""
     problems = []
     claims = {
         paper: claims_of(paper) if evidence.split == TEST else of_scores(claims_of(paper))
@@ -291,6 +299,7 @@ def _wrong_verdicts(
 
 
 def _differences(path: Path, record: Record, scores: Scores) -> Findings:
+    """Yield what in a record differs from what its evidence gives."""
     if kind_of(record) not in KINDS:
         yield f"unknown kind '{kind_of(record)}': {did_you_mean(kind_of(record), KINDS)}"
     place = place_of(record)

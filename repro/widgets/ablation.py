@@ -58,12 +58,14 @@ class Ablation(InteractiveWidget):
         self._read_whole()
 
     def _rescale(self) -> None:
+        """Put the slider's factor on the chosen head."""
         site, layer, head = self.heads.chosen
         factors = [[list(heads) for heads in layers] for layers in self.heads.factors]
         factors[site][layer][head] = self.factor.value
         self.heads.factors = factors
 
     def _check_factors(self) -> None:
+        """Refuse factors that do not fit the heads of the model."""
         found, wanted = (
             [[len(heads) for heads in layers] for layers in of]
             for of in (self.heads.factors, ones(self.translator.model))
@@ -76,6 +78,7 @@ class Ablation(InteractiveWidget):
             )
 
     def _show_factor(self) -> None:
+        """Show the factor of the chosen head on the slider."""
         self._check_factors()
         site, layer, head = self.heads.chosen
         factor = self.heads.factors[site][layer][head]
@@ -84,10 +87,12 @@ class Ablation(InteractiveWidget):
             self.factor.value = factor
 
     def _read_whole(self) -> None:
+        """Translate with the whole model, then with the changed one."""
         self.whole = read(self.translator, self.sentence.value, self.search)
         self._read_changed()
 
     def _read_changed(self) -> None:
+        """Translate with the factors on the heads, and show both translations."""
         began = time.perf_counter()
         self._check_factors()
         sites = zip(SITES, self.heads.factors, strict=True)
@@ -152,6 +157,7 @@ class Pruning(InteractiveWidget):
         self._update()
 
     def _update(self) -> None:
+        """Translate the sentence again, and show it."""
         first, shown = next(iter(self.models)), self.level.value
         self.heads.factors = factors_at_test_time(self.models[shown].model)
         readings = {
@@ -201,6 +207,7 @@ class Comparison(InteractiveWidget):
         self._update()
 
     def _update(self) -> None:
+        """Translate the sentence again, and show it."""
         readings = {
             label: read(translator, self.sentence.value, self.search)
             for label, translator in self.models.items()

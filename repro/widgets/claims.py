@@ -74,4 +74,5 @@ def _style(column: str) -> str:
 
 
 def _lines(text: str) -> str:
+    """Return a text as HTML, with its line breaks."""
     return "<br>".join(escape(line) for line in text.split("\n"))

@@ -66,6 +66,7 @@ class Maps(anywidget.AnyWidget):
 
     @traitlets.validate("chosen")
     def _is_there(self, proposal: dict) -> list[int]:
+        """Refuse to choose a head that does not exist."""
         return check_chosen(
             "maps.chosen", proposal["value"], [found["layers"] for found in self.sites]
         )
@@ -76,6 +77,7 @@ class Maps(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _answer(self, _, content: str, __) -> None:
+        """Send the weights that the browser asks for."""
         # Otherwise the weights of one sentence could be sent with the number of another.
         with INPUT_LOCK:
             if content == "weights":
@@ -106,6 +108,7 @@ class Explorer(InteractiveWidget):
         self._update()
 
     def _update(self) -> None:
+        """Translate the sentence again, and show all its weights."""
         _check_size(
             "has", self.translator.subwords.pieces(*self.translator.prepare([self.sentence.value]))
         )
@@ -183,6 +186,7 @@ class Explorer(InteractiveWidget):
 
 
 def _check_size(what: str, tokens: Sequence[object]) -> None:
+    """Refuse a sentence that is too long to draw."""
     if len(tokens) > MAX_TOKENS:
         found = f"{what} {len(tokens)} tokens, and the explorer draws at most {MAX_TOKENS}"
         raise InputError("sentence", found, "type a shorter one")

@@ -33,6 +33,7 @@ class HeadGrid(anywidget.AnyWidget):
 
     @traitlets.validate("chosen")
     def _is_there(self, proposal: dict) -> list[int]:
+        """Refuse to choose a head that does not exist."""
         counts = [[len(heads) for heads in layers] for layers in self.factors]
         return check_chosen("heads.chosen", proposal["value"], counts)
 

@@ -18,6 +18,7 @@ from IPython.display import display
 
 from repro.analysis.reading import Reading, changed_words
 from repro.core.decoding import Translator
+from repro.core.numbering import FIRST
 from repro.data.characters import describe_characters
 from repro.errors import ReproError, check_kind
 from repro.plots.maps import DIM
@@ -48,12 +49,10 @@ def module(*names: str) -> str:
     text = "\n".join(
         (FRONT / f"{name}.js").read_text(encoding="utf-8") for name in ("common", *names)
     )
-    palette = (
-        f"const [PALETTE, DIM] = [{PALETTE.flatten().tolist()}, {DIM}];\n"
-        if "matrix" in names
-        else ""
-    )
-    return palette + re.sub(r"^ +|^ *//.*\n", "", text, flags=re.MULTILINE)
+    given = f"const FIRST = {FIRST};\n" if "FIRST" in text else ""
+    if "matrix" in names:
+        given += f"const [PALETTE, DIM] = [{PALETTE.flatten().tolist()}, {DIM}];\n"
+    return given + re.sub(r"^ +|^ *//.*\n", "", text, flags=re.MULTILINE)
 
 
 def style(*names: str) -> str:

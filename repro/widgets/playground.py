@@ -88,6 +88,7 @@ class HeadSetting:
 
 
 def _sorted(pairs: Iterable[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    """Return pairs of positions as sorted tuples."""
     return tuple(sorted((int(q), int(k)) for q, k in pairs))
 
 
@@ -167,6 +168,7 @@ class Playground(InteractiveWidget):
         self._read_whole()
 
     def _connect(self) -> None:
+        """Connect the controls with the drawing and the model."""
         # Linked in the browser: by way of the kernel, which is busy translating, a slider moved
         # just before could undo a drag.
         for name in ("center", "std", "sums_to_one"):
@@ -231,16 +233,19 @@ class Playground(InteractiveWidget):
         self._is_showing = False
 
     def _forget(self, heads: list[tuple[int, int, int]]) -> None:
+        """Drop the replacements of some heads."""
         for head in heads:
             self.settings.pop(head, None)
         self._show_setting()
         self._read_changed()
 
     def _read_whole(self) -> None:
+        """Translate with the whole model, then with the changed one."""
         self.whole = read(self.translator, self.sentence.value, self.search)
         self._read_changed()
 
     def _read_changed(self) -> None:
+        """Translate with the replaced heads, and show both translations."""
         with ExitStack() as replacements:
             began, model = time.perf_counter(), self.translator.model
             for (site, layer, head), setting in self.settings.items():

@@ -95,6 +95,7 @@ def _pooled(weights: np.ndarray) -> np.ndarray:
 
 
 def _brightened(weights: np.ndarray) -> np.ndarray:
+    """Brighten weights that would hardly be seen."""
     return np.sqrt(weights) if weights.max(initial=0) < DIM else weights
 
 

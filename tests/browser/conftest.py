@@ -19,7 +19,10 @@ import pytest
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-QUIET = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+QUIET = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
 LAB = {
     "ServerApp.token": "test",
     "LabApp.expose_app_in_browser": "True",
@@ -57,24 +60,26 @@ HAS_RUN = """() => {
     const { content, sessionContext } = window.jupyterapp.shell.currentWidget;
     const cells = content.widgets.filter((cell) => cell.model.type === "code");
     const outputs = cells.flatMap((cell) => cell.model.outputs.toJSON());
-    const failed = outputs.filter((output) => output.output_type === "error").map((error) => `${error.ename}: ${error.evalue}`);
+    const errors = outputs.filter((output) => output.output_type === "error");
+    const failed = errors.map((error) => `${error.ename}: ${error.evalue}`);
     if (failed.length) return failed.join();
-    return sessionContext.session.kernel.status === "idle" && cells.every((cell) => cell.model.executionCount) && "ended";
+    const isIdle = sessionContext.session.kernel.status === "idle";
+    return isIdle && cells.every((cell) => cell.model.executionCount) && "ended";
 }"""
 SLOW = 600_000  # milliseconds; nothing takes so long, but a busy machine is no reason to fail
 
 
 class Server(NamedTuple):
-    """A running JupyterLab: its address, the folder of its notebooks, and that of what it trusts."""
+    """A running JupyterLab: its address, the folder of its notebooks, and that of what it
+    trusts."""
 
     address: str
     folder: Path
     data: Path
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[Server]:
-    """Start JupyterLab in an empty folder, with settings of its own."""
+def check_browser() -> None:
+    """Skip a test where there is no browser."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         pytest.skip("a browser needs the machine for itself: make browser")
     if CHROMIUM is None:
@@ -82,6 +87,12 @@ def server(tmp_path_factory) -> Iterator[Server]:
     pytest.importorskip(
         "playwright", reason="playwright is not installed: pip install -e '.[browser]'"
     )
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory) -> Iterator[Server]:
+    """Start JupyterLab in an empty folder, with settings of its own."""
+    check_browser()
     home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -118,7 +129,8 @@ def server(tmp_path_factory) -> Iterator[Server]:
 
 
 class Lab:
-    """An open notebook: its page, what it asked of other machines, and what the browser complained about."""
+    """An open notebook: its page, what it asked of other machines, and what the browser complained
+    about."""
 
     def __init__(self, page, address: str) -> None:
         self.page, self.outside, self.errors, self.dialogs = page, [], [], []
@@ -150,7 +162,8 @@ class Lab:
         )
 
     def shoot(self, name: str, place=None) -> None:
-        """Take a picture of a place or of the page, if somebody wants to look: the environment variable SCREENSHOTS names a folder."""
+        """Take a picture of a place or of the page, if somebody wants to look: the environment
+        variable SCREENSHOTS names a folder."""
         if folder := os.environ.get("SCREENSHOTS"):
             (self.page if place is None else place).screenshot(path=f"{folder}/{name}.png")
 
@@ -167,8 +180,9 @@ def notebook_of(cells: list[str]) -> nbformat.NotebookNode:
 
 
 @pytest.fixture(scope="session")
-def browser(server) -> Iterator:
+def browser() -> Iterator:
     """Start the browser."""
+    check_browser()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -186,7 +200,8 @@ def open_notebook(server, browser) -> Iterator[Callable[..., Lab]]:
 
 @contextmanager
 def desk(server: Server, browser) -> Iterator[Callable[..., Lab]]:
-    """Give a function that writes a notebook, given as code cells or whole, and opens it; close its page and end its kernel afterwards."""
+    """Give a function that writes a notebook, given as code cells or whole, and opens it; close its
+    page and end its kernel afterwards."""
     labs = {}
 
     def open_one(name: str, cells: list[str] | nbformat.NotebookNode) -> Lab:

@@ -30,7 +30,8 @@ def until(lab, condition, what: str, seconds: float = 120) -> None:
 
 
 def until_still(lab, place, selector: str) -> str:
-    """Wait until a text has not changed for a second while the kernel had nothing to do, and return it."""
+    """Wait until a text has not changed for a second while the kernel had nothing to do, and return
+    it."""
     kernel = lab.page.locator(".jp-Notebook-ExecutionIndicator").first
     text, since = text_of(place, selector), 0
     while since < 10:
@@ -41,6 +42,7 @@ def until_still(lab, place, selector: str) -> str:
 
 
 def check_quiet(lab) -> None:
-    """Nothing left the machine, nothing was wrong, no script of a sentence ran, no markup of a label or sentence was read."""
+    """Nothing left the machine, nothing was wrong, no script of a sentence ran, no markup of a
+    label or sentence was read."""
     assert lab.outside == [] and lab.errors == [] and lab.dialogs == []
     assert lab.page.locator(".rp img, .rp script, .rp b, .rp i").count() == 0

@@ -1,4 +1,5 @@
-"""The widgets in a real JupyterLab: pictures and translations follow the hand, numbers are the model's, text stays text, nothing leaves."""
+"""The widgets in a real JupyterLab: pictures and translations follow the hand, numbers are the
+model's, text stays text, nothing leaves."""
 
 import copy
 from collections.abc import Iterator
@@ -25,7 +26,10 @@ from repro.widgets.stills import PALETTE
 pytestmark = pytest.mark.browser
 
 SENTENCE = "The old man sees a dog."
-LONG = "The old man sees a dog and the small woman buys the new table that the child with the hat likes and the young men sleep."
+LONG = (
+    "The old man sees a dog and the small woman buys the new table that the child with the hat "
+    "likes and the young men sleep."
+)
 SEARCH = SearchConfig(beam=2)
 
 CELLS = {
@@ -49,29 +53,41 @@ np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].nump
 """,
     "explorer": "Explorer(base, SENTENCE, SEARCH)",
     "follow": "follow = Explorer(base, SENTENCE, SEARCH)\nfollow",
-    "token": "told = ipywidgets.Label()\ntraitlets.dlink((follow.maps, 'token'), (told, 'value'), str)\ntold",
+    "token": (
+        "told = ipywidgets.Label()\ntraitlets.dlink((follow.maps, 'token'), (told, 'value'), "
+        "str)\ntold"
+    ),
     "playground": "play = Playground(base, SENTENCE, SEARCH)\nplay",
-    "center": "told = ipywidgets.Label()\ntraitlets.dlink((play.center, 'value'), (told, 'value'), str)\ntold",
+    "center": (
+        "told = ipywidgets.Label()\ntraitlets.dlink((play.center, 'value'), (told, 'value'), "
+        "str)\ntold"
+    ),
     "ablation": "Ablation(base, SENTENCE, SEARCH)",
     "pruning": "Pruning([('all heads', base), ('gated', gated)], SENTENCE, SEARCH)",
     "comparison": "Comparison({'<b>base</b>': base, 'gated': gated}, LONG, SEARCH)",
     "claims": """
 verdicts = ["reproduced", "partly", "not reproduced", "reproduced"]
-ClaimsTable([dict(id=str(i), paper="P", statement="<i>s</i>", verdict=verdict, evidence="e\\nf") for i, verdict in enumerate(verdicts)])
+about = dict(paper="P", statement="<i>s</i>", evidence="e\\nf")
+ClaimsTable([dict(id=str(i), verdict=verdict, **about) for i, verdict in enumerate(verdicts)])
 """,
-    "touch": "touched = Playground(base, SENTENCE, SEARCH)\ntouched.pattern.value = 'gaussian'\ntouched",
+    "touch": (
+        "touched = Playground(base, SENTENCE, SEARCH)\ntouched.pattern.value = 'gaussian'\ntouched"
+    ),
     "long": "Explorer(base, ' '.join([LONG] * 3), SEARCH)",
     "joiners": r"""
 typed = ["👨\u200d👩\u200d👧", "می\u200cروم", "a\u200db", "क्\u200dष"]
 joined = Comparison({'base': base}, SENTENCE, SEARCH)
-joined.words.rows = [{"label": "typed", "words": [{"text": word, "probability": 1.0, "changed": False} for word in typed]}]
+words = [{"text": word, "probability": 1.0, "changed": False} for word in typed]
+joined.words.rows = [{"label": "typed", "words": words}]
 joined
 """,
     "large": """
-large = Translator(Transformer(ModelConfig(encoder_layers=6, decoder_layers=6, num_heads=8), len(base.subwords), 0), base.subwords)
+shape = ModelConfig(encoder_layers=6, decoder_layers=6, num_heads=8)
+large = Translator(Transformer(shape, len(base.subwords), 0), base.subwords)
 ids, tokens = torch.randint(4, len(base.subwords), (1, 40)), [f"token{i}" for i in range(40)]
 reading = Reading(tokens, tokens, [], ids, ids, Counter())
-explorer.read = lambda model, *rest: reading if model.model.config.num_heads == 8 else read(model, *rest)
+heads = lambda model: model.model.config.num_heads
+explorer.read = lambda model, *rest: reading if heads(model) == 8 else read(model, *rest)
 Explorer(large, "any", SEARCH)
 """,
 }
@@ -92,7 +108,8 @@ def cell(lab, name: str):
 
 
 def moving_head() -> tuple[str, int, int, float]:
-    """Return a head and a center of its Gaussian, right of the first one, with which another translation is found."""
+    """Return a head and a center of its Gaussian, right of the first one, with which another
+    translation is found."""
     base, first = load_translator(gallery.load("base")), HeadSetting(pattern=GAUSSIAN)
     for site, layer, head in [
         *heads_of(base.model, "decoder_self"),
@@ -123,10 +140,10 @@ def test_a_drawn_number_and_its_colour_are_the_models(lab, server):
         grid.press(key)
     until(
         lab,
-        lambda: "Cross attention, layer 1, head 2" in text_of(explorer, ".rp-title"),
+        lambda: "Cross attention, layer 2, head 3" in text_of(explorer, ".rp-title"),
         "the chosen head",
     )
-    detail = explorer.get_by_label("Cross attention, layer 1, head 2")
+    detail = explorer.get_by_label("Cross attention, layer 2, head 3")
     detail.focus()
     for key in ["ArrowDown"] * 6 + ["ArrowRight"] * 4:  # the first one puts the cursor on 0, 0
         detail.press(key)
@@ -259,7 +276,7 @@ def test_the_playground_follows_the_hand(lab):
     play.get_by_role("button", name="paint blocked pairs").click()
     until(lab, lambda: "rp-paints" in matrix.get_attribute("class"), "the brush")
 
-    first, second = (f"{TITLES['encoder_self']}, layer 0, head {number}" for number in (0, 1))
+    first, second = (f"{TITLES['encoder_self']}, layer 1, head {number}" for number in (1, 2))
     for name in (first, second):
         play.get_by_label(name).click()
         until(
@@ -351,7 +368,8 @@ def test_a_large_model_is_painted_within_a_second(lab):
         times.append(int(large.locator("[data-painted-ms]").get_attribute("data-painted-ms")))
     assert min(times) < 1000  # ten times what a busy machine took
     print(
-        f"\n6 x 8 heads of 40 tokens at three sites: painted in {min(times)} ms, the best of {times}"
+        f"\n6 x 8 heads of 40 tokens at three sites: painted in {min(times)} ms, the best of "
+        f"{times}"
     )
     lab.shoot("large", large)
     check_quiet(lab)
@@ -405,7 +423,7 @@ def test_a_long_sentence_keeps_its_numbers_in_sight_and_its_dim_maps_are_brighte
     explorer.locator("[data-exact='1']").wait_for(timeout=120_000)
     # no weight of the first head reaches 0.3
     assert explorer.locator(".rp-bright").get_attribute("aria-pressed") == "true"
-    detail = explorer.get_by_label("Encoder self-attention, layer 0, head 0;")
+    detail = explorer.get_by_label("Encoder self-attention, layer 1, head 1;")
     detail.focus()
     for _ in range(60):
         detail.press("ArrowDown")
@@ -423,7 +441,10 @@ def test_a_long_sentence_keeps_its_numbers_in_sight_and_its_dim_maps_are_brighte
     )
     for width in (800, 400):
         lab.page.set_viewport_size({"width": width, "height": 1100})
-        page = "node => node.closest('.jp-OutputArea-output').scrollWidth - node.closest('.jp-OutputArea-output').clientWidth"
+        page = (
+            "node => node.closest('.jp-OutputArea-output').scrollWidth - "
+            "node.closest('.jp-OutputArea-output').clientWidth"
+        )
         until(
             lab,
             lambda page=page: explorer.locator(".rp-widget").first.evaluate(page) <= 0,
@@ -445,7 +466,7 @@ def test_joiners_are_shown_where_they_join(lab):
     ]
 
 
-def test_a_mistake_fades_what_is_shown_until_it_is_mended(lab):
+def test_a_mistake_fades_what_is_shown_until_it_is_fixed(lab):
     comparison = cell(lab, "comparison")
     view = comparison.locator(".rp").first
     type_sentence(comparison, " ")
@@ -486,9 +507,10 @@ def test_an_exported_page_shows_the_stand_ins_without_a_network(browser, saved, 
 
 
 def weight_below_the_mouse(lab, explorer) -> str:
-    """Move the mouse to a weight, wherever the first head is by now: what is still being painted above it moves it down."""
+    """Move the mouse to a weight, wherever the first head is by now: what is still being painted
+    above it moves it down."""
     lab.page.mouse.move(0, 0)
-    head = explorer.get_by_label("Encoder self-attention, layer 0, head 0")
+    head = explorer.get_by_label("Encoder self-attention, layer 1, head 1")
     head.scroll_into_view_if_needed()
     box = head.bounding_box()
     lab.page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])
@@ -499,7 +521,8 @@ def weight_below_the_mouse(lab, explorer) -> str:
 def test_a_saved_notebook_shows_everything_before_anything_runs(
     open_notebook, server, saved, trusted
 ):
-    """Trusted: the widgets, from the state in the file. Else: their text and pictures, as on a page without any kernel."""
+    """Trusted: the widgets, from the state in the file. Else: their text and pictures, as on a page
+    without any kernel."""
     if trusted:
         NotebookNotary(data_dir=str(server.data)).sign(saved)
     else:

@@ -1,4 +1,5 @@
-"""What these exercises ask for, from its definition: Vaswani et al. (NeurIPS 2017), sections 3.2.1 and 3.2.2."""
+"""What these exercises ask for, from its definition: Vaswani et al. (NeurIPS 2017), sections 3.2.1
+and 3.2.2."""
 
 import math
 
@@ -9,12 +10,16 @@ from repro import exercise
 
 def table(num_rows, num_columns, number):
     """Return a matrix of `number(i, j)`."""
-    return torch.tensor([[float(number(i, j)) for j in range(num_columns)] for i in range(num_rows)])
+    return torch.tensor(
+        [[float(number(i, j)) for j in range(num_columns)] for i in range(num_rows)]
+    )
 
 
 def normal(num_rows, num_columns, seed):
     """Return random numbers, rounded so that they can be read."""
-    return torch.randn(num_rows, num_columns, generator=torch.Generator().manual_seed(seed)).round(decimals=1)
+    return torch.randn(num_rows, num_columns, generator=torch.Generator().manual_seed(seed)).round(
+        decimals=1
+    )
 
 
 @exercise(
@@ -25,18 +30,23 @@ def normal(num_rows, num_columns, seed):
         ),
         (torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.0, 1.0], [2.0, 2.0]])),
     ],
-    hint="Work out one number on paper: query 0 and key 0 of the first case give 1 * 2 + 2 * 1 = 4, divided by the root of the width 4.",
+    hint=(
+        "Work out one number on paper: query 0 and key 0 of the first case give 1 * 2 + 2 * 1 = "
+        "4, divided by the root of the width 4."
+    ),
 )
 def scaled_scores(query, key):
     products = [
-        [sum(q * k for q, k in zip(row, other, strict=True)) for other in key.tolist()] for row in query.tolist()
+        [sum(q * k for q, k in zip(row, other, strict=True)) for other in key.tolist()]
+        for row in query.tolist()
     ]
     return table(len(query), len(key), lambda i, j: products[i][j] / math.sqrt(query.shape[1]))
 
 
 @scaled_scores.mistake
 def not_scaled(query, key):
-    """The products are not divided. The wider a head, the larger they get, and the softmax after them settles on one key."""
+    """The products are not divided. The wider a head, the larger they get, and the softmax after
+    them settles on one key."""
     return query @ key.T
 
 
@@ -48,7 +58,8 @@ def root_forgotten(query, key):
 
 @scaled_scores.mistake
 def root_of_the_length(query, key):
-    """You divided by the root of the number of words. It is the width of a query: how many numbers are added up in a product."""
+    """You divided by the root of the number of words. It is the width of a query: how many numbers
+    are added up in a product."""
     return query @ key.T / math.sqrt(len(query))
 
 
@@ -80,7 +91,10 @@ def softmax_too_early(query, key):
             torch.tensor([[False, True, False]]).repeat(3, 1),
         ),
     ],
-    hint="A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a row with every key blocked is all zeros.",
+    hint=(
+        "A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a "
+        "row with every key blocked is all zeros."
+    ),
 )
 def masked_softmax(scores, blocked):
     result = torch.zeros_like(scores)
@@ -94,64 +108,74 @@ def masked_softmax(scores, blocked):
 
 @masked_softmax.mistake
 def inverted(scores, blocked):
-    """You kept the blocked keys and removed the others: True means may not attend. (In `F.scaled_dot_product_attention` it means may.)"""
+    """You kept the blocked keys and removed the others: True means may not attend. (In
+    `F.scaled_dot_product_attention` it means may.)"""
     return masked_softmax.definition(scores, ~blocked)
 
 
 @masked_softmax.mistake
 def score_of_zero(scores, blocked):
-    """A score of 0 is not a weight of 0: exp(0) is 1. The score that gives no weight is minus infinity, or a very large negative number."""
+    """A score of 0 is not a weight of 0: exp(0) is 1. The score that gives no weight is minus
+    infinity, or a very large negative number."""
     return scores.masked_fill(blocked, 0).softmax(dim=-1)
 
 
 @masked_softmax.mistake
 def too_late(scores, blocked):
-    """You crossed out after the exponentials of all keys. Where a blocked key has by far the largest, the others are 0: block it before."""
+    """You crossed out after the exponentials of all keys. Where a blocked key has by far the
+    largest, the others are 0: block it before."""
     weights = scores.softmax(dim=-1).masked_fill(blocked, 0)
     return (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
 @masked_softmax.mistake
 def crossed_out(scores, blocked):
-    """You set weights to 0 after the softmax, so what blocked keys got is lost. Block before it, and the others share all of it."""
+    """You set weights to 0 after the softmax, so what blocked keys got is lost. Block before it,
+    and the others share all of it."""
     return scores.softmax(dim=-1).masked_fill(blocked, 0)
 
 
 @masked_softmax.mistake
 def too_large_for_a_float(scores, blocked):
-    """exp(200) is larger than any 32-bit number. Take the row's largest score off first, as `torch.softmax` does: the weights stay the same."""
+    """exp(200) is larger than any 32-bit number. Take the row's largest score off first, as
+    `torch.softmax` does: the weights stay the same."""
     exponentials = scores.exp().masked_fill(blocked, 0)
     return exponentials / exponentials.sum(dim=-1, keepdim=True).clamp_min(1e-9)
 
 
 @masked_softmax.mistake
 def too_large_and_hidden(scores, blocked):
-    """exp(200) is larger than any 32-bit number, and `nan_to_num` hides what came of it. Take the row's largest score off first."""
+    """exp(200) is larger than any 32-bit number, and `nan_to_num` hides what came of it. Take the
+    row's largest score off first."""
     exponentials = scores.exp().masked_fill(blocked, 0)
     return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
 @masked_softmax.mistake
 def nothing_by_nothing(scores, blocked):
-    """A row with every key blocked became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next layer spreads it to all words."""
+    """A row with every key blocked became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next
+    layer spreads it to all words."""
     return scores.masked_fill(blocked, -math.inf).softmax(dim=-1)
 
 
 @masked_softmax.mistake
 def not_the_lowest(scores, blocked):
-    """Your blocked score is low, but real scores can be lower still, and then the blocked key wins. Only minus infinity is below all."""
+    """Your blocked score is low, but real scores can be lower still, and then the blocked key wins.
+    Only minus infinity is below all."""
     return scores.masked_fill(blocked, -20).softmax(dim=-1).masked_fill(blocked, 0)
 
 
 @masked_softmax.mistake
 def low_and_shared(scores, blocked):
-    """Your blocked score is not below all real ones, and rows with every key blocked share it. Take minus infinity; set such rows to 0."""
+    """Your blocked score is not below all real ones, and rows with every key blocked share it. Take
+    minus infinity; set such rows to 0."""
     return scores.masked_fill(blocked, -20).softmax(dim=-1)
 
 
 @masked_softmax.mistake
 def largest_of_all_rows(scores, blocked):
-    """You took the largest score of all rows off. Far below it, every exp of a row is 0, and 0 / 0 is no number: each row has its own largest."""
+    """You took the largest score of all rows off. Far below it, every exp of a row is 0, and 0 / 0
+    is no number: each row has its own largest."""
     left = scores.masked_fill(blocked, -math.inf)
     exponentials = (left - left.max()).exp()
     return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
@@ -159,19 +183,22 @@ def largest_of_all_rows(scores, blocked):
 
 @masked_softmax.mistake
 def shared_by_the_blocked(scores, blocked):
-    """A row with every key blocked shares its weight among them, since all have the same lowest score. Set them to 0 afterwards."""
+    """A row with every key blocked shares its weight among them, since all have the same lowest
+    score. Set them to 0 afterwards."""
     return scores.masked_fill(blocked, -1e9).softmax(dim=-1)
 
 
 @masked_softmax.mistake
 def blocked_unused(scores, blocked):
-    """That is the softmax over all keys. `blocked` says which of them may not be seen: they get 0, and the others share all of it."""
+    """That is the softmax over all keys. `blocked` says which of them may not be seen: they get 0,
+    and the others share all of it."""
     return scores.softmax(dim=-1)
 
 
 @masked_softmax.mistake
 def over_queries(scores, blocked):
-    """Your columns sum to one: the softmax went over the queries. A query shares 1 among its keys, which are the last axis."""
+    """Your columns sum to one: the softmax went over the queries. A query shares 1 among its keys,
+    which are the last axis."""
     return scores.masked_fill(blocked, -math.inf).softmax(dim=0).nan_to_num()
 
 
@@ -180,55 +207,69 @@ WORDS = table(4, 6, lambda i, c: 10 * i + c)
 
 @exercise(
     cases=[(WORDS, 2), (WORDS, 3)],
-    hint="The tens say which word a number comes from, the ones which place in it. With 2 heads, head 0 has places 0, 1 and 2.",
+    hint=(
+        "The tens say which word a number comes from, the ones which place in it. With 2 heads, "
+        "the first has places 0, 1 and 2."
+    ),
 )
 def split_heads(x, num_heads):
     head_dim = x.shape[1] // num_heads
     return torch.stack(
-        [table(len(x), head_dim, lambda i, c, first=head * head_dim: x[i, first + c]) for head in range(num_heads)]
+        [
+            table(len(x), head_dim, lambda i, c, first=head * head_dim: x[i, first + c])
+            for head in range(num_heads)
+        ]
     )
 
 
 @split_heads.mistake
 def only_reshaped(x, num_heads):
-    """The shape is right, the numbers are not: a head got all of some words, not a part of each. `reshape` cannot swap two axes."""
+    """The shape is right, the numbers are not: a head got all of some words, not a part of each.
+    `reshape` cannot swap two axes."""
     return x.reshape(num_heads, len(x), -1)
 
 
 @split_heads.mistake
 def dealt_out(x, num_heads):
-    """You dealt the numbers out like cards. Head 0 takes the first head_dim numbers of each word, head 1 the next ones."""
+    """You dealt the numbers out like cards. The first head takes the first head_dim numbers of each
+    word, the second the next ones."""
     return x.reshape(len(x), -1, num_heads).permute(2, 0, 1)
 
 
 @split_heads.mistake
 def words_first(x, num_heads):
-    """The parts are right, but words come first. Swap the first two axes: the head comes first, so that `heads[h]` is a matrix of words."""
+    """The parts are right, but words come first. Swap the first two axes: the head comes first, so
+    that `heads[h]` is a matrix of words."""
     return x.reshape(len(x), num_heads, -1)
 
 
 @split_heads.mistake
 def words_in_columns(x, num_heads):
-    """The parts are right, but inside each head words stand in columns; they belong in rows, as in x."""
+    """The parts are right, but inside each head words stand in columns; they belong in rows, as in
+    x."""
     return x.T.reshape(num_heads, -1, len(x))
 
 
 @split_heads.mistake
 def words_cut(x, num_heads):
-    """You cut between words. Every head gets all words: cut the last axis (`chunk` and `split` take the first one unless told)."""
+    """You cut between words. Every head gets all words: cut the last axis (`chunk` and `split` take
+    the first one unless told)."""
     return torch.stack(x.chunk(num_heads))
 
 
 @split_heads.mistake
 def parts_of_num_heads(x, num_heads):
-    """`split` wants to know how wide a part is, not how many there are: give it head_dim, or use `chunk`."""
+    """`split` wants to know how wide a part is, not how many there are: give it head_dim, or use
+    `chunk`."""
     return torch.stack(x.split(num_heads, dim=1))
 
 
 def read(weights, value):
     """Return the weighted sum of the values for each query."""
     return table(
-        len(weights), value.shape[1], lambda i, c: sum(weights[i, j] * value[j, c] for j in range(len(value)))
+        len(weights),
+        value.shape[1],
+        lambda i, c: sum(weights[i, j] * value[j, c] for j in range(len(value))),
     )
 
 
@@ -237,7 +278,9 @@ def heads_of(query, key, value, num_heads, blocked):
     found, head_dim = [], query.shape[1] // num_heads
     for head in range(num_heads):
         part = slice(head * head_dim, (head + 1) * head_dim)
-        weights = masked_softmax.definition(scaled_scores.definition(query[:, part], key[:, part]), blocked)
+        weights = masked_softmax.definition(
+            scaled_scores.definition(query[:, part], key[:, part]), blocked
+        )
         found.append(read(weights, value[:, part]))
     return found
 
@@ -250,7 +293,8 @@ QUERY, KEY, VALUE = normal(4, 6, seed=1), normal(5, 6, seed=4), table(5, 6, lamb
         (QUERY, KEY, VALUE, 2, torch.zeros(4, 5, dtype=torch.bool)),
         (QUERY, KEY, VALUE, 3, table(4, 5, lambda i, j: j >= 2 * i).bool()),
     ],
-    hint="Column c of the output comes from column c of the values, read with the weights of the head that owns this column. "
+    hint="Column c of the output comes from column c of the values, read with the weights of the "
+    "head that owns this column. "
     "Are `scaled_scores`, `masked_softmax` and `split_heads` right already?",
 )
 def multi_head(query, key, value, num_heads, blocked):
@@ -259,35 +303,41 @@ def multi_head(query, key, value, num_heads, blocked):
 
 @multi_head.mistake
 def one_wide_head(query, key, value, num_heads, blocked):
-    """All columns were read with the same weights, as by one wide head. Every head has its own, from its slice of the vectors."""
+    """All columns were read with the same weights, as by one wide head. Every head has its own,
+    from its slice of the vectors."""
     return multi_head.definition(query, key, value, 1, blocked)
 
 
 @multi_head.mistake
 def words_dealt_to_heads(query, key, value, num_heads, blocked):
-    """Your heads got some words each, not a part of every word: `reshape` cannot swap two axes. Use your `split_heads`."""
+    """Your heads got some words each, not a part of every word: `reshape` cannot swap two axes. Use
+    your `split_heads`."""
     parts = zip(*(only_reshaped(x, num_heads) for x in (query, key, value)), strict=True)
     read_by_heads = [
-        read(masked_softmax.definition(scaled_scores.definition(q, k), blocked), v) for q, k, v in parts
+        read(masked_softmax.definition(scaled_scores.definition(q, k), blocked), v)
+        for q, k, v in parts
     ]
     return torch.cat(read_by_heads, dim=1)
 
 
 @multi_head.mistake
 def not_swapped_back(query, key, value, num_heads, blocked):
-    """The heads are right, but `reshape` alone mixed the words when it joined them. Swap the axes back first, or use `torch.cat`."""
+    """The heads are right, but `reshape` alone mixed the words when it joined them. Swap the axes
+    back first, or use `torch.cat`."""
     return torch.stack(heads_of(query, key, value, num_heads, blocked)).reshape(len(query), -1)
 
 
 @multi_head.mistake
 def added_up(query, key, value, num_heads, blocked):
-    """You added the heads up. They are put side by side, so that the output is as wide as the input."""
+    """You added the heads up. They are put side by side, so that the output is as wide as the
+    input."""
     return sum(heads_of(query, key, value, num_heads, blocked))
 
 
 @multi_head.mistake
 def scaled_by_the_whole(query, key, value, num_heads, blocked):
-    """You divided by the root of the whole width; each head divides by the root of its own, head_dim."""
+    """You divided by the root of the whole width; each head divides by the root of its own,
+    head_dim."""
     return multi_head.definition(query / math.sqrt(num_heads), key, value, num_heads, blocked)
 
 
@@ -299,30 +349,36 @@ def blocked_forgotten(query, key, value, num_heads, blocked):
 
 @multi_head.mistake
 def inverted_in_heads(query, key, value, num_heads, blocked):
-    """You kept the blocked keys: True means may not attend. (In `F.scaled_dot_product_attention` it means may.)"""
+    """You kept the blocked keys: True means may not attend. (In `F.scaled_dot_product_attention` it
+    means may.)"""
     return multi_head.definition(query, key, value, num_heads, ~blocked)
 
 
 @multi_head.mistake
 def heads_not_scaled(query, key, value, num_heads, blocked):
     """The scores of your heads are not divided: by the root of head_dim, as in `scaled_scores`."""
-    return multi_head.definition(query * math.sqrt(query.shape[1] // num_heads), key, value, num_heads, blocked)
+    return multi_head.definition(
+        query * math.sqrt(query.shape[1] // num_heads), key, value, num_heads, blocked
+    )
 
 
 @multi_head.mistake
 def heads_of_nothing(query, key, value, num_heads, blocked):
-    """A query with every key blocked became NaN. Its weights are zeros, and so is what it reads: is `masked_softmax` right already?"""
+    """A query with every key blocked became NaN. Its weights are zeros, and so is what it reads: is
+    `masked_softmax` right already?"""
     read_by_others = multi_head.definition(query, key, value, num_heads, blocked)
     return read_by_others.masked_fill(blocked.all(dim=1, keepdim=True), math.nan)
 
 
 @multi_head.mistake
 def one_below_the_other(query, key, value, num_heads, blocked):
-    """The heads are right, but stand one below the other. Put them side by side: `torch.cat` joins the first axis unless told."""
+    """The heads are right, but stand one below the other. Put them side by side: `torch.cat` joins
+    the first axis unless told."""
     return torch.cat(heads_of(query, key, value, num_heads, blocked))
 
 
 @multi_head.mistake
 def not_joined(query, key, value, num_heads, blocked):
-    """The heads are right, but still apart, in an axis of their own. Put them side by side, so that the output is as wide as the input."""
+    """The heads are right, but still apart, in an axis of their own. Put them side by side, so that
+    the output is as wide as the input."""
     return torch.stack(heads_of(query, key, value, num_heads, blocked))

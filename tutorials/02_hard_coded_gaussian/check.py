@@ -1,4 +1,5 @@
-"""What these exercises ask for, from its definition: You, Sun and Iyyer (ACL 2020), sections 3.1, 3.2 and 6.3 (Table 5)."""
+"""What these exercises ask for, from its definition: You, Sun and Iyyer (ACL 2020), sections 3.1,
+3.2 and 6.3 (Table 5)."""
 
 import math
 
@@ -9,7 +10,9 @@ from repro import exercise
 
 def table(num_rows, num_columns, number):
     """Return a matrix of `number(i, j)`."""
-    return torch.tensor([[float(number(i, j)) for j in range(num_columns)] for i in range(num_rows)])
+    return torch.tensor(
+        [[float(number(i, j)) for j in range(num_columns)] for i in range(num_rows)]
+    )
 
 
 def density(distance):
@@ -24,7 +27,10 @@ def sum_to_one(weights):
 
 @exercise(
     cases=[(4, 4, 0.0), (3, 5, -1.0), (5, 3, 1.0), (3, 4, 0.5)],
-    hint="Work out one number on paper: with center 0, query 0 is at distance 0 from key 0, where the density is 1 / sqrt(2 pi) = 0.399.",
+    hint=(
+        "Work out one number on paper: with center 0, query 0 is at distance 0 from key 0, where "
+        "the density is 1 / sqrt(2 pi) = 0.399."
+    ),
 )
 def gaussian_weights(query_len, key_len, center):
     return table(query_len, key_len, lambda i, j: density(j - (i + center)))
@@ -38,20 +44,24 @@ def whole_center(query_len, key_len, center):
 
 @gaussian_weights.mistake
 def normalized(query_len, key_len, center):
-    """Your rows sum to one, as after a softmax. The paper's do not: weights are densities, and what falls outside the sentence is lost."""
+    """Your rows sum to one, as after a softmax. The paper's do not: weights are densities, and what
+    falls outside the sentence is lost."""
     return sum_to_one(gaussian_weights.definition(query_len, key_len, center))
 
 
 @gaussian_weights.mistake
 def wrong_side(query_len, key_len, center):
-    """The curve stands on the wrong side of the query: the mean is i + center, so -1 is the word before. Or is a row not a query?"""
+    """The curve stands on the wrong side of the query: the mean is i + center, so -1 is the word
+    before. Or is a row not a query?"""
     return gaussian_weights.definition(query_len, key_len, -center)
 
 
 @gaussian_weights.mistake
 def no_half(query_len, key_len, center):
     """The 2 in the exponent is missing: it is -distance^2 / (2 std^2)."""
-    return table(query_len, key_len, lambda i, j: math.exp(-((j - i - center) ** 2)) / math.sqrt(2 * math.pi))
+    return table(
+        query_len, key_len, lambda i, j: math.exp(-((j - i - center) ** 2)) / math.sqrt(2 * math.pi)
+    )
 
 
 @gaussian_weights.mistake
@@ -74,7 +84,10 @@ def center_forgotten(query_len, key_len, center):
 
 @exercise(
     cases=[(gaussian_weights.definition(4, 4, -1.0),), (gaussian_weights.definition(3, 3, 0.0),)],
-    hint="Query i may look at keys 0 to i, itself included. The others get 0, and nothing else changes.",
+    hint=(
+        "Query i may look at keys 0 to i, itself included. The others get 0, and nothing else "
+        "changes."
+    ),
 )
 def mask_future(weights):
     return table(*weights.shape, lambda i, j: weights[i, j] if j <= i else 0)
@@ -82,7 +95,8 @@ def mask_future(weights):
 
 @mask_future.mistake
 def divided_again(weights):
-    """You divided by the sum after masking. The paper does not: what the mask takes is gone, and a head with center 0 keeps 0.7 at most."""
+    """You divided by the sum after masking. The paper does not: what the mask takes is gone, and a
+    head with center 0 keeps 0.7 at most."""
     return sum_to_one(weights.tril())
 
 
@@ -106,7 +120,8 @@ def past(weights):
 
 @mask_future.mistake
 def minus_infinity(weights):
-    """Minus infinity is for scores, before a softmax. These are weights already: a key that may not be seen has a weight of 0."""
+    """Minus infinity is for scores, before a softmax. These are weights already: a key that may not
+    be seen has a weight of 0."""
     return weights.masked_fill(torch.ones_like(weights, dtype=torch.bool).triu(1), -math.inf)
 
 
@@ -121,7 +136,10 @@ VALUE = torch.tensor([[1.0, 0.0], [2.0, 0.5], [4.0, 0.0], [8.0, -1.0], [16.0, 3.
 
 @exercise(
     cases=[(VALUE, 0), (VALUE, -1), (VALUE[:2], 1), (VALUE, -3)],
-    hint="Position i reads i + center - 1, i + center and i + center + 1, weighted by the density at distance 1, 0, 1.",
+    hint=(
+        "Position i reads i + center - 1, i + center and i + center + 1, weighted by the density "
+        "at distance 1, 0, 1."
+    ),
 )
 def window_attention(value, center):
     result = torch.zeros_like(value)
@@ -135,13 +153,15 @@ def window_attention(value, center):
 
 @window_attention.mistake
 def ring(value, center):
-    """Your sentence is bent into a ring: `torch.roll` puts the last word before the first. What lies outside counts nothing."""
+    """Your sentence is bent into a ring: `torch.roll` puts the last word before the first. What
+    lies outside counts nothing."""
     return sum(density(tap) * torch.roll(value, -(center + tap), dims=0) for tap in (-1, 0, 1))
 
 
 @window_attention.mistake
 def from_the_end(value, center):
-    """An index of -1 is the last word in Python. Before the first word there is nothing: ask for `j >= 0`, too."""
+    """An index of -1 is the last word in Python. Before the first word there is nothing: ask for `j
+    >= 0`, too."""
     places = torch.arange(len(value))[:, None] + center + torch.tensor([-1, 0, 1])
     weights = torch.tensor([density(tap) for tap in (-1, 0, 1)]) * (
         (places >= -len(value)) & (places < len(value))
@@ -157,7 +177,8 @@ def ignores_center(value, center):
 
 @window_attention.mistake
 def all_the_same(value, center):
-    """All three words count the same; they are weighted by the density at their distance from the mean."""
+    """All three words count the same; they are weighted by the density at their distance from the
+    mean."""
     return table(len(value), len(value), lambda i, j: abs(j - i - center) <= 1) @ value / 3
 
 
@@ -169,19 +190,22 @@ def sums_to_one(value, center):
 
 @window_attention.mistake
 def whole_curve(value, center):
-    """You read the whole sentence. That is the full curve again, and its cost grows with the square of the length."""
+    """You read the whole sentence. That is the full curve again, and its cost grows with the square
+    of the length."""
     return gaussian_weights.definition(len(value), len(value), center) @ value
 
 
 @window_attention.mistake
 def window_on_the_wrong_side(value, center):
-    """The window stands on the wrong side of the query: a center of -1 reads around the word before. `torch.roll` by 1 shifts that way."""
+    """The window stands on the wrong side of the query: a center of -1 reads around the word
+    before. `torch.roll` by 1 shifts that way."""
     return window_attention.definition(value, -center)
 
 
 @window_attention.mistake
 def border_repeated(value, center):
-    """Past the end you read the last word once more (or the first, before the beginning). There is nothing: it counts 0."""
+    """Past the end you read the last word once more (or the first, before the beginning). There is
+    nothing: it counts 0."""
     return sum(
         density(tap) * value[(torch.arange(len(value)) + center + tap).clamp(0, len(value) - 1)]
         for tap in (-1, 0, 1)
@@ -190,14 +214,20 @@ def border_repeated(value, center):
 
 @window_attention.mistake
 def distance_from_the_query(value, center):
-    """You weighted by the distance from the query. It is the distance from the mean that counts: 1, 0, 1, whatever the center."""
-    reach = table(len(value), len(value), lambda i, j: density(j - i) if abs(j - i - center) <= 1 else 0)
+    """You weighted by the distance from the query. It is the distance from the mean that counts: 1,
+    0, 1, whatever the center."""
+    reach = table(
+        len(value), len(value), lambda i, j: density(j - i) if abs(j - i - center) <= 1 else 0
+    )
     return reach @ value
 
 
 @exercise(
     cases=[(5, 0.0, 1.3), (6, 1.0, 0.5), (4, -1.0, 0.8), (5, 0.5, 1.3)],
-    hint="Target position i is expected at source position gamma * i; the center is added, and the sum is rounded down.",
+    hint=(
+        "Target position i is expected at source position gamma * i; the center is added, and the "
+        "sum is rounded down."
+    ),
 )
 def cross_means(tgt_len, center, gamma):
     return torch.tensor([math.floor(gamma * i + center) for i in range(tgt_len)])
@@ -205,13 +235,15 @@ def cross_means(tgt_len, center, gamma):
 
 @cross_means.mistake
 def towards_zero(tgt_len, center, gamma):
-    """`int`, `trunc` and `.long()` cut towards zero: -0.3 becomes 0. Rounded down it is -1, outside the sentence."""
+    """`int`, `trunc` and `.long()` cut towards zero: -0.3 becomes 0. Rounded down it is -1, outside
+    the sentence."""
     return torch.tensor([int(gamma * i + center) for i in range(tgt_len)])
 
 
 @cross_means.mistake
 def upside_down(tgt_len, center, gamma):
-    """gamma is source length / target length, so a target position is multiplied by it, not divided."""
+    """gamma is source length / target length, so a target position is multiplied by it, not
+    divided."""
     return torch.tensor([math.floor(i / gamma + center) for i in range(tgt_len)])
 
 
@@ -235,13 +267,15 @@ def center_scaled(tgt_len, center, gamma):
 
 @cross_means.mistake
 def center_added_last(tgt_len, center, gamma):
-    """You rounded gamma * i and added the center after that. Add first, then round down: a center may lie between two words."""
+    """You rounded gamma * i and added the center after that. Add first, then round down: a center
+    may lie between two words."""
     return torch.tensor([math.floor(gamma * i) + center for i in range(tgt_len)])
 
 
 @cross_means.mistake
 def kept_inside(tgt_len, center, gamma):
-    """You moved a mean from before the first source word onto it. Leave it outside: that query reads only the tail of its bell."""
+    """You moved a mean from before the first source word onto it. Leave it outside: that query
+    reads only the tail of its bell."""
     return cross_means.definition(tgt_len, center, gamma).clamp_min(0)
 
 
@@ -258,7 +292,8 @@ def read(states, source, scale=True):
 
 
 def through_layers(states, source, self_weights, reading):
-    """Return the states above a decoder that reads the source in some of its layers, counted from 0."""
+    """Return the states above a decoder that reads the source in some of its layers, counted from
+    0."""
     for layer, weights in enumerate(self_weights):
         states = states + weights @ states
         if layer in reading:
@@ -268,9 +303,12 @@ def through_layers(states, source, self_weights, reading):
 
 TARGET = torch.tensor([[1.0, 0.0], [0.5, -1.0], [0.0, 2.0]])
 SOURCE = torch.tensor([[2.0, 0.0], [0.0, 1.0], [-1.0, 0.5], [1.0, 1.0]])
-BELLS = torch.stack([mask_future.definition(gaussian_weights.definition(3, 3, center)) for center in (-1.0, 0.0)])
+BELLS = torch.stack(
+    [mask_future.definition(gaussian_weights.definition(3, 3, center)) for center in (-1.0, 0.0)]
+)
 
-# bells commute, as all weights do that depend on the distance alone: with them the order of the layers would not matter
+# bells commute, as all weights do that depend on the distance alone: with them the order of the
+# layers would not matter
 OTHER_WEIGHTS = torch.tensor(
     [
         [[0.2, 0.0, 0.0], [0.5, 0.1, 0.0], [0.0, 0.3, 0.4]],
@@ -286,7 +324,10 @@ OTHER_WEIGHTS = torch.tensor(
         (TARGET, SOURCE, BELLS[:1]),
         (TARGET, SOURCE, OTHER_WEIGHTS),
     ],
-    hint="In every layer, from the first on, add weights @ states to the states. Then add softmax(states @ source.T / sqrt(embed_dim)) @ source.",
+    hint=(
+        "In every layer, from the first on, add weights @ states to the states. Then add "
+        "softmax(states @ source.T / sqrt(embed_dim)) @ source."
+    ),
 )
 def one_learned_head(states, source, self_weights):
     return through_layers(states, source, self_weights, reading=[len(self_weights) - 1])
@@ -294,38 +335,44 @@ def one_learned_head(states, source, self_weights):
 
 @one_learned_head.mistake
 def in_every_layer(states, source, self_weights):
-    """You read the source in every layer, as usual decoders do. Here the lower layers have no cross attention at all."""
+    """You read the source in every layer, as usual decoders do. Here the lower layers have no cross
+    attention at all."""
     return through_layers(states, source, self_weights, reading=range(len(self_weights)))
 
 
 @one_learned_head.mistake
 def in_the_first_layer(states, source, self_weights):
-    """You read the source in the first layer. The paper keeps the head in the last one, right below the output."""
+    """You read the source in the first layer. The paper keeps the head in the last one, right below
+    the output."""
     return through_layers(states, source, self_weights, reading=[0])
 
 
 @one_learned_head.mistake
 def before_itself(states, source, self_weights):
-    """You read the source before the last layer's self-attention. The order in a layer is: first the target, then the source."""
+    """You read the source before the last layer's self-attention. The order in a layer is: first
+    the target, then the source."""
     below = through_layers(states, source, self_weights[:-1], reading=[])
     return through_layers(below + read(below, source), source, self_weights[-1:], reading=[])
 
 
 @one_learned_head.mistake
 def asks_with_the_input(states, source, self_weights):
-    """The head asks with the states that came in at the bottom. It sits in the last layer: its queries are the states there."""
+    """The head asks with the states that came in at the bottom. It sits in the last layer: its
+    queries are the states there."""
     return through_layers(states, source, self_weights, reading=[]) + read(states, source)
 
 
 @one_learned_head.mistake
 def replaces_the_states(states, source, self_weights):
-    """You return what the head reads. It is added to the states: there is a residual connection around cross attention, too."""
+    """You return what the head reads. It is added to the states: there is a residual connection
+    around cross attention, too."""
     return read(through_layers(states, source, self_weights, reading=[]), source)
 
 
 @one_learned_head.mistake
 def self_attention_replaces(states, source, self_weights):
-    """You replaced the states by weights @ states. It is added to them: without the residual connection a word loses itself."""
+    """You replaced the states by weights @ states. It is added to them: without the residual
+    connection a word loses itself."""
     for weights in self_weights:
         states = weights @ states
     return states + read(states, source)
@@ -333,27 +380,31 @@ def self_attention_replaces(states, source, self_weights):
 
 @one_learned_head.mistake
 def from_the_top(states, source, self_weights):
-    """You went through the layers from the last to the first. The first layer stands at the bottom, where the words come in."""
+    """You went through the layers from the last to the first. The first layer stands at the bottom,
+    where the words come in."""
     return one_learned_head.definition(states, source, self_weights.flip(0))
 
 
 @one_learned_head.mistake
 def all_from_the_bottom(states, source, self_weights):
-    """Every layer of yours reads the states that came in. A layer reads those that the layer below has left."""
+    """Every layer of yours reads the states that came in. A layer reads those that the layer below
+    has left."""
     states = states + self_weights.sum(dim=0) @ states
     return states + read(states, source)
 
 
 @one_learned_head.mistake
 def root_of_the_source(states, source, self_weights):
-    """You divided by the root of the number of source words. It is the width of a state, embed_dim."""
+    """You divided by the root of the number of source words. It is the width of a state,
+    embed_dim."""
     states = through_layers(states, source, self_weights, reading=[])
     return states + (states @ source.T / math.sqrt(len(source))).softmax(dim=-1) @ source
 
 
 @one_learned_head.mistake
 def source_from_left_to_right(states, source, self_weights):
-    """You masked the source. All of it is there before the first word is written: only the target has a future."""
+    """You masked the source. All of it is there before the first word is written: only the target
+    has a future."""
     states = through_layers(states, source, self_weights, reading=[])
     scores = states @ source.T / math.sqrt(source.shape[1])
     future = torch.ones_like(scores, dtype=torch.bool).triu(1)
@@ -362,13 +413,15 @@ def source_from_left_to_right(states, source, self_weights):
 
 @one_learned_head.mistake
 def not_scaled(states, source, self_weights):
-    """You did not divide the scores by the root of the width. This head is as wide as the model, so it is the root of embed_dim."""
+    """You did not divide the scores by the root of the width. This head is as wide as the model, so
+    it is the root of embed_dim."""
     states = through_layers(states, source, self_weights, reading=[])
     return states + read(states, source, scale=False)
 
 
 @one_learned_head.mistake
 def over_queries(states, source, self_weights):
-    """Your softmax runs over the queries. Each query shares one out among the source words: take the last dimension."""
+    """Your softmax runs over the queries. Each query shares one out among the source words: take
+    the last dimension."""
     states = through_layers(states, source, self_weights, reading=[])
     return states + (states @ source.T / math.sqrt(source.shape[1])).softmax(dim=0) @ source

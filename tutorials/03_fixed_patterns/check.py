@@ -1,4 +1,5 @@
-"""What these exercises ask for, from its definition: Raganato, Scherrer and Tiedemann (Findings of EMNLP 2020), section 3."""
+"""What these exercises ask for, from its definition: Raganato, Scherrer and Tiedemann (Findings of
+EMNLP 2020), section 3."""
 
 import torch
 
@@ -18,7 +19,10 @@ def sum_to_one(values):
 
 @exercise(
     cases=[(4, -1), (5, 0), (3, 1)],
-    hint="Row i is the token that looks, column j the token looked at. A row holds a single 1, at j = i + offset, or no 1 at all.",
+    hint=(
+        "Row i is the token that looks, column j the token looked at. A row holds a single 1, at "
+        "j = i + offset, or no 1 at all."
+    ),
 )
 def neighbour(length, offset):
     return table(length, lambda i, j: j == i + offset)
@@ -26,63 +30,78 @@ def neighbour(length, offset):
 
 @neighbour.mistake
 def wrong_side(length, offset):
-    """The head looks to the wrong side: -1 is the token before. Or is a row of yours not the token that looks?"""
+    """The head looks to the wrong side: -1 is the token before. Or is a row of yours not the token
+    that looks?"""
     return neighbour.definition(length, -offset)
 
 
 @neighbour.mistake
 def ring(length, offset):
-    """Your sentence is bent into a ring: one end looks at the other. Past the end there is nothing, so that row is all zeros."""
+    """Your sentence is bent into a ring: one end looks at the other. Past the end there is nothing,
+    so that row is all zeros."""
     return table(length, lambda i, j: j == (i + offset) % length)
 
 
 @neighbour.mistake
 def nearest_instead(length, offset):
-    """At the border your token looks at itself, as the nearest there is. That token has no such neighbour, so its row is all zeros."""
+    """At the border your token looks at itself, as the nearest there is. That token has no such
+    neighbour, so its row is all zeros."""
     return table(length, lambda i, j: j == min(max(i + offset, 0), length - 1))
 
 
 @neighbour.mistake
 def uniform_border(length, offset):
-    """The row without a target is uniform, as a softmax makes it when every key is masked alike. No target, no weight: all zeros."""
+    """The row without a target is uniform, as a softmax makes it when every key is masked alike. No
+    target, no weight: all zeros."""
     return table(length, lambda i, j: j == i + offset if 0 <= i + offset < length else 1 / length)
 
 
 def cubes_before(length, number_of_keys):
-    """Return rising cubes over the first `number_of_keys(i)` keys of row i, divided by their sum."""
+    """Return rising cubes over the first `number_of_keys(i)` keys of row i, divided by their
+    sum."""
     return sum_to_one(table(length, lambda i, j: (j + 1) ** 3 if j < number_of_keys(i) else 0))
 
 
 @exercise(
     cases=[(5,), (1,)],
-    hint="Work out one row on paper: with i = 4 the keys 0, 1, 2 have the cubes 1, 8, 27, which sum to 36.",
+    hint=(
+        "Work out one row on paper: with i = 4 the keys 0, 1, 2 have the cubes 1, 8, 27, which "
+        "sum to 36."
+    ),
 )
 def left_context(length):
-    return table(length, lambda i, j: (j + 1) ** 3 / sum((k + 1) ** 3 for k in range(i - 1)) if j <= i - 2 else 0)
+    return table(
+        length,
+        lambda i, j: (j + 1) ** 3 / sum((k + 1) ** 3 for k in range(i - 1)) if j <= i - 2 else 0,
+    )
 
 
 @left_context.mistake
 def nothing_by_nothing(length):
-    """Rows 0 and 1 are 0 / 0 = nan: nothing stands far enough to the left. Such a row is all zeros; a nan would spread upwards."""
+    """Rows 0 and 1 are 0 / 0 = nan: nothing stands far enough to the left. Such a row is all zeros;
+    a nan would spread upwards."""
     cubes = table(length, lambda i, j: (j + 1) ** 3 if j <= i - 2 else 0)
     return cubes / cubes.sum(dim=-1, keepdim=True)
 
 
 @left_context.mistake
 def with_the_neighbour(length):
-    """Your context includes the token just before, i - 1. That one has a head of its own; this context ends at i - 2."""
+    """Your context includes the token just before, i - 1. That one has a head of its own; this
+    context ends at i - 2."""
     return cubes_before(length, lambda i: i)
 
 
 @left_context.mistake
 def one_short(length):
-    """Your context ends at i - 3. Token i - 2 is still in it, in the numerator and in the sum (and `range` stops before its end)."""
+    """Your context ends at i - 3. Token i - 2 is still in it, in the numerator and in the sum (and
+    `range` stops before its end)."""
     return cubes_before(length, lambda i: i - 2)
 
 
 @left_context.mistake
 def farthest_most(length):
-    """The far end of the context gets most. The cube grows with j, so the token nearest to the query, i - 2, gets most."""
+    """The far end of the context gets most. The cube grows with j, so the token nearest to the
+    query, i - 2, gets most."""
     return sum_to_one(table(length, lambda i, j: (i - 1 - j) ** 3 if j <= i - 2 else 0))
 
 
@@ -94,26 +113,32 @@ def not_divided(length):
 
 @left_context.mistake
 def first_left_out(length):
-    """The first token gets nothing: you cubed 0, 1, 2, ... Positions count from 0, and j + 1 is cubed: 1, 2, 3, ..."""
+    """The first token gets nothing: you cubed 0, 1, 2, ... Positions count from 0, and j + 1 is
+    cubed: 1, 2, 3, ..."""
     return sum_to_one(table(length, lambda i, j: j**3 if j <= i - 2 else 0))
 
 
 @left_context.mistake
 def keys_in_rows(length):
-    """Rows and columns are exchanged: a row belongs to the token that looks, a column to the token looked at."""
+    """Rows and columns are exchanged: a row belongs to the token that looks, a column to the token
+    looked at."""
     return left_context.definition(length).T
 
 
 @left_context.mistake
 def divided_by_the_whole(length):
-    """You divided every row by the cubes of the whole sentence. A row's sum ends where its context does, at i - 2."""
+    """You divided every row by the cubes of the whole sentence. A row's sum ends where its context
+    does, at i - 2."""
     cubes = table(length, lambda i, j: (j + 1) ** 3 if j <= i - 2 else 0)
     return cubes / sum((k + 1) ** 3 for k in range(length))
 
 
 @exercise(
     cases=[(4, "end"), (3, "start")],
-    hint="Four tokens have the cubes 1, 8, 27, 64, which sum to 100: every row is 0.01, 0.08, 0.27, 0.64 or its mirror image.",
+    hint=(
+        "Four tokens have the cubes 1, 8, 27, 64, which sum to 100: every row is 0.01, 0.08, "
+        "0.27, 0.64 or its mirror image."
+    ),
 )
 def toward_edge(length, edge):
     cubes = [(k + 1) ** 3 if edge == "end" else (length - k) ** 3 for k in range(length)]
@@ -128,19 +153,22 @@ def one_row(length, edge):
 
 @toward_edge.mistake
 def up_to_the_query(length, edge):
-    """Your rows end at the query. This head reads the whole sentence, whoever asks: the formula has no i in it."""
+    """Your rows end at the query. This head reads the whole sentence, whoever asks: the formula has
+    no i in it."""
     return sum_to_one(toward_edge.definition(length, edge).tril())
 
 
 @toward_edge.mistake
 def counted_from_zero(length, edge):
-    """One token gets nothing: you cubed 0, 1, 2, ... Positions count from 0, and j + 1 is cubed: 1, 2, 3, ..."""
+    """One token gets nothing: you cubed 0, 1, 2, ... Positions count from 0, and j + 1 is cubed: 1,
+    2, 3, ..."""
     return sum_to_one(table(length, lambda i, j: (j if edge == "end" else length - 1 - j) ** 3))
 
 
 @toward_edge.mistake
 def same_for_both(length, edge):
-    """You give the same for both edges. Did you flip the rows? They are all alike: flip the columns, the keys."""
+    """You give the same for both edges. Did you flip the rows? They are all alike: flip the
+    columns, the keys."""
     return toward_edge.definition(length, "end")
 
 
@@ -158,7 +186,8 @@ def cubes_themselves(length, edge):
 
 @toward_edge.mistake
 def one_column(length, edge):
-    """Rows and columns are exchanged: the weights of a query stand in a row, and all rows are alike."""
+    """Rows and columns are exchanged: the weights of a query stand in a row, and all rows are
+    alike."""
     return toward_edge.definition(length, edge).T
 
 
@@ -167,7 +196,10 @@ def one_column(length, edge):
         (neighbour.definition(3, -1), torch.tensor([0, 1, 1, 2])),
         (toward_edge.definition(3, "end"), torch.tensor([0, 1, 1, 1, 2])),
     ],
-    hint="Lay the words over the pieces first: piece i gives piece j what the word of i gives the word of j. Then look at the row sums.",
+    hint=(
+        "Lay the words over the pieces first: piece i gives piece j what the word of i gives the "
+        "word of j. Then look at the row sums."
+    ),
 )
 def by_word(word_weights, words):
     return sum_to_one(table(len(words), lambda i, j: word_weights[words[i], words[j]]))
@@ -175,13 +207,15 @@ def by_word(word_weights, words):
 
 @by_word.mistake
 def copied(word_weights, words):
-    """Every piece has the weight of its word, so a row that looks at a word of two pieces sums to more than one. Divide by the sum."""
+    """Every piece has the weight of its word, so a row that looks at a word of two pieces sums to
+    more than one. Divide by the sum."""
     return table(len(words), lambda i, j: word_weights[words[i], words[j]])
 
 
 @by_word.mistake
 def empty_row_divided(word_weights, words):
-    """A row without a target sums to 0, and 0 / 0 = nan. It stays a row of zeros, as with tokens."""
+    """A row without a target sums to 0, and 0 / 0 = nan. It stays a row of zeros, as with
+    tokens."""
     laid = copied(word_weights, words)
     return laid / laid.sum(dim=-1, keepdim=True)
 
@@ -190,22 +224,29 @@ def empty_row_divided(word_weights, words):
 def first_piece_only(word_weights, words):
     """Only one piece of the word is looked at. All pieces of a word get the same."""
     laid = copied(word_weights, words)
-    return sum_to_one(table(len(words), lambda i, j: laid[i, j] if j == 0 or words[j] != words[j - 1] else 0))
+    return sum_to_one(
+        table(len(words), lambda i, j: laid[i, j] if j == 0 or words[j] != words[j - 1] else 0)
+    )
 
 
 @by_word.mistake
 def by_column(word_weights, words):
-    """You divided by the sum of each column. A row is a query, and it is a query's weights that sum to one."""
+    """You divided by the sum of each column. A row is a query, and it is a query's weights that sum
+    to one."""
     return sum_to_one(copied(word_weights, words).T).T
 
 
 @by_word.mistake
 def split_first(word_weights, words):
-    """You split each word's weight among its pieces. Here every piece gets the whole weight, and then the row is divided by its sum."""
-    return sum_to_one(table(len(words), lambda i, j: word_weights[words[i], words[j]] / (words == words[j]).sum()))
+    """You split each word's weight among its pieces. Here every piece gets the whole weight, and
+    then the row is divided by its sum."""
+    return sum_to_one(
+        table(len(words), lambda i, j: word_weights[words[i], words[j]] / (words == words[j]).sum())
+    )
 
 
 @by_word.mistake
 def keys_still_words(word_weights, words):
-    """Your rows are pieces, your columns still words: lay the words over the pieces on both sides."""
+    """Your rows are pieces, your columns still words: lay the words over the pieces on both
+    sides."""
     return word_weights[words]

@@ -1,4 +1,5 @@
-"""What these exercises ask for, from its definition: Cui et al. (WNGT 2019), section 3 (equations 7 to 11), section 4.2 and Table 4."""
+"""What these exercises ask for, from its definition: Cui et al. (WNGT 2019), section 3 (equations 7
+to 11), section 4.2 and Table 4."""
 
 import math
 
@@ -14,7 +15,10 @@ def mask(length, allowed):
 
 @exercise(
     cases=[(5, 1), (6, 2), (3, 0)],
-    hint="Row i is query i. With window 1 the middle rows have three keys that may be seen (False), the first and the last row two.",
+    hint=(
+        "Row i is query i. With window 1 the middle rows have three keys that may be seen "
+        "(False), the first and the last row two."
+    ),
 )
 def local_mask(length, window):
     return mask(length, lambda i, j: i - window <= j <= i + window)
@@ -28,13 +32,15 @@ def inverted(length, window):
 
 @local_mask.mistake
 def added_to_scores(length, window):
-    """These are the 0 and minus infinity that the paper adds to scores. Here a mask is True where a key may not be seen, else False."""
+    """These are the 0 and minus infinity that the paper adds to scores. Here a mask is True where a
+    key may not be seen, else False."""
     return torch.zeros(length, length).masked_fill(local_mask.definition(length, window), -math.inf)
 
 
 @local_mask.mistake
 def too_narrow(length, window):
-    """Your window is too narrow: it reaches as many tokens to either side as it says, and the outermost ones may be seen."""
+    """Your window is too narrow: it reaches as many tokens to either side as it says, and the
+    outermost ones may be seen."""
     return mask(length, lambda i, j: abs(j - i) < window)
 
 
@@ -58,7 +64,10 @@ def other_side(length, window):
 
 @exercise(
     cases=[(4, "forward"), (5, "backward")],
-    hint="Row i is query i. In a forward head the first word sees all words, the last word only itself; backward is the mirror image.",
+    hint=(
+        "Row i is query i. In a forward head the first word sees all words, the last word only "
+        "itself; backward is the mirror image."
+    ),
 )
 def directional_mask(length, direction):
     if direction == "forward":
@@ -68,7 +77,8 @@ def directional_mask(length, direction):
 
 @directional_mask.mistake
 def exchanged(length, direction):
-    """Forward and backward are exchanged: a forward head reads what follows and blocks what came before. Or is a row not a query?"""
+    """Forward and backward are exchanged: a forward head reads what follows and blocks what came
+    before. Or is a row not a query?"""
     return directional_mask.definition(length, "backward" if direction == "forward" else "forward")
 
 
@@ -86,19 +96,24 @@ def always_backward(length, direction):
 
 @directional_mask.mistake
 def allowed_marked(length, direction):
-    """You marked the keys that may be seen. True means may not attend: a forward head blocks what came before."""
+    """You marked the keys that may be seen. True means may not attend: a forward head blocks what
+    came before."""
     return ~directional_mask.definition(length, direction)
 
 
 @directional_mask.mistake
 def not_itself(length, direction):
-    """A word may look at itself in either direction. Without that the last word of a forward head has nothing to look at."""
+    """A word may look at itself in either direction. Without that the last word of a forward head
+    has nothing to look at."""
     return mask(length, lambda i, j: j > i if direction == "forward" else j < i)
 
 
 @exercise(
     cases=[("GLFB", 8, "all"), ("GL", 4, "last"), ("GLB", 8, "all"), ("GLF", 5, "last")],
-    hint="Return one string with a letter for each head: the types in turn, from the beginning again after the last, or the last one only.",
+    hint=(
+        "Return one string with a letter for each head: the types in turn, from the beginning "
+        "again after the last, or the last one only."
+    ),
 )
 def head_types(types, num_heads, repeat):
     letters = ""
@@ -114,13 +129,15 @@ def head_types(types, num_heads, repeat):
 
 @head_types.mistake
 def in_blocks(types, num_heads, repeat):
-    """A model with these heads is as good, but the package deals the types out in turn: the fifth of eight heads is global again."""
+    """A model with these heads is as good, but the package deals the types out in turn: the fifth
+    of eight heads is global again."""
     return "".join(sorted(head_types.definition(types, num_heads, repeat), key=types.index))
 
 
 @head_types.mistake
 def rest_global(types, num_heads, repeat):
-    """You gave each type one head and left the others global. In the paper each type has two of eight heads."""
+    """You gave each type one head and left the others global. In the paper each type has two of
+    eight heads."""
     return types + "G" * (num_heads - len(types))
 
 
@@ -136,21 +153,28 @@ def first_and_last(types, num_heads, repeat):
 
 @head_types.mistake
 def repeat_ignored(types, num_heads, repeat):
-    """You repeat all types. With "last" only the last one is repeated: one global head, and all others of one type."""
+    """You repeat all types. With "last" only the last one is repeated: one global head, and all
+    others of one type."""
     return head_types.definition(types, num_heads, "all")
 
 
 @head_types.mistake
 def heads_left_over(types, num_heads, repeat):
-    """Some heads have no type: the number of types need not divide the number of heads. Begin again and stop in the middle."""
+    """Some heads have no type: the number of types need not divide the number of heads. Begin again
+    and stop in the middle."""
     whole = head_types.definition(types, num_heads, repeat)
     return whole[: num_heads - num_heads % len(types)] if repeat == "all" else whole
 
 
 @head_types.mistake
 def letters_left_over(types, num_heads, repeat):
-    """Too many letters: with "last" the last type fills the heads that the first ones leave, which are fewer than all."""
-    return types + types[-1] * num_heads if repeat == "last" else head_types.definition(types, num_heads, repeat)
+    """Too many letters: with "last" the last type fills the heads that the first ones leave, which
+    are fewer than all."""
+    return (
+        types + types[-1] * num_heads
+        if repeat == "last"
+        else head_types.definition(types, num_heads, repeat)
+    )
 
 
 NO_PADDING = torch.zeros(3, dtype=torch.bool)
@@ -170,9 +194,19 @@ NO_PADDING = torch.zeros(3, dtype=torch.bool)
         ),
         (
             torch.tensor(
-                [[0.0, 1.0, 2.0, 1.0], [1.0, 0.0, 3.0, 2.0], [2.0, 1.0, 0.0, 0.0], [1.0, 2.0, 0.0, 3.0]]
+                [
+                    [0.0, 1.0, 2.0, 1.0],
+                    [1.0, 0.0, 3.0, 2.0],
+                    [2.0, 1.0, 0.0, 0.0],
+                    [1.0, 2.0, 0.0, 3.0],
+                ]
             ).repeat(2, 1, 1),
-            torch.stack([directional_mask.definition(4, "forward"), directional_mask.definition(4, "backward")]),
+            torch.stack(
+                [
+                    directional_mask.definition(4, "forward"),
+                    directional_mask.definition(4, "backward"),
+                ]
+            ),
             torch.tensor([False, False, False, True]),
         ),
         (
@@ -186,7 +220,10 @@ NO_PADDING = torch.zeros(3, dtype=torch.bool)
             NO_PADDING,
         ),
     ],
-    hint="For each head and query: a softmax over the keys that neither the head's mask nor padding blocks; all zeros where none is left.",
+    hint=(
+        "For each head and query: a softmax over the keys that neither the head's mask nor "
+        "padding blocks; all zeros where none is left."
+    ),
 )
 def mixed_weights(scores, masks, is_padding):
     result = torch.zeros_like(scores)
@@ -214,81 +251,98 @@ def padding_alone(scores, masks, is_padding):
 
 @mixed_weights.mistake
 def masks_alone(scores, masks, is_padding):
-    """You block what a head's mask blocks, and padding is still read. It is no word: no query may look at it."""
+    """You block what a head's mask blocks, and padding is still read. It is no word: no query may
+    look at it."""
     return mixed_weights.definition(scores, masks, torch.zeros_like(is_padding))
 
 
 @mixed_weights.mistake
 def crossed_out(scores, masks, is_padding):
-    """You set weights to 0 after the softmax, so that rows no longer sum to one. The paper's mask comes before it."""
+    """You set weights to 0 after the softmax, so that rows no longer sum to one. The paper's mask
+    comes before it."""
     return scores.softmax(dim=-1).masked_fill(masks | is_padding, 0)
 
 
 @mixed_weights.mistake
 def padded_queries(scores, masks, is_padding):
-    """You blocked the rows of padding; what nobody may look at is padding as a key, so it is a column."""
-    return mixed_weights.definition(scores, masks | is_padding[:, None], torch.zeros_like(is_padding))
+    """You blocked the rows of padding; what nobody may look at is padding as a key, so it is a
+    column."""
+    return mixed_weights.definition(
+        scores, masks | is_padding[:, None], torch.zeros_like(is_padding)
+    )
 
 
 @mixed_weights.mistake
 def too_large_for_a_float(scores, masks, is_padding):
-    """exp(200) is larger than any 32-bit number. Take the row's largest score off first, as `torch.softmax` does: the weights stay the same."""
+    """exp(200) is larger than any 32-bit number. Take the row's largest score off first, as
+    `torch.softmax` does: the weights stay the same."""
     exponentials = scores.exp().masked_fill(masks | is_padding, 0)
     return exponentials / exponentials.sum(dim=-1, keepdim=True).clamp_min(1e-9)
 
 
 @mixed_weights.mistake
 def too_large_and_hidden(scores, masks, is_padding):
-    """exp(200) is larger than any 32-bit number, and `nan_to_num` hides what came of it. Take the row's largest score off first."""
+    """exp(200) is larger than any 32-bit number, and `nan_to_num` hides what came of it. Take the
+    row's largest score off first."""
     exponentials = scores.exp().masked_fill(masks | is_padding, 0)
     return (exponentials / exponentials.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
 @mixed_weights.mistake
 def not_the_lowest(scores, masks, is_padding):
-    """Your blocked score is low, but real scores can be lower still, and then the blocked key wins. Only minus infinity is below all."""
+    """Your blocked score is low, but real scores can be lower still, and then the blocked key wins.
+    Only minus infinity is below all."""
     blocked = masks | is_padding
     return scores.masked_fill(blocked, -20).softmax(dim=-1).masked_fill(blocked, 0)
 
 
 @mixed_weights.mistake
 def padding_crossed_out(scores, masks, is_padding):
-    """You set the weights of padding to 0 after the softmax, so that rows no longer sum to one. Block it before, with the masks."""
-    return mixed_weights.definition(scores, masks, torch.zeros_like(is_padding)).masked_fill(is_padding, 0)
+    """You set the weights of padding to 0 after the softmax, so that rows no longer sum to one.
+    Block it before, with the masks."""
+    return mixed_weights.definition(scores, masks, torch.zeros_like(is_padding)).masked_fill(
+        is_padding, 0
+    )
 
 
 @mixed_weights.mistake
 def nothing_by_nothing(scores, masks, is_padding):
-    """A row with nothing left to look at became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the next layer spreads it to words."""
+    """A row with nothing left to look at became 0 / 0 = NaN. It is padding, but 0 * NaN is NaN: the
+    next layer spreads it to words."""
     return scores.masked_fill(masks | is_padding, -math.inf).softmax(dim=-1)
 
 
 @mixed_weights.mistake
 def too_late(scores, masks, is_padding):
-    """A blocked key with a huge score took all the weight before you crossed it out; nothing was left. Block scores instead."""
+    """A blocked key with a huge score took all the weight before you crossed it out; nothing was
+    left. Block scores instead."""
     kept = scores.softmax(dim=-1).masked_fill(masks | is_padding, 0)
     return (kept / kept.sum(dim=-1, keepdim=True)).nan_to_num()
 
 
 @mixed_weights.mistake
 def shared_by_the_blocked(scores, masks, is_padding):
-    """A row with nothing left shares its weight among blocked keys, since all have the same lowest score. Set them to 0 afterwards."""
+    """A row with nothing left shares its weight among blocked keys, since all have the same lowest
+    score. Set them to 0 afterwards."""
     return scores.masked_fill(masks | is_padding, -1e9).softmax(dim=-1)
 
 
 @mixed_weights.mistake
 def allowed_blocked(scores, masks, is_padding):
-    """You kept what is blocked and blocked the rest: in masks and padding alike, True means may not be seen."""
+    """You kept what is blocked and blocked the rest: in masks and padding alike, True means may not
+    be seen."""
     return mixed_weights.definition(scores, ~(masks | is_padding), torch.zeros_like(is_padding))
 
 
 @mixed_weights.mistake
 def over_queries(scores, masks, is_padding):
-    """Your columns sum to one: the softmax went over the queries. A query shares 1 among its keys, which are the last axis."""
+    """Your columns sum to one: the softmax went over the queries. A query shares 1 among its keys,
+    which are the last axis."""
     return scores.masked_fill(masks | is_padding, -math.inf).softmax(dim=-2).nan_to_num()
 
 
 @mixed_weights.mistake
 def score_of_zero(scores, masks, is_padding):
-    """A score of 0 is not a weight of 0: exp(0) is 1. The score that gives no weight is minus infinity."""
+    """A score of 0 is not a weight of 0: exp(0) is 1. The score that gives no weight is minus
+    infinity."""
     return scores.masked_fill(masks | is_padding, 0).softmax(dim=-1)

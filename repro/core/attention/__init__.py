@@ -1,1 +1,1 @@
-"""The attention variants of the five papers behind one interface: who attends to what, how much."""
+"""The attention variants of the five papers: who attends to what, and how much."""

@@ -50,10 +50,12 @@ class Stack:
 class Positions(NamedTuple):
     """Where queries and keys are in their sentences.
 
-    `query`: absolute positions of the queries, `(query_len,)`: all of them in training, one in a
-    decoding step, in cross attention once for each hypothesis of the sentence; so a row of weights
-    may depend on its own query only. Keys are at 0, 1, ... `words`: the 0-based index of the word
-    that each key is a piece of, `(batch or 1, key_len)`; None where words are not known.
+    `query`: absolute positions of the queries, `(query_len,)`. In training these are all positions,
+    in a decoding step one. In cross attention they repeat for each hypothesis of the sentence. So a
+    row of weights may depend on its own query only. Keys are at 0, 1, ...
+
+    `words`: the index, from 0, of the word that each key is a piece of, `(batch or 1, key_len)`;
+    None where words are not known.
     """
 
     query: Tensor
@@ -72,10 +74,10 @@ class AttentionWeights(nn.Module):
     - one token at a time through the cache gives what all at once give;
     - `build` raises `SiteError` at a site where the variant makes no sense.
 
-    Parameters and persistent buffers are saved with a run: what is drawn or counted must be one of
-    them, or it is drawn again whenever the model is loaded. The model draws every `nn.Linear` and
-    `nn.Embedding` in it once more (`Transformer._initialize`): numbers that a variant chooses to
-    begin with belong in an `nn.Parameter` of its own.
+    Parameters and persistent buffers are saved with a run. Random or counted numbers must be one of
+    them, or they are drawn again whenever the model is loaded. The model draws every `nn.Linear`
+    and `nn.Embedding` once more (`Transformer._initialize`): initial values that a variant chooses
+    itself belong in an `nn.Parameter` of its own.
 
     Args:
         num_heads: number of heads.

@@ -7,14 +7,14 @@ The paper's patterns are `fixed.py`; read that first. 7Ftoken+1L is the default 
 `unit="word"`, 1L `patterns=()`, 8Ftoken `patterns` with `last` and `learned=0`. The other options
 differ from the paper, or settle what it leaves open (we found no released code):
 
-1. `right_context`: the right context grows from i + 2 to the end, away from the query, 1, 8, 27,
-   ... at i + 2, i + 3, i + 4 ("literal"): only start and end points shall differ between patterns,
-   and that of the start counts from its own start point. By "absolute" it is (j + 1)^3 as the
-   formula of the left context has it, steeper near the start of a sentence than at its end; by
-   "mirrored" the reflection of the left context, which falls. `repro run raganato2020.choices`
-   compares 1 to 4.
-2. `empty`: a pattern without a target (the token before the first) is a row of zeros; "self" looks
-   at itself, "wrap" goes round to the other end, and to the near end for a context.
+1. `right_context`: "literal" lets the right context grow from i + 2 to the end, away from the
+   query: 1, 8, 27, ... at i + 2, i + 3, i + 4. The paper says that only start and end points differ
+   between patterns, and the pattern of the start counts from its own start point. "absolute" is
+   (j + 1)^3, as in the formula of the left context: steeper near the start of a sentence than at
+   its end. "mirrored" is the reflection of the left context, which falls. `repro run
+   raganato2020.choices` compares 1 to 4.
+2. `empty`: a pattern without a target (the token before the first) is a row of zeros. With "self"
+   it looks at itself. With "wrap" it goes round to the other end, or to the near end for a context.
 3. `spread`: each piece has the weight of its word, and rows are divided by their sum; "copy" leaves
    them undivided.
 4. A head is 1/`heads` of the width, so 1L is one narrow head; `dot-product(heads=1)` is one wide
@@ -72,6 +72,7 @@ class FixedWithOptions(Fixed):
         return torch.where(values.sum(-1, keepdim=True) > 0, values, instead)
 
     def _pattern(self, name: str, i: Tensor, j: Tensor, n: Tensor) -> Tensor:
+        """Return a pattern by the chosen reading of the right context."""
         if name == "right" and self.right_context == "absolute":
             values = cubic_rise(j, 0, n - 1) * (j >= i + 2)
         elif name == "right" and self.right_context == "mirrored":
@@ -148,11 +149,11 @@ def build(
     fits = heads >= 1 and stack.embed_dim % heads == 0 and learned >= 0
     if not fits or not 0 < len(patterns) + learned <= heads:
         counts = f"{len(patterns)} patterns and {learned} learned heads in {heads} heads"
-        mend = (
+        fix = (
             "use heads that divide embed_dim,"
             " and between one pattern or learned head and as many as heads"
         )
-        raise InputError(where, f"{counts} of embed_dim {stack.embed_dim}", mend)
+        raise InputError(where, f"{counts} of embed_dim {stack.embed_dim}", fix)
     place = torch.zeros(1, dtype=torch.long)
     for name in patterns:
         pattern(name, place, place, place)  # an unknown name is refused here

@@ -1,23 +1,26 @@
 r"""Hard Concrete head gates: one number per head that training may drive to exactly zero.
 
 Voita, Talbot, Moiseev, Sennrich, Titov: Analyzing Multi-Head Self-Attention: Specialized Heads Do
-    the Heavy Lifting, the Rest Can Be
-Pruned, ACL 2019, section 6.1. https://arxiv.org/abs/1905.09418. The distribution is that of
-Louizos, Welling, Kingma, ICLR 2018.
+the Heavy Lifting, the Rest Can Be Pruned, ACL 2019, section 6.1. https://arxiv.org/abs/1905.09418.
+The distribution is that of Louizos, Welling, Kingma, ICLR 2018.
 
     MultiHead = concat_k(g_k head_k) W_O
-    s = sigmoid((log u - log(1 - u) + log_alpha) / temperature),    g = clip((1 + 2 epsilon) s - epsilon, 0, 1),    u ~ U(0, 1)
-    penalty = sum_k P(g_k != 0),    P(g != 0) = sigmoid(log_alpha - temperature log(epsilon / (1 + epsilon)))
+    s = sigmoid((log u - log(1 - u) + log_alpha) / temperature),    u ~ U(0, 1)
+    g = clip((1 + 2 epsilon) s - epsilon, 0, 1)
+    penalty = sum_k P(g_k != 0)
+    P(g != 0) = sigmoid(log_alpha - temperature log(epsilon / (1 + epsilon)))
 
 Paper -> here: g_k -> what the module returns; log alpha -> `log_alpha`. One draw of u per head and
 update, shared by all sentences. Constants from the authors' code, which the paper does not print:
 temperature 0.33, epsilon 0.1, u within [1e-6, 1 - 1e-6].
 
-At test time a gate is open or shut, whichever is likelier (`rule="sign"`, the paper; exactly the
-sign of log_alpha), or what it is without noise and temperature (`rule="soft"`, the code), which is
-neither 0 nor 1 where |log_alpha| < 2.398. `init`: the code's is Glorot uniform, U(-b, b) with b =
-sqrt(3 / num_heads), so gates start half shut in a trained model; a number opens them further. The
-code averages the penalty over the attention modules; here, as in the paper, it is their sum.
+At test time, by `rule="sign"` (the paper), a gate is open or shut, whichever is likelier; this is
+exactly the sign of log_alpha. By `rule="soft"` (the code) it has its value without noise and
+temperature, which is neither 0 nor 1 where |log_alpha| < 2.398.
+
+`init`: the code's is Glorot uniform, U(-b, b) with b = sqrt(3 / num_heads), so gates start half
+shut in a trained model. A number opens them further. The code averages the penalty over the
+attention modules; here, as in the paper, it is their sum.
 """
 
 import math
@@ -66,4 +69,5 @@ class HardConcrete(nn.Module):
 
 
 def _stretch(s: Tensor) -> Tensor:
+    """Stretch values from (0, 1) beyond both ends, and clip them."""
     return ((1 + 2 * EPSILON) * s - EPSILON).clamp(0, 1)

@@ -12,8 +12,8 @@ Paper -> here: offset of a head -> `center`, repeated over the heads (-1, +1, -1
 in every layer; sigma -> `std`; gamma -> `gamma`.
 
 The rows are densities and are never renormalised, because the paper's are not (its footnote;
-confirmed in the authors' code): masks multiply after the density, so a decoder head with center 0
-sums to at most 0.70 and border tokens lose up to 70 % of their mass; a row whose mean lies beyond
+confirmed in the authors' code). Masks multiply after the density, so a decoder head with center 0
+sums to at most 0.70, and border tokens lose up to 70 % of their mass. A row whose mean is beyond
 the sentence vanishes. There is no softmax, no scaling, no dropout.
 
 The options of `gaussian(...)`, and what the authors' code does otherwise, are in

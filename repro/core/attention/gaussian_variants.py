@@ -8,14 +8,14 @@ Table 5: `density` is the formula, `window` keeps its three taps around the mean
 convolution), `index` copies the value at the mean. `renormalize=True` divides rows by their sums:
 a different model, kept as a control.
 
-Differs from the authors' code: it removes padding by zeroing the padded values; here their weights
-are zero, which is the same product and keeps the promise that blocked weights are exactly 0. Its
-cross attention uses the centers -1 and +1 without rounding, and its gamma is never applied:
-`gaussian(centers=[-1, 1], gamma=1.0, floor=False)` at `cross`. Its windows and indices do not run.
+Differs from the authors' code: it removes padding by zeroing the padded values. Here their weights
+are zero: the product is the same, and blocked weights are exactly 0. Its cross attention uses the
+centers -1 and +1 without rounding, and its gamma is never applied: `gaussian(centers=[-1, 1],
+gamma=1.0, floor=False)` at `cross`. Its windows and indices do not run.
 
 Not included: models without value projections, which did a little worse with hard-coded cross
-attention (a footnote); and learned heads beside hard-coded ones in one layer, which the code can
-build and no table shows.
+attention (a footnote). Nor learned and hard-coded heads in one layer: the code can build them, but
+no table shows them.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class GaussianWithOptions(Gaussian):
     ) -> None:
         super().__init__(centers, head_dim, std, gamma, floor)
         self.kernel, self.renormalize = kernel, renormalize
-        # a window may lie beyond the sentence
+        # a window may be beyond the sentence
         self.rows_sum_to_one = renormalize and kernel == "density"
 
     def density(self, means: Tensor, keys: Tensor) -> Tensor:
@@ -154,9 +154,9 @@ def build(
         and not floor
         and not all(float(number).is_integer() for number in (ratio, *centers))
     ):
-        mend = "use floor=True" if is_cross else "use whole centers"
+        fix = "use floor=True" if is_cross else "use whole centers"
         raise InputError(
-            where, f"the kernel '{kernel}' needs whole positions, but means are not rounded", mend
+            where, f"the kernel '{kernel}' needs whole positions, but means are not rounded", fix
         )
     heads = [centers[head % len(centers)] for head in range(stack.num_heads)]
     return [

@@ -33,5 +33,5 @@ def masked_softmax(scores: Tensor, blocked: Tensor) -> Tensor:
     lowest = torch.finfo(scores.dtype).min
     weights = scores.masked_fill(blocked, lowest).softmax(dim=-1)
     if blocked.device.type == "cpu" and not blocked.all(dim=-1).any():
-        return weights  # beside any allowed key the blocked ones are exactly 0 already
+        return weights  # where any key is allowed, the blocked ones are exactly 0 already
     return weights.masked_fill(blocked, 0.0)

@@ -10,11 +10,11 @@ Paper -> here: head types -> the letters of `types`; w -> `window`. The paper's 
 types once with four heads and each twice with eight; their order over the heads changes nothing.
 The diagonal is inside every type. Only the encoder is mixed there.
 
-Differs from the paper: `scale="head"` divides by the root of a head's width, as fairseq does, on
-which they built; the formula names the width of the model (`scale="model"`). The paper's ablation says that "other heads" are of one type:
-`types="GL", repeat="last"` reads it as one global head and the rest local. A padded query whose
-type sees only padding gets no weights instead of NaN. Learned parameters in the weights: 2
-embed_dim^2 per layer, exactly those of the baseline.
+Differs from the paper: `scale="head"` divides by the root of a head's width, as in fairseq, on
+which they built; the formula names the width of the model (`scale="model"`). In the paper's
+ablation "other heads" are of one type: `types="GL", repeat="last"` reads this as one global head
+and the rest local. A padded query whose type sees only padding gets no weights instead of NaN.
+Learned parameters in the weights: 2 embed_dim^2 per layer, exactly those of the baseline.
 """
 
 from typing import Literal

@@ -28,7 +28,7 @@ class KeysValues(NamedTuple):
 class Moves(NamedTuple):
     """Rows that change place: row `to[i]` becomes what row `origin[i]` was.
 
-    All others of `num_rows` stay, and those behind them go.
+    All others of `num_rows` stay, and later rows are dropped.
     """
 
     num_rows: int
@@ -46,9 +46,8 @@ class Store:
     """Keys and values that search changes in place, with room for further positions.
 
     Copying them costs more than anything else in beam search, so only rows that change place are
-    copied. What `move` and `append` return takes over the tensors, so a store is used once: the
-    state of a search goes one way. Gradients do not pass through: what they would need is
-    overwritten, and autograd says so.
+    copied. The stores that `move` and `append` return take over the tensors, so a store is used
+    once. Gradients do not pass through: autograd refuses, because the values are overwritten.
     """
 
     def __init__(self, attended: KeysValues, room: KeysValues | None = None) -> None:
@@ -61,7 +60,7 @@ class Store:
 
     def move(self, moves: Moves) -> "Store":
         """Return the rows in their new places."""
-        room, length = self._hand_over(), self.attended.value.shape[2]
+        room, length = self._take_room(), self.attended.value.shape[2]
         for tensor in room:
             if tensor is not None and len(moves.to):
                 past = tensor[:length]
@@ -69,14 +68,19 @@ class Store:
         return self._beginning(room, moves.num_rows, length)
 
     def append(self, later: KeysValues) -> "Store":
-        """Return keys and values with the positions of `later` behind, a row for each row."""
-        room, length = self._hand_over(), self.attended.value.shape[2]
+        """Return keys and values followed by the positions of `later`, row by row."""
+        room, length = self._take_room(), self.attended.value.shape[2]
         new = later.each(lambda tensor: tensor.permute(2, 0, 1, 3))
-        key = None if room.key is None or new.key is None else _write(room.key, length, new.key)
-        room = KeysValues(key, _write(room.value, length, new.value))
+        key = (
+            None
+            if room.key is None or new.key is None
+            else _write_positions(room.key, length, new.key)
+        )
+        room = KeysValues(key, _write_positions(room.value, length, new.value))
         return self._beginning(room, len(later.value), length + later.value.shape[2])
 
-    def _hand_over(self) -> KeysValues:
+    def _take_room(self) -> KeysValues:
+        """Return the tensors and give them up, since a store is used once."""
         if self._room is None:
             raise RuntimeError(
                 "this state has been continued already, which took over its keys and values: "
@@ -87,11 +91,12 @@ class Store:
 
     @staticmethod
     def _beginning(room: KeysValues, num_rows: int, length: int) -> "Store":
+        """Return a store of the first rows and positions of these tensors."""
         return Store(room.each(lambda tensor: tensor[:length, :num_rows].permute(1, 2, 0, 3)), room)
 
 
-def _write(room: Tensor, length: int, new: Tensor) -> Tensor:
-    """Write positions behind the first `length`; return the room, or a larger one if needed."""
+def _write_positions(room: Tensor, length: int, new: Tensor) -> Tensor:
+    """Write positions after the first `length`; return the room, or a larger one if needed."""
     num_rows, end = new.shape[1], length + len(new)
     if end > len(room):
         larger = room.new_empty(max(32, 2 * end), num_rows, *room.shape[2:])
@@ -111,7 +116,7 @@ class MultiHeadAttention(nn.Module):
     """
 
     head_scale: Tensor | None
-    """Factors laid over a trained model's heads, `(num_heads,)`: 0 masks a head out.
+    """Factors that multiply a trained model's heads, `(num_heads,)`: 0 masks a head out.
 
     None = all 1. Not saved with the model.
     """
@@ -145,10 +150,7 @@ class MultiHeadAttention(nn.Module):
         return KeysValues(None if key is None else key.mT.contiguous().mT, value.contiguous())
 
     def factors(self) -> list[Tensor]:
-        """Return what heads are multiplied by, each `(num_heads,)`.
-
-        The gates, drawn again in training, and the factors laid over them.
-        """
+        """Return gates, drawn again in training, and `head_scale`, each `(num_heads,)`."""
         found = (self.gate() if self.gate is not None else None, self.head_scale)
         return [factors for factors in found if factors is not None]
 

@@ -1,8 +1,8 @@
 """Position patterns: functions of positions, shared by fixed heads, masks and their detectors.
 
 Every argument is a tensor that broadcasts against the others: `i` the querying position, `j` the
-attended one, `n` the length of the sentence, all counted from 0 in tokens (or in words, which is
-all that a word pattern is).
+attended one, `n` the length of the sentence. Positions count from 0, in tokens; word patterns count
+words instead.
 """
 
 import math

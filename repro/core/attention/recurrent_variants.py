@@ -3,8 +3,8 @@ r"""Recurrent attention (RAN): one matrix of scores per head, carried up by one 
 Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021, section 2.
 https://aclanthology.org/2021.emnlp-main.258
 
-The paper's model is `recurrent.py`; read that first. Here are its options, each of which differs
-from the paper or settles what it leaves open:
+The paper's model is `recurrent.py`; read that first. Here are its options. Each differs from the
+paper or settles what it leaves open:
 
 1. `axis`: the left product W A mixes query rows; the released code mixes key columns, the default
    here. LN is over the keys.
@@ -15,9 +15,9 @@ from the paper or settles what it leaves open:
 4. The paper drops 0.2 of RAN's weights (not on En-Fr) and says nothing of the baseline's;
    `model.attention_dropout` is the same for all.
 
-Cross attention is never recurrent. Not included: scores by position added to those of dot products,
-with or without a recurrence, which the released code has beside the paper's. Its ordinary attention
-in the first layer is `"recurrent; first: dot-product"`.
+Cross attention is never recurrent. Not included: the released code can also add scores by position
+to those of dot products, with or without a recurrence. Its ordinary attention in the first layer is
+`"recurrent; first: dot-product"`.
 """
 
 from functools import partial

@@ -23,7 +23,7 @@ NUMBERS: dict[str, Any] = {
 
 
 def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, Any]]:
-    """Split `"name(option=value, ...)"` into a registered name and its options; values are Python literals.
+    """Split `"name(option=value, ...)"`, with Python literals, into name and options.
 
     >>> parse_variant("gaussian(std=0.5, centers=[-1, 1])")
     ('gaussian', {'std': 0.5, 'centers': [-1, 1]})
@@ -45,13 +45,13 @@ def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, A
         if call.args or len(options) < len(call.keywords) or "None" in options:  # `**` has no name
             raise ValueError
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
-        mend = f"write {name}(option=value), for example std=0.5"
-        raise InputError(where, f"cannot read the options of '{spec}'", mend) from error
+        fix = f"write {name}(option=value), for example std=0.5"
+        raise InputError(where, f"cannot read the options of '{spec}'", fix) from error
     return name, options
 
 
 def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[str]:
-    """Split what stands at a site into a variant per layer: one for all, then exceptions for single layers, counted from 1.
+    """Split the setting of a site into a variant per layer; exceptions count layers from 1.
 
     >>> parse_layers("none; last: dot-product(heads=1)", 3)
     ['none', 'none', 'dot-product(heads=1)']
@@ -68,11 +68,11 @@ def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[s
         place, colon, variant = (part.strip() for part in exception.partition(":"))
         number = places.get(place)
         if not colon or number is None:
-            mend = (
+            fix = (
                 f"write first:, last: or a number from 1 to {num_layers} and a variant, "
                 "as in 'none; last: dot-product'"
             )
-            raise InputError(where, f"{shortened(repr(exception), 80)} names no layer", mend)
+            raise InputError(where, f"{shortened(repr(exception), 80)} names no layer", fix)
         if found.setdefault(number, variant) != variant:
             what = f"layer {number} has two variants: {found[number]} and {variant}"
             raise InputError(where, what, "give it one")
@@ -100,7 +100,7 @@ def build_weights(
     dropout: float = 0.0,
     length_ratio: float | None = None,
 ) -> list[Any]:
-    """Build the attention weights of every layer at one site; `none` gives None for a layer: no sublayer at all.
+    """Build the attention weights of every layer at one site; None for a layer without attention.
 
     Args:
         spec: a variant, or one per layer; see `parse_variant` and `parse_layers`.
@@ -124,7 +124,7 @@ def build_weights(
 
 
 def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list[Any]:
-    """Build one variant for all layers, so that what its layers share is shared by those that use it."""
+    """Build one variant for all layers, so that the layers that use it share its parameters."""
     name, options = parse_variant(spec, f"model.{site}")
     if name == NO_SUBLAYER:
         return [None] * num_layers
@@ -133,12 +133,12 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
     known = options_of(name)
     for option in options:
         if option not in known:
-            mend = did_you_mean(option, known) if known else f"write {name} alone"
-            raise InputError(f"model.{site}", f"{name} has no option '{option}'", mend)
+            fix = did_you_mean(option, known) if known else f"write {name} alone"
+            raise InputError(f"model.{site}", f"{name} has no option '{option}'", fix)
     for option, parameter in known.items():
         if parameter.default is parameter.empty and option not in options:
-            mend = f"write {name}({option}=...)"
-            raise InputError(f"model.{site}", f"{name} needs the option '{option}'", mend)
+            fix = f"write {name}({option}=...)"
+            raise InputError(f"model.{site}", f"{name} needs the option '{option}'", fix)
     for option, value in options.items():
         hint = type_of(name, known[option])
         options[option] = typed(hint, value, f"model.{site}: {name}({option})")

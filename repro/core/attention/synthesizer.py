@@ -1,22 +1,21 @@
 r"""Random Synthesizer: each head of each layer has its own matrix of scores, which no token enters.
 
 Tay, Bahri, Metzler, Juan, Zhao, Zheng: Synthesizer: Rethinking Self-Attention for Transformer
-    Models, ICML 2021, section 3.
-https://arxiv.org/abs/2005.00743. The baseline "Syn-R" of Zeng et al. 2021.
+Models, ICML 2021, section 3. https://arxiv.org/abs/2005.00743. The baseline "Syn-R" of Zeng et al.
+2021.
 
-    weights = softmax(R[:n, :n]),    R in R^{M x M} per head and layer;    low rank: R = R_1 R_2^T with R_1, R_2 in R^{M x k}
+    weights = softmax(R[:n, :n]),    R in R^{M x M} per head and layer
+    low rank: R = R_1 R_2^T,         R_1, R_2 in R^{M x k}
 
 Paper -> here: R -> `scores`, or `left` and `right`; M -> `max_len`; k -> `rank`. There is no 1 /
-sqrt(d_k). Settled here: from which distribution the random initial values come. `init="normal"`
-draws from N(0, 1/M), "uniform" is Xavier's, and "ones" (as in the code of Zeng et al.) starts from
-attention that is exactly uniform. Of low rank, the product of two normal factors has the variance
-1/M too, that of two uniform ones has not; "ones" has rank 1 for ever, since equal columns learn
-alike.
+sqrt(d_k). Settled here: the distribution of the random initial values. `init="normal"` draws from
+N(0, 1/M), "uniform" is Xavier's, and "ones" (as in the code of Zeng et al.) starts from attention
+that is exactly uniform. Of low rank, the product of two normal factors has the variance 1/M, too;
+that of two uniform ones has another. "ones" keeps rank 1, since equal columns learn alike.
 
-Not included: the Dense Synthesizer, whose scores come from each token by itself, its factorised
-    form, and mixtures of several, or with dot
-products. Zeng et al. compare with the random one alone.
-Learned parameters in the weights: num_heads M^2 per layer, or 2 num_heads M k.
+Not included: the Dense Synthesizer, which scores each token on its own, its factorised form, and
+mixtures of several, or with dot products. Zeng et al. compare with the random one alone. Learned
+parameters in the weights: num_heads M^2 per layer, or 2 num_heads M k.
 """
 
 from typing import Literal
@@ -103,7 +102,9 @@ def build(
     rank: int | None = None,
     beyond: Literal["refuse", "clamp"] = "refuse",
 ) -> list[AttentionWeights]:
-    """Build one independent module per layer; defined at every site (said to be bad in cross attention).
+    """Build one independent module per layer; defined at every site.
+
+    It is said to be bad in cross attention.
 
     Args:
         stack: the layers to build for.
@@ -117,7 +118,8 @@ def build(
             f"model.{stack.site}", f"max_len is {max_len} and rank is {rank}", "use 1 or more"
         )
     if init == "ones" and rank is not None and rank > 1:
-        what = f"init is 'ones', where columns of factors start equal and learn alike: rank {rank} stays 1"
+        what = "init is 'ones', where columns of factors start equal and learn alike: "
+        what += f"rank {rank} stays 1"
         raise InputError(f"model.{stack.site}", what, "use init='normal', or leave rank out")
     arguments = (
         stack.num_heads,

@@ -38,19 +38,19 @@ def imported(name: str) -> types.ModuleType:
         if not f"{module}.".startswith(f"{error.name}."):  # its own imports are another matter
             raise
         what = f"'{name}' stands for {module}, which is not there"
-        mend = "write its file, or mend the line in repro/core/attention/variants.py"
-        raise InputError("VARIANTS", what, mend) from error
+        fix = "write its file, or correct the line in repro/core/attention/variants.py"
+        raise InputError("VARIANTS", what, fix) from error
     except SyntaxError as error:
         what = f"is no Python ({error.msg})"
-        raise InputError(f"{error.filename}:{error.lineno}", what, "mend that line") from error
+        raise InputError(f"{error.filename}:{error.lineno}", what, "correct that line") from error
     if not callable(getattr(found, "build", None)):
-        mend = "write build(stack): it returns a list with an AttentionWeights a layer"
-        raise InputError(module, "has no function build", mend)
+        fix = "write build(stack): it returns a list with an AttentionWeights a layer"
+        raise InputError(module, "has no function build", fix)
     return found
 
 
 def options_of(name: str) -> dict[str, inspect.Parameter]:
-    """Return the arguments of a variant's `build` behind the stack, by name.
+    """Return the arguments of a variant's `build` after the stack, by name.
 
     Raises:
         InputError: they cannot be given by name, or their types cannot be read.
@@ -60,44 +60,44 @@ def options_of(name: str) -> dict[str, inspect.Parameter]:
         _, *options = inspect.signature(build, eval_str=True).parameters.values()
     except NameError as error:
         what = f"a type that build names is not there ({error})"
-        mend = "import it where Python does, not under `if TYPE_CHECKING`"
-        raise InputError(VARIANTS[name], what, mend) from error
+        fix = "import it where Python does, not under `if TYPE_CHECKING`"
+        raise InputError(VARIANTS[name], what, fix) from error
     except ValueError as error:
-        mend = "write build(stack), and its options behind"
-        raise InputError(VARIANTS[name], "build takes no argument", mend) from error
+        fix = "write build(stack), and its options behind"
+        raise InputError(VARIANTS[name], "build takes no argument", fix) from error
     for option in options:
         if option.kind not in (option.POSITIONAL_OR_KEYWORD, option.KEYWORD_ONLY):
             what = f"build takes '{option}', which cannot be given by name"
-            mend = "write each option by itself, as in build(stack, slope: float = 1.0)"
-            raise InputError(VARIANTS[name], what, mend)
+            fix = "write each option by itself, as in build(stack, slope: float = 1.0)"
+            raise InputError(VARIANTS[name], what, fix)
     return {option.name: option for option in options}
 
 
 def type_of(name: str, option: inspect.Parameter) -> Any:
-    """Return the type that an option wants: its annotation, or else that of its default.
+    """Return the type of an option: its annotation, or else the type of its default.
 
     Raises:
         InputError: it has neither, or a type that values are not checked against.
     """
     if option.annotation is option.empty and option.default in (option.empty, None):
         what = f"build does not say what its option '{option.name}' is"
-        mend = f"write its type, as in `def build(stack, {option.name}: float = 1.0)`"
-        raise InputError(VARIANTS[name], what, mend)
+        fix = f"write its type, as in `def build(stack, {option.name}: float = 1.0)`"
+        raise InputError(VARIANTS[name], what, fix)
     if option.annotation is option.empty:
         return type(option.default)
     if not _is_checked(option.annotation):
         hint = inspect.formatannotation(option.annotation)
         what = f"build wants its option '{option.name}' as {hint}, which is not checked"
-        mend = (
+        fix = (
             "use bool, int, float, str, dict, a Literal, None, "
             "or list[...] or tuple[..., ...] of one of them"
         )
-        raise InputError(VARIANTS[name], what, mend)
+        raise InputError(VARIANTS[name], what, fix)
     return option.annotation
 
 
 def _is_checked(hint: Any) -> bool:
-    """Whether `config.typed` tells which values have a type."""
+    """Return whether `settings.typed` can check values against a type."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (types.UnionType, typing.Union, list):
         return all(map(_is_checked, inner))

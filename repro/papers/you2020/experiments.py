@@ -22,7 +22,11 @@ from repro.papers.figures import (
 )
 from repro.papers.memory import memory_table
 from repro.papers.speed import speed_table
-from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
+from repro.papers.suites import (
+    accuracy_by_distance_table,
+    accuracy_by_type_table,
+    published_pairs_table,
+)
 from repro.papers.tables import (
     Row,
     corpus_table,
@@ -101,6 +105,15 @@ def _density_table() -> str:
         ["tokens from the mean", "-2", "-1", "0", "1", "2"],
         [["weight", *(f"{weight:.3f}" for weight in weights)]],
     )
+
+
+def _contrastive_tables(evidence: Evidence, settings: tuple[Setting, ...]) -> str:
+    """Return Table 4 on pairs of our own and, where they were scored, on published ones."""
+    ours = accuracy_by_type_table(evidence, NAME, "Table 4", settings)
+    if not any(evidence.find("published_pairs", setting) for setting in settings):
+        return ours
+    published = published_pairs_table(evidence, settings)
+    return f"{ours}\n\nPublished pairs, DistilLingEval:\n\n{published}"
 
 
 def _off_diagonal_tables(evidence: Evidence) -> str:
@@ -220,7 +233,7 @@ EXPERIMENTS = (
         "Table 4",
         "Contrastive accuracy by type of error",
         (BASE, HC_SA, HC_ALL),
-        lambda e: accuracy_by_type_table(e, NAME, "Table 4", (BASE, HC_SA, HC_ALL)),
+        lambda e: _contrastive_tables(e, (BASE, HC_SA, HC_ALL)),
         measures={"contrastive": (BASE, HC_SA, HC_ALL)},
         scales=INTO_GERMAN,
         elsewhere=NOT_INTO_GERMAN,

@@ -28,7 +28,7 @@ function render({ model, el }) {
       add(panel, "div", "rp-title", title);
       factors[site].forEach((heads, layer) => {
         const row = add(panel, "div", "rp-heads");
-        add(row, "span", "rp-side", `L${layer}`);
+        add(row, "span", "rp-side", `L${layer + FIRST}`);
         if (!heads.length) add(row, "span", "rp-hint", "no attention");
         heads.forEach((factor, head) => {
           const name = `${[site, layer, head]}`;
@@ -39,8 +39,8 @@ function render({ model, el }) {
           button.classList.toggle("rp-marked", marked.has(name));
           button.classList.toggle("rp-chosen", isLive && name === chosen);
           const state = factor === 1 ? "" : factor === 0 ? ", off" : `, times ${factor}`;
-          button.setAttribute("aria-label", `${title}, layer ${layer}, head ${head}${state}${marked.has(name) ? ", replaced" : ""}`);
-          button.title = `layer ${layer}, head ${head}${state}`;
+          button.setAttribute("aria-label", `${title}, layer ${layer + FIRST}, head ${head + FIRST}${state}${marked.has(name) ? ", replaced" : ""}`);
+          button.title = `layer ${layer + FIRST}, head ${head + FIRST}${state}`;
           if (!isLive) {
             button.setAttribute("role", "img");
             return;

@@ -183,13 +183,13 @@ function render({ model, el }) {
       context.font = `12px ${style.fontFamily}`;
       context.fillStyle = style.color;
       context.textAlign = "center";
-      for (let head = 0; head < most; head++) context.fillText(`${head}`, left + head * (width + 4) + width / 2, 10);
+      for (let head = 0; head < most; head++) context.fillText(`${head + FIRST}`, left + head * (width + 4) + width / 2, 10);
       const [row, column] = rowAndColumn(site);
       site.layers.forEach((heads, layer) => {
         const y = top + layer * (height + 4);
         context.fillStyle = style.color;
         context.textAlign = "left";
-        context.fillText(`L${layer}`, 2, y + height / 2);
+        context.fillText(`L${layer + FIRST}`, 2, y + height / 2);
         if (!heads) context.fillText("no attention", left, y + height / 2);
         for (let head = 0; head < heads; head++) {
           const x = left + head * (width + 4);
@@ -223,7 +223,7 @@ function render({ model, el }) {
     const size = cellSize(Math.max(queries.length, keys.length), 560, 42);
     const matrix = headAt(s, layer, head);
     place = drawMatrix(detail, { weights: matrix, queries, keys, size, row, column, cursor, bright: isBright(matrix) });
-    detail.setAttribute("aria-label", `${site.title}, layer ${layer}, head ${head}; arrow keys move over the weights`);
+    detail.setAttribute("aria-label", `${site.title}, layer ${layer + FIRST}, head ${head + FIRST}; arrow keys move over the weights`);
   }
 
   // With a token selected, every other token shows the weight between the two in the chosen head.
@@ -252,7 +252,7 @@ function render({ model, el }) {
     const [queries, keys] = [tokensOf(site.queries), tokensOf(site.keys)];
     spot.replaceChildren();
     summary.replaceChildren();
-    add(spot, "div", "rp-title", `${site.title}, layer ${layer}, head ${head}`);
+    add(spot, "div", "rp-title", `${site.title}, layer ${layer + FIRST}, head ${head + FIRST}`);
     const line = (part, name, value, className) => {
       const row = add(part, "div", "rp-line");
       add(row, "span", "rp-name", name);

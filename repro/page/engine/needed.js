@@ -1,0 +1,19 @@
+// What one sentence loses without each head (leave one out: Michel, Levy, Neubig 2019, section 3.2).
+//
+// The translation stays as the whole model made it. What changes is how probable the model finds it:
+// the loss of a head is the fall of its log-probability, in nats.
+
+import { scoreTokens } from "./search.js";
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
+/** Yield { site, layer, head, nats } of some heads, by default of all that no gate has shut. */
+export function* headLosses(model, src, ids, heads = model.heads().filter(({ factor }) => factor)) {
+  const encoded = model.encode(src);
+  const whole = sum(scoreTokens(model, src, ids, undefined, encoded));
+  for (const { site, layer, head } of heads) {
+    const without = model.changed([{ site, layer, head, factor: 0 }]);
+    const rows = site === "encoder_self" ? without.encode(src) : encoded; // decoder heads leave it alone
+    yield { site, layer, head, nats: whole - sum(scoreTokens(without, src, ids, undefined, rows)) };
+  }
+}

@@ -1,0 +1,28 @@
+// The state in the address of the page, so that a link opens the same view again.
+
+const PAUSE = 250; // milliseconds; browsers let a page write its address only so often
+
+export class Address {
+  /** Write a state's link into the address, a little later. */
+  keep(link) {
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => {
+      try {
+        history.replaceState(null, "", `#${link}`);
+      } catch {
+        // A page inside another one may not: the link is still copied by its button.
+      }
+    }, PAUSE);
+  }
+
+  /** Copy the address with a link; return in words what was done. */
+  async copy(link) {
+    try {
+      await navigator.clipboard.writeText(`${location.href.split("#")[0]}#${link}`);
+      return "The link is copied.";
+    } catch {
+      location.hash = link;
+      return "The link is in the address bar.";
+    }
+  }
+}
