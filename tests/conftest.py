@@ -129,8 +129,8 @@ def results(tmp_path) -> Path:
     folder.mkdir(parents=True)
     for system in ("base", "hc-sa", "hc-all"):
         (path,) = stored.glob(f"*-{Setting(system).config('smoke').digest()}.test.json")
-        shutil.copy(path, folder)
-        shutil.copy(path.with_name(path.name.removesuffix(".json") + SUFFIX), folder)
+        for beside in (path, *stored.glob(f"{path.stem}*{SUFFIX}")):
+            shutil.copy(beside, folder)
     for path in stored.glob(f"references.test.*{SUFFIX}"):
         shutil.copy(path, folder)
     return folder.parent

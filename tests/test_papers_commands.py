@@ -37,7 +37,7 @@ def seeds(results):
         (path,) = (RESULTS / "minigerman.en-de").glob(
             f"*-{Setting('base').config('smoke', seed).digest()}.test.json"
         )
-        for beside in (path, path.with_name(path.name.removesuffix(".json") + SUFFIX)):
+        for beside in (path, *path.parent.glob(f"{path.stem}*{SUFFIX}")):
             shutil.copy(beside, results / "minigerman.en-de")
 
 

@@ -50,7 +50,10 @@ def accuracy_difference(
                 _published_result(evidence, minus, reference, seed),
             )
             if reference
-            else (_result(evidence, setting, None, seed), _result(evidence, minus, masked, seed))
+            else (
+                result_of(evidence, setting, None, seed),
+                result_of(evidence, minus, masked, seed),
+            )
         )
         if first["suite"]["sha256"] != second["suite"]["sha256"]:
             raise NotMeasured(
@@ -58,9 +61,9 @@ def accuracy_difference(
                 "they were scored on two suites",
                 "repro run scores both on one",
             )
-        right, other = (_decisions_on(error, result) for result in (first, second))
+        right, other = (decisions_on(error, result) for result in (first, second))
         if not right:
-            raise _without(error, first, setting)
+            raise without_pairs(error, first, setting)
         differences.append(
             paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}")
         )
@@ -84,7 +87,7 @@ def setting_with_pairs(evidence: Evidence, error: str, setting: Setting) -> Sett
     for found in (setting, replace(setting, reverse=not setting.reverse)):
         if error in _accuracies(evidence, found):
             return found
-    raise _without(error, _result(evidence, setting, None), setting)
+    raise without_pairs(error, result_of(evidence, setting, None), setting)
 
 
 def accuracies_by_distance(
@@ -97,7 +100,7 @@ def accuracies_by_distance(
     """
     found = _accuracies(evidence, setting, masked, "distance", error)
     if not found:
-        raise _without(f"{error} with distances", _result(evidence, setting, None), setting)
+        raise without_pairs(f"{error} with distances", result_of(evidence, setting, None), setting)
     return found
 
 
@@ -126,7 +129,7 @@ def accuracy_by_type_table(
             for setting in settings
             if _has(evidence, setting, masked)
         }
-    by_chance = chance_accuracies(_result(evidence, settings[0], None))
+    by_chance = chance_accuracies(result_of(evidence, settings[0], None))
     cells = {
         (cell.row.replace("-", "_"), cell.column): cell.as_printed
         for cell in printed_numbers(paper, place)
@@ -233,13 +236,13 @@ def _results(
 ) -> list[dict[str, Any]]:
     """Return the results of all seeds that were scored on the pairs of the first."""
     found = [
-        _result(evidence, setting, masked, seed)
+        result_of(evidence, setting, masked, seed)
         for seed in evidence.shared_seeds(["contrastive"], (setting,))
     ]
     return [result for result in found if result["suite"]["sha256"] == found[0]["suite"]["sha256"]]
 
 
-def _result(
+def result_of(
     evidence: Evidence, setting: Setting, masked: str | None, seed: int = 1
 ) -> dict[str, Any]:
     results = contrastive_results(evidence.one("contrastive", setting, seed))
@@ -277,7 +280,7 @@ def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
     return result | {"items": {name: cut(values) for name, values in items.items()}}
 
 
-def _without(what: str, result: dict[str, Any], setting: Setting) -> NotMeasured:
+def without_pairs(what: str, result: dict[str, Any], setting: Setting) -> NotMeasured:
     return NotMeasured(
         f"contrastive pairs of {setting}",
         f"{result['suite']['name']} has none of {what}",
@@ -285,7 +288,7 @@ def _without(what: str, result: dict[str, Any], setting: Setting) -> NotMeasured
     )
 
 
-def _decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
+def decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
     types = result["items"]["type"]
     return [
         right

@@ -5,16 +5,13 @@
   several seeds, and taken to be that of the others, too. So a system with one seed is no surer than
   a system with three was of its first.
 
-Both together: the halves of their two intervals are squared and added (Zou and Donner 2008), as if
-    another test set and other seeds
-changed a number independently. They do not quite: which sentences a model translates well depends
-    on its seed, and this part of the chance
-is counted twice, by the resamples and by the spread over seeds, of which it is a third at smoke and
-two thirds or more on real text. So an interval is too wide rather than too narrow: it decides less
-than it might, and errs less often than it says. That of the seeds is Student's: where a single pair
-of runs is all that tells how much they matter, it is ±12.7 standard errors. All this holds the
-truth in 95 % of experiments or more, where the parts are as large as on real text in 97 to 99 %
-(`tests/test_statistics.py` simulates it).
+Both together: the variance over seeds and the variance over sentences are added. Seed by sentence,
+which is part of both, is counted once (`repro.statistics.noise`). Half of an interval over
+sentences is that of a normal variable, half of one over seeds Student's: where a single pair of
+runs is all that tells how much seeds matter, it is ±12.7 standard errors. Both halves are squared
+and added (Zou and Donner 2008). Such intervals hold the truth in 95 to 96 % of simulated
+experiments with the parts that real text has, and more often where few seeds tell their variance
+(`tests/test_statistics.py`).
 
 A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987)
 that the claim is about; an "equal" claim takes both sides. With an interval comes the minimum
@@ -33,65 +30,20 @@ none, and says of how many. All of them are an `Estimate`.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import stats
 
-LEVEL = 0.95
+from repro.statistics.noise import SeedNoise
+from repro.statistics.power import LEVEL, detectable
+
 ONE_SEED = "one seed alone"  # said of every number that knows nothing of other training seeds
 SENTENCES_ALONE = "†"  # behind an interval in a table
 SENTENCES_ALONE_EXPLAINED = (
     f"{SENTENCES_ALONE} over test sentences alone: nothing tells how much another seed matters."
 )
-POWER = 0.80
-
-
-@dataclass(frozen=True)
-class SeedNoise:
-    """How far other training seeds would move a number.
-
-    Args:
-        variance: of the number.
-        degrees: of freedom that the variance is known from.
-    """
-
-    variance: float
-    degrees: int
-
-    @classmethod
-    def pooled(cls, systems: Iterable[Sequence[float]]) -> "SeedNoise | None":
-        """Return the variance of one seed within systems, whose values for each seed are given; None where none has several seeds."""
-        several = [values for values in systems if len(values) > 1]
-        degrees = sum(len(values) - 1 for values in several)
-        if not degrees:
-            return None
-        return cls(
-            float(sum(np.var(values) * len(values) for values in several) / degrees), degrees
-        )
-
-    @classmethod
-    def weighted(
-        cls, weights: Sequence[float], noises: "Sequence[SeedNoise | None]"
-    ) -> "SeedNoise | None":
-        """Return the noise of a weighted sum of independent numbers, None where that of one is not known.
-
-        Its degrees of freedom are the fewest of theirs: more could be claimed only if they had been
-            learned from different models.
-        """
-        known = [noise for noise in noises if noise]
-        if len(known) < len(noises):
-            return None
-        variance = sum(
-            weight**2 * noise.variance for weight, noise in zip(weights, known, strict=True)
-        )
-        return cls(variance, min(noise.degrees for noise in known))
-
-    def times(self, factor: float) -> "SeedNoise":
-        """Return the noise of a number whose variance is that many times as large: 1 / n for a mean over n seeds."""
-        return SeedNoise(factor * self.variance, self.degrees)
 
 
 @dataclass(frozen=True)
@@ -147,9 +99,16 @@ class Estimate:
         return self.seeds is not None and not self.counts_seeds
 
     def cell(self, sign: int = 1) -> str:
-        """Return a difference, or its negative, with its interval, for a table; marked where the interval does not know of seeds."""
+        """Return a difference, or its negative, with its interval, for a table.
+
+        It is marked where the interval does not know of seeds. Where there is none, the seeds are
+        said.
+        """
+        if self.low is None:
+            return f"{sign * self.value:+.{self._digits}f} ({self.seeds_said()})"
         low, high = sorted(sign * end for end in self.ends)
-        return f"{sign * self.value:+.2f} ({low:+.2f} to {high:+.2f}){'' if self.counts_seeds else SENTENCES_ALONE}"
+        value, low, high = (f"{one:+.{self._digits}f}" for one in (sign * self.value, low, high))
+        return f"{value} ({low} to {high}){'' if self.counts_seeds else SENTENCES_ALONE}"
 
     def seeds_said(self) -> str:
         """Return how many seeds it is of, in words."""
@@ -173,13 +132,20 @@ class Estimate:
 
     def __str__(self) -> str:
         return self.measured() + (
-            f", detectable {self.detectable:.2f}" if self.detectable is not None else ""
+            f", detectable {self.detectable:.{self._digits}f}"
+            if self.detectable is not None
+            else ""
         )
+
+    @property
+    def _digits(self) -> int:
+        """How many decimals are said: a nat per token is worth some twelve points of BLEU."""
+        return 3 if self.unit == "nats" else 2
 
     def _number(self) -> str:
         if self.low is None:
             return f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:.4g}"
-        return f"{self.value:+.2f}" if self.unit else f"{self.value:.2f}"
+        return f"{self.value:{'+' if self.unit else ''}.{self._digits}f}"
 
     def _interval(self) -> str:
         if self.low is None:
@@ -188,7 +154,8 @@ class Estimate:
             "from" if self.level is None else f"{100 * self.level:.0f} %",
             "+" if self.unit else "",
         )
-        return f"{between} {self.low:{sign}.2f} to {self.high:{sign}.2f}"
+        low, high = (f"{end:{sign}.{self._digits}f}" for end in self.ends)
+        return f"{between} {low} to {high}"
 
 
 def _seeds(count: int) -> str:
@@ -206,6 +173,7 @@ def estimate(
     noise: SeedNoise | None,
     comparisons: int = 1,
     unit: str = "BLEU",
+    over: str = "test sentences",
 ) -> Estimate:
     """Combine what is known of a difference of scores.
 
@@ -216,9 +184,11 @@ def estimate(
         noise: what other seeds would change of it; None = not known.
         comparisons: how many such intervals shall all hold at once with 95 %, by Bonferroni.
         unit: of the scores.
+        over: what is resampled.
     """
+    over_sentences = float(resampled.var(ddof=1)) - (noise.shared if noise else 0.0)
     # standard errors, and the degrees of freedom that they are known from
-    errors = [(float(resampled.std(ddof=1)), math.inf)]
+    errors = [(math.sqrt(max(0.0, over_sentences)), math.inf)]
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
     tail = (1 - LEVEL) / 2 / comparisons
     half = math.hypot(*(stats.t.isf(tail, degrees) * error for error, degrees in errors))
@@ -227,10 +197,10 @@ def estimate(
         float(value - half),
         float(value + half),
         LEVEL,
-        over=f"test sentences{' and seeds' if noise else ''}",
+        over=f"{over}{' and seeds' if noise else ''}",
         seeds=(min(seeds), max(seeds)),
         counts_seeds=noise is not None,
-        detectable=math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors))
+        detectable=math.hypot(*(detectable(degrees, tail) * error for error, degrees in errors))
         if noise
         else None,
         unit=unit,
@@ -325,26 +295,23 @@ def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Estima
     return Estimate(value, float(low), float(high), LEVEL, f"{len(first)} {what}")
 
 
-def minimum_detectable(num_seeds: int) -> float:
-    """Return the smallest difference that four times in five puts a 95 % interval wholly above 0, where only its seeds tell its variance.
+def kth_largest(numbers: Callable[[int], Sequence[Estimate]], share: float) -> Estimate:
+    """Return the largest number that a share of several numbers reach, by one joint interval.
 
-    Returns:
-        It, in standard deviations of the difference over seeds.
+    It is the k-th largest of n, k the share of n rounded up. Its interval lies above a bound if k
+    numbers are shown to, and below if n - k + 1 are: the partial conjunction of Benjamini and
+    Heller (2008), for which intervals must hold for n - k + 1 and for k comparisons, not for n.
+
+    Args:
+        numbers: the number of comparisons -> the numbers, with intervals for so many.
+        share: from 0 to 1.
     """
-    return _detectable(num_seeds - 1) / math.sqrt(num_seeds)
-
-
-@lru_cache
-def _detectable(degrees: float, tail: float = (1 - LEVEL) / 2) -> float:
-    """Return the same in standard errors that are known from so many degrees of freedom, for intervals with that chance below them."""
-    degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before
-    bound, unit = stats.t.isf(tail, degrees), math.sqrt(degrees + 1)
-
-    def surplus(size: float) -> float:  # of power, for an effect in standard deviations
-        return float(1 - special.nctdtr(degrees, size * unit, bound) - POWER)
-
-    low, high = -1.0, 1.0
-    while surplus(high) < 0:
-        low, high = high, 10 * high
-    # stored verdicts hold what this bracket and tolerance give, exact to three digits
-    return float(optimize.brentq(surplus, low, high, xtol=1e-5) * unit)
+    one_each = numbers(1)
+    k = max(1, math.ceil(share * len(one_each) - 1e-9))
+    low, high = (
+        sorted((found.ends[end] for found in numbers(many)), reverse=True)[k - 1]
+        for end, many in ((0, len(one_each) - k + 1), (1, k))
+    )
+    middle = sorted(one_each, key=lambda found: -found.value)[k - 1]
+    over = f"{k} of {len(one_each)} bins"
+    return replace(middle, low=low, high=high, over=over, detectable=None)
