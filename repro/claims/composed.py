@@ -44,7 +44,7 @@ class InBins:
         return Judged.by_bounds(self, found)
 
     def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
-        return errors_of(found)
+        return errors_of(found, seeds)
 
     def describe(self) -> str:
         bounds = bounds_in_words(self.at_least, None)

@@ -17,12 +17,12 @@ from repro.markdown import table
 from repro.papers import PAPERS, load_paper
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, experiment_status
+from repro.papers.verdict_text import evidence_lines
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     TEST,
     claims_of,
     count_verdicts,
-    evidence_lines,
     further_test_sets,
     load_verdicts,
     of_scores,

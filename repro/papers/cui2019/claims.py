@@ -23,7 +23,13 @@ def _length_gain(evidence: Evidence) -> Estimate:
 
 
 CLAIMS = (
-    Claim("M-01", "MMA beats the baseline", "+0.81, +0.92, +0.95", (better(MMA, BASE),)),
+    Claim(
+        "M-01",
+        "MMA beats the baseline",
+        "+0.81, +0.92, +0.95",
+        (better(MMA, BASE),),
+        seeds=5,
+    ),
     Claim(
         "M-02",
         "MMA has no more parameters than the baseline",

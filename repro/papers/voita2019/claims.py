@@ -20,8 +20,10 @@ CLAIMS = (
                 (PRUNED,),
                 ("pruning",),
                 at_least=-0.5,
+                null=0.0,
             ),
         ),
+        seeds=5,
     ),
     Claim(
         "V-02",
@@ -34,6 +36,7 @@ CLAIMS = (
                 (PRUNED,),
                 ("pruning",),
                 at_least=-1.0,
+                null=0.0,
             ),
         ),
     ),

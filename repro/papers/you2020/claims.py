@@ -52,12 +52,14 @@ CLAIMS = (
         "hard-coded self-attention loses little to learned",
         "-1.2 to +0.4 on eight tasks",
         (not_worse(HC_SA, BASE, 1.0),),
+        seeds=5,
     ),
     Claim(
         "Y-02",
         "hard-coding cross attention too is costly",
         "-4.7 to -10.3",
         (loss(BASE, HC_ALL, at_least=4.0),),
+        seeds=5,
     ),
     Claim(
         "Y-03",
@@ -70,6 +72,7 @@ CLAIMS = (
         "one learned cross head stays below the baseline, by 0.3 to 4 BLEU",
         "1.1 to 3.3 BLEU",
         (loss(BASE, SH_X, at_least=0.3, at_most=4.0),),
+        seeds=5,
     ),
     Claim(
         "Y-05",
