@@ -9,8 +9,8 @@ and renders the results beside the printed numbers. A paper is a package here an
     claims      Claim, Check, better, not_worse, decide, STATUSES, claims_of, of_scores
     verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
                 scales_with_verdicts, further_test_sets
-    show        experiment_section, score_table, Row, status_line, gap_figure, head_figures,
-                layer_cost
+    show        experiment_section, score_table, Row, status_line, gap_figure, gap_curve_figure,
+                head_figures, layer_cost, apart, apart_table, disagreement
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from repro.claims.conditions import STATUSES, Check, better, decide, not_worse
     from repro.claims.evidence import NotMeasured
     from repro.papers import zeng2021
-    from repro.papers.figures import gap_figure, head_figures, layer_cost
+    from repro.papers.endpoints import apart, apart_table, disagreement
+    from repro.papers.figures import gap_curve_figure, gap_figure, head_figures, layer_cost
     from repro.papers.printed import printed_numbers
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section
@@ -80,6 +81,8 @@ class Experiment:
         said: places in the paper's text whose numbers belong here, such as `text §5`.
         scales: where it can run; None = everywhere.
         elsewhere: why it cannot run at other scales.
+        reduced: what of the printed rows or axes is missing here; empty = nothing.
+        stand_in: what stands in for the paper's task or data, beyond the corpus of the scale.
     """
 
     name: str
@@ -92,6 +95,18 @@ class Experiment:
     said: tuple[str, ...] = ()
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""
+    reduced: str = ""
+    stand_in: str = ""
+
+    @property
+    def extent(self) -> str:
+        """How much of the printed table or figure there is when all has been run.
+
+        It is `as printed`, `reduced` or `stand-in`, and what is missing.
+        """
+        if self.stand_in:
+            return f"stand-in: {self.stand_in}"
+        return f"reduced: {self.reduced}" if self.reduced else "as printed"
 
     def runs_at(self, scale: str) -> bool:
         """Whether it can run at a scale."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from repro.claims.conditions import DECIDED, STATUSES, Verdict
 from repro.claims.evidence import Evidence
+from repro.claims.outcomes import AGREEMENTS
 from repro.claims.pooling import AND
 from repro.claims.verdict_fields import as_verdict
 from repro.errors import MachineError
@@ -16,9 +17,16 @@ from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, load_paper
 from repro.papers.front import GUIDE, PICTURE, front_page
-from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, experiment_status
+from repro.papers.report import (
+    COVERAGE_EXPLAINED,
+    UNFINISHED,
+    UNKNOWN,
+    coverage_table,
+    experiment_status,
+)
 from repro.papers.verdict_text import evidence_lines
 from repro.papers.verdicts import (
+    LIKELIHOOD_EXPLAINED,
     STATUSES_EXPLAINED,
     TEST,
     claims_of,
@@ -33,6 +41,7 @@ from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
+MARGINS = "MARGINS.md"  # beside the verdicts
 GENERATED = "smoke"  # the scale whose corpus is no real text
 # what the five papers are cited for
 MAIN_CLAIMS = ("R-01", "Y-01", "Y-02", "Y-04", "M-01", "Z-02", "V-01")
@@ -78,6 +87,7 @@ def update_pages(folder: Path) -> list[Path]:
     pages = {folder / "README.md": render_results(load_records(folder)).encode()}
     if scales_with_verdicts(folder):
         pages[folder / VERDICTS / "README.md"] = claims_page(folder).encode()
+        pages[folder / VERDICTS / MARGINS] = margins_page().encode()
     if _has_marks(root / "README.md"):
         text, picture = front_page(folder)
         pages[root / "README.md"] = _between_marks(root / "README.md", text)
@@ -126,6 +136,10 @@ def summary(folder: Path) -> str:
                 scale,
                 *(str(found[status]) for status in STATUSES),
                 str(sum(verdict.is_of_one_seed for verdict in verdicts)),
+                *(
+                    str(sum(verdict.likelihood == said for verdict in verdicts))
+                    for said in AGREEMENTS
+                ),
             ]
         )
     evidences = [Evidence(scale, records) for scale in SCALES]
@@ -135,12 +149,21 @@ def summary(folder: Path) -> str:
         main_claims_table(folder),
         f"[All claims, one by one, with their evidence](../{folder.name}/{VERDICTS}/README.md).",
         "## All claims, counted",
-        f"{STATUSES_EXPLAINED} {VERDICTS_EXPLAINED}",
-        table(["scale", *STATUSES, "decided by one seed"], rows),
+        f"{STATUSES_EXPLAINED} {VERDICTS_EXPLAINED} {LIKELIHOOD_EXPLAINED}",
+        table(
+            [
+                "scale",
+                *STATUSES,
+                "decided by one seed",
+                *(f"likelihood {said}" for said in AGREEMENTS),
+            ],
+            rows,
+        ),
         "## The same models on other test sets",
         TEST_SETS_EXPLAINED,
         test_sets_table(folder),
         "## Which table or figure has been run at which scale",
+        COVERAGE_EXPLAINED,
         coverage_table(evidences),
         "These commands run what is missing. They continue from what is there. `--seeds 3` makes "
         "three runs of each system.",
@@ -175,7 +198,7 @@ def _with_number(verdict: Verdict) -> str:
     numbers = "; ".join(
         judged.found.measured() if judged.found else judged.reason for judged in verdict.conditions
     )
-    return f"**{verdict.status}**: {numbers}" if numbers else verdict.status
+    return f"**{verdict.said}**: {numbers}" if numbers else verdict.said
 
 
 def claims_page(folder: Path) -> str:
@@ -183,10 +206,12 @@ def claims_page(folder: Path) -> str:
     scales = [scale for scale in SCALES if scale in scales_with_verdicts(folder)]
     found = {scale: load_verdicts(folder, scale) for scale in scales}
     parts = [
-        "# The fifty claims",
-        f"Generated from the verdicts in this folder by `repro results --update`; nothing here is typed in. {STATUSES_EXPLAINED} What is "
-        "behind `holds`, `fails`, `open` (the interval has the bound inside) and `void` (there is no such number) is the condition, then "
-        "what was measured. Verdicts on further test sets are in the other files here, and `repro claims --split NAME` judges by one.",
+        f"# The {len(claims_of())} claims",
+        "Generated from the verdicts in this folder by `repro results --update`; nothing here is "
+        f"typed in. {STATUSES_EXPLAINED} {LIKELIHOOD_EXPLAINED} What is behind `holds`, `fails`, "
+        "`open` (the interval has the bound inside) and `void` (there is no such number) is the "
+        "condition, then what was measured. Verdicts on further test sets are in the other files "
+        "here, and `repro claims --split NAME` judges by one.",
     ]
     for paper in map(load_paper, PAPERS):
         rows = [
@@ -194,13 +219,40 @@ def claims_page(folder: Path) -> str:
                 claim.name,
                 claim.statement,
                 claim.reported,
-                *(verdict_on(claim, of_scale).status for of_scale in found.values()),
+                *(verdict_on(claim, of_scale).said for of_scale in found.values()),
             ]
             for claim in paper.claims
         ]
         parts += [f"## {paper.title}", table(["claim", "statement", "reported", *scales], rows)]
         parts.append(f"```text\n{evidence_lines(paper.claims, found)}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def margins_page() -> str:
+    """Return all claims with their bounds, and when and why each was fixed."""
+    parts = [
+        "# Margins, and the day on which each was fixed",
+        "Generated from the claims by `repro results --update`. A verdict compares numbers with "
+        "these bounds. They are older than the runs that they judge, but where "
+        "[CHANGES.md](CHANGES.md) says otherwise: those of 2026-11-29 were fixed when most of "
+        "these runs were there, for claims that nobody had computed before. A reason is given "
+        "where one was written down on that day.",
+    ]
+    for paper in map(load_paper, PAPERS):
+        rows = [
+            [
+                claim.name,
+                claim.statement,
+                claim.place,
+                "; ".join(condition.describe() for condition in claim.conditions),
+                claim.fixed,
+                claim.why,
+            ]
+            for claim in paper.claims
+        ]
+        header = ["claim", "statement", "in the paper", "holds if", "fixed on", "reason"]
+        parts += [f"## {paper.title}", table(header, rows)]
+    return "\n\n".join(map(_wrapped, parts)) + "\n"
 
 
 def test_sets_table(folder: Path) -> str:

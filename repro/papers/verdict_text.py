@@ -17,7 +17,7 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
         [
             v.claim,
             by_name[v.claim].statement,
-            v.status,
+            v.said,
             by_name[v.claim].reported,
             "; ".join([*v.evidence, *([v.seeds_said] if v.seeds_said else [])]) or v.reason,
         ]
@@ -54,7 +54,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
         for scale, of_scale in verdicts.items():
             verdict = verdict_on(claim, of_scale)
             lines += [
-                f"     {scale}: {verdict.status}: {verdict.reason}",
+                f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
                 *([f"         seeds: {verdict.seeds_said}"] if verdict.seeds_said else []),
             ]

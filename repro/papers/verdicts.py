@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from repro.claims.conditions import Condition
+from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.evidence import Evidence
 from repro.claims.outcomes import STATUSES, Status, Verdict
 from repro.claims.pooling import AND
@@ -40,6 +41,13 @@ STATUSES_EXPLAINED = (
     "reproduced* if some fail and none holds. It is *not testable here* if none fails and one "
     "cannot be decided: a number does not exist, a premise is not shown, or no true number that "
     "the claim may mean would show with a chance of 20 %. Else it is *undecided*."
+)
+LIKELIHOOD_EXPLAINED = (
+    "Verdicts speak of BLEU where the papers do. The same differences are judged by likelihood, per "
+    "token of the test references, or of dev where a record holds no more. Bounds in BLEU are "
+    f"taken as nats at {NATS_PER_BLEU:g} nats a point, fixed before any claim was judged so. "
+    "Likelihood *agrees* with a verdict or *disagrees*, *decides* what BLEU leaves undecided, or is "
+    "*open*, too."
 )
 
 

@@ -28,6 +28,8 @@ CLAIMS = (
         "MMA beats the baseline",
         "+0.81, +0.92, +0.95",
         (better(MMA, BASE),),
+        place="Tables 1 and 2",
+        fixed="2026-11-21",
         seeds=5,
     ),
     Claim(
@@ -43,12 +45,16 @@ CLAIMS = (
                 at_most=0,
             ),
         ),
+        place="Table 1",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-03",
         "MMA carries the order of words without encoder positions, the baseline does not",
         "losses 17.91 and 0.75",
         (loss(BASE, NO_PE, at_least=5.0), loss(MMA, MMA_NO_PE, at_most=2.0)),
+        place="Table 3",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-04",
@@ -58,6 +64,8 @@ CLAIMS = (
             *(not_worse(setting, BASE, 0.2) for setting in TYPES),
             *(not_worse(MMA, setting, 0.2) for setting in TYPES),
         ),
+        place="Table 4",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-05",
@@ -67,6 +75,8 @@ CLAIMS = (
             *(not_worse(setting, BASE, 0.2) for setting in WINDOWS),
             Contrast(((1, MMA), (-1, Setting("mma-w4"))), at_least=-0.2),
         ),
+        place="Table 5",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-06",
@@ -80,5 +90,7 @@ CLAIMS = (
                 at_least=0,
             ),
         ),
+        place="Figure 2",
+        fixed="2026-11-21",
     ),
 )

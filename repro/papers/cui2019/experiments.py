@@ -58,6 +58,7 @@ EXPERIMENTS = (
             )
         ),
         said=("abstract",),
+        reduced="one pair of languages",
     ),
     Experiment(
         "table2",
@@ -100,6 +101,7 @@ EXPERIMENTS = (
             "embedding. Other differences: to the first row."
         ),
         said=("text §5.1",),
+        reduced="one direction of two",
     ),
     Experiment(
         "table4",
