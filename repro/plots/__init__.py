@@ -7,12 +7,14 @@ an `InputError` (`style.check_drawn`).
 - `heads`: numbers by head, distributions, roles.
 - `pruning`: scores and heads after pruning.
 - `diagrams`: the parts of a model.
+- `forest`: effects with intervals and bounds.
 - `scores`: lines over training, length and distance; published beside reproduced.
 - `export`: into notebooks and files.
 """
 
 from repro.plots.diagrams import attention_by_sublayer, score_sources
 from repro.plots.export import save
+from repro.plots.forest import forest
 from repro.plots.heads import (
     NO_ROLE,
     ROLES,
@@ -68,6 +70,7 @@ __all__ = [
     "divergence_matrix",
     "entropy_by_layer",
     "escape",
+    "forest",
     "gate_paths",
     "head_bars",
     "head_values",
