@@ -183,7 +183,7 @@ SCALES: dict[str, RunConfig] = {
     # for dialogue small: its shape here is
     # the small one of You et al. Texts are longer than the 256 tokens for which recurrent attention
     # is defined by default:
-    # `papers/zeng2021.py` says what to add (table 4).
+    # `papers/zeng2021/experiments.py` says what to add (table 4).
     "cnndm": RunConfig(
         DataConfig("cnndm", "article", "summary", vocab_size=32000, max_tokens=1024),
         ModelConfig(

@@ -7,7 +7,7 @@ from repro.claims.evidence import Evidence
 from repro.data.corpora import load_corpus
 from repro.papers import pruning_tables
 from repro.papers.pruned import PRUNED
-from repro.papers.raganato2020 import LEARNED, TOKEN
+from repro.papers.raganato2020.experiments import LEARNED, TOKEN
 from repro.papers.tables import corpus_table, length_table, mask_table, masked_length_table
 from repro.records.sentences import REFERENCE_WORDS
 

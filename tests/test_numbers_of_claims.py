@@ -18,7 +18,7 @@ from repro.claims.settings import Setting
 from repro.measures.pruning import wanted_heads
 from repro.papers.figures import gap_figure
 from repro.papers.pruned import change_at, point_near
-from repro.papers.raganato2020 import TOKEN
+from repro.papers.raganato2020.experiments import TOKEN
 from repro.papers.specialised import rare_head
 from repro.records.sentences import REFERENCE_WORDS
 

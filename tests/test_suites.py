@@ -12,7 +12,7 @@ from repro.contrastive.scoring import METRIC, _accuracies_as_json
 from repro.errors import InputError, MachineError
 from repro.measures.contrastive import contrastive_results, pack_results, suite_of
 from repro.papers import find_experiments
-from repro.papers.raganato2020 import BOTH_WAYS, LEARNED, TOKEN
+from repro.papers.raganato2020.experiments import BOTH_WAYS, LEARNED, TOKEN
 from repro.papers.suites import (
     accuracies_by_distance,
     accuracy_by_distance_table,

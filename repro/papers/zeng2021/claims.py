@@ -1,0 +1,151 @@
+"""The claims of the paper, each with its test and the reason for its margin."""
+
+from functools import partial
+
+import numpy as np
+
+from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
+from repro.claims.evidence import Evidence
+from repro.claims.settings import Setting
+from repro.papers.heads import (
+    head_numbers,
+    mean_over_seeds,
+)
+from repro.papers.speed import speed_ratio
+from repro.papers.zeng2021.experiments import (
+    BASE,
+    DROPOUT,
+    FROZEN,
+    HC_SA,
+    NO_PE,
+    RAN_ALL,
+    RAN_D,
+    RAN_E,
+    RAN_E_NO_PE,
+    SMALL,
+    SYN_ONES,
+    SYN_R,
+)
+from repro.statistics.intervals import Estimate
+
+
+def _extra_parameters(evidence: Evidence) -> int:
+    """Return the number of parameters of RAN-ALL minus that of base."""
+    counts = [evidence.scores(setting)["training"]["parameters"] for setting in (RAN_ALL, BASE)]
+    return counts[0] - counts[1]
+
+
+def adjacent_divergence(evidence: Evidence, setting: Setting, seed: int = 1) -> float:
+    """Return the mean Jensen-Shannon divergence of neighbouring decoder layers, in nats."""
+    return float(
+        np.diagonal(
+            head_numbers(evidence, setting, "decoder_self", "divergence", seed), offset=1
+        ).mean()
+    )
+
+
+# The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
+def _divergence_difference(evidence: Evidence, arm: Setting, other: Setting) -> Estimate:
+    """Return the divergence of neighbouring decoder layers of a setting minus another's."""
+
+    def of_seed(seed: int) -> Estimate:
+        first, second = (adjacent_divergence(evidence, one, seed) for one in (arm, other))
+        return Estimate(first - second, over="means over pairs of layers")
+
+    return mean_over_seeds(evidence, (arm, other), of_seed)
+
+
+def _more_alike_than(other: Setting, name: str) -> Check:
+    """Check that neighbouring decoder layers of RAN-ALL attend more alike than another's."""
+    what = f"divergence of neighbouring decoder layers, RAN-ALL minus {name}, nats"
+    return Check(
+        what,
+        partial(_divergence_difference, arm=RAN_ALL, other=other),
+        (RAN_ALL, other),
+        ("heads",),
+        at_most=0.0,
+    )
+
+
+CLAIMS = (
+    Claim(
+        "Z-01",
+        "RAN in the decoder does not hurt",
+        "+0.48 on average",
+        (not_worse(RAN_D, BASE, 0.3),),
+    ),
+    Claim(
+        "Z-02",
+        "RAN everywhere does not lose to the baseline",
+        "+0.16 on average",
+        (not_worse(RAN_ALL, BASE, 0.7),),
+    ),
+    Claim(
+        "Z-03",
+        "RAN beats the other methods that look at positions only",
+        "+0.83 and +0.58 on average",
+        (better(RAN_ALL, HC_SA), better(RAN_ALL, SYN_R), better(RAN_ALL, SYN_ONES)),
+    ),
+    Claim(
+        "Z-04",
+        "gains in encoder and decoder do not add up",
+        "lower in 9 of 10 rows",
+        (Contrast(((1, RAN_ALL), (-1, RAN_D)), at_most=0.2),),
+    ),
+    Claim(
+        "Z-05",
+        "the gain of RAN is larger with little data",
+        "+0.97 on Tr-En (210,000 pairs), -0.02 on De-En (4.5 million), "
+        "+0.93 on En-Fi (2.6 million)",
+        (
+            Contrast(
+                ((1, SMALL[1]), (-1, SMALL[0]), (-1, RAN_D), (1, BASE)),
+                at_least=0.0,
+            ),
+        ),
+    ),
+    Claim(
+        "Z-06",
+        "RAN replaces the encoder's position embeddings",
+        "the Transformer loses more than 14 BLEU, RAN makes up for it",
+        (loss(BASE, NO_PE, at_least=5.0), loss(RAN_E, RAN_E_NO_PE, at_most=1.5)),
+    ),
+    Claim(
+        "Z-07",
+        "the first matrices need no training",
+        "-0.1 to -0.2",
+        (Contrast(((1, FROZEN), (-1, RAN_ALL)), at_least=-0.5, at_most=0.5),),
+    ),
+    Claim(
+        "Z-08",
+        "RAN has fewer parameters, and is faster",
+        "1.14 to 1.24 times",
+        (
+            Check(
+                "parameters of RAN-ALL minus those of base",
+                _extra_parameters,
+                (RAN_ALL, BASE),
+                at_most=-1,
+            ),
+            Check(
+                "speed of RAN-ALL / base, median of rounds",
+                partial(speed_ratio, arm=RAN_ALL, base=BASE),
+                (RAN_ALL, BASE),
+                ("speed",),
+                at_least=1.05,
+            ),
+        ),
+    ),
+    Claim(
+        "Z-09",
+        "neighbouring decoder layers attend more alike than in the baseline and in Syn-R",
+        "0.08 to 0.2 between layers of the decoder",
+        (_more_alike_than(BASE, "base"), _more_alike_than(SYN_R, "Syn-R")),
+    ),
+    Claim(
+        "Z-10",
+        "attention dropout does not give the baseline what RAN-D gains (our control)",
+        "not reported",
+        (better(RAN_D, BASE), Contrast(((1, RAN_D), (-1, DROPOUT)), at_least=0.1)),
+    ),
+)
