@@ -9,7 +9,7 @@ import pytest
 import torch
 from tiny_runs import assert_same, cut_short, tiny
 
-from repro.core import batches, transformer
+from repro.core import batches, optimizer, transformer
 from repro.core import training as updates
 from repro.core.attention.multihead import MultiHeadAttention
 from repro.core.config import ModelConfig, TrainConfig
@@ -71,10 +71,10 @@ def test_what_training_computes_otherwise_is_named(monkeypatch):
     assert changes(before, of_training(replace(TRAIN, schedule="inverse-sqrt"))) == [
         "other learning rates"
     ]
-    adam = torch.optim.Adam
+    adam = optimizer.AdamAndMuon
     monkeypatch.setattr(
-        torch.optim,
-        "Adam",
+        optimizer,
+        "AdamAndMuon",
         lambda groups, betas, **options: adam(groups, betas=(0.5, betas[1]), **options),
     )
     assert changes(before, of_training(TRAIN)) == ["another update"]
@@ -97,10 +97,10 @@ def test_a_run_is_not_resumed_under_other_code_and_if_it_is_the_record_says_so(
 ):
     """A training loop is not the file of a variant: its edits went unseen."""
     run = cut_short(tmp_path, monkeypatch)
-    adam = torch.optim.Adam
+    adam = optimizer.AdamAndMuon
     monkeypatch.setattr(
-        torch.optim,
-        "Adam",
+        optimizer,
+        "AdamAndMuon",
         lambda groups, betas, **options: adam(groups, betas=(0.5, betas[1]), **options),
     )
     with pytest.raises(

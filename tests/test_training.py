@@ -20,7 +20,6 @@ from repro.core.training import (
     batch_loss,
     evaluate_nll,
     learning_rate,
-    make_optimizer,
 )
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
@@ -117,13 +116,6 @@ def test_the_loss_on_dev_is_a_mean_over_tokens_without_dropout():
     found = [evaluate_nll(model, RAGGED, TrainConfig(batch_tokens=size)) for size in (1, 12, 1000)]
     alone = [batch_loss(model.eval(), RAGGED.batch([i]), TrainConfig()) for i in range(3)]
     assert found == pytest.approx([sum(nll.item() for _, nll, _ in alone) / 11] * 3)
-
-
-def test_the_optimiser_has_the_constants_of_the_paper_but_for_beta2():
-    optimizer = make_optimizer(small(gated_sites=("cross",)), TrainConfig(adam_beta2=0.9))
-    assert {
-        (group["betas"], group["eps"], group["weight_decay"]) for group in optimizer.param_groups
-    } == {((0.9, 0.9), 1e-9, 0)}
 
 
 def test_a_line_of_the_log_has_the_means_over_the_tokens_since_the_last(tmp_path, monkeypatch):

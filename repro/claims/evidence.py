@@ -17,6 +17,7 @@ from repro.records.report import label_of
 from repro.records.schema import kind_of
 from repro.records.stored import group_key, search_of
 from repro.records.translations import hypotheses_of, statistics_of
+from repro.runs.naming import scale_of
 from repro.statistics.intervals import Estimate, SeedNoise, estimate
 from repro.statistics.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
 
@@ -64,13 +65,20 @@ class Evidence:
         return self._groups.get((kind, setting.config(self.scale).group_key()), {})
 
     def all(self, kind: str) -> list[Record]:
-        """Return all records of a kind from this scale's corpus and this test set, if any."""
+        """Return all records of a kind from this scale and this test set, if any."""
         corpus = SCALES[self.scale].data.corpus
-        return [
+        found = [
             record
             for record in self._kinds[kind]
             if record["config"]["data"]["corpus"] == corpus
             and record.get("split", self.split) == self.split
+        ]
+        if sum(scale.data.corpus == corpus for scale in SCALES.values()) == 1:
+            return found  # no other scale to tell apart
+        return [
+            record
+            for record in found
+            if scale_of(from_dict(RunConfig, record["config"])) == self.scale
         ]
 
     def check_measured(self, kind: str, setting: Setting) -> None:

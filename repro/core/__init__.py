@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from repro.core.config import SITES, ModelConfig, TrainConfig
     from repro.core.decoding import beam_search
     from repro.core.int8 import quantized
+    from repro.core.optimizer import make_optimizer
     from repro.core.subwords import EOS_ID, PAD_ID
     from repro.core.training import (
         apply_update,
         evaluate_nll,
         freeze_decoder,
         learning_rate,
-        make_optimizer,
     )
     from repro.core.transformer import sinusoids
 

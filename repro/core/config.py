@@ -60,6 +60,9 @@ class TrainConfig(Checked):
     schedule: Literal["inverse-sqrt", "linear"] = "linear"
     warmup: Count = 100  # updates until the peak
     label_smoothing: Share = 0.1
+    # muon moves the matrices inside the layers, and Adam the rest (`optimizer.py`)
+    optimizer: Literal["adam", "muon"] = added("adam")
+    matrix_rate: Rate = added(0.02)  # Muon's peak; its schedule is that of the learning rate
     clip_norm: Rate = 1.0
     adam_beta2: Share = 0.98
     precision: Literal["fp32", "bf16"] = "fp32"
@@ -175,6 +178,9 @@ def _check_effect(model: ModelConfig, train: TrainConfig) -> None:
             if getattr(part, name) != getattr(type(part), name) and not model.gated_sites:
                 mend = "set model.gated_sites, or leave it out"
                 raise InputError(f"{part.part}.{name}", "does nothing without gates", mend)
+    if train.optimizer != "muon" and train.matrix_rate != TrainConfig.matrix_rate:
+        mend = "set train.optimizer=muon, or leave it out"
+        raise InputError("train.matrix_rate", "does nothing without Muon", mend)
     # a model that was cut out may have lost a site, and may be pruned again
     for site in model.gated_sites:
         if getattr(model, site) == NO_SUBLAYER and train.start_from is None:

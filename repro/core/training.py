@@ -1,11 +1,10 @@
 """One update: the loss of a batch, its gradient, the step of the optimiser, and the rate of that step.
 
-Optimiser, schedule and label smoothing as in Vaswani et al. 2017, section 5.
+Schedule and label smoothing as in Vaswani et al. 2017, section 5; the optimiser: `optimizer.py`.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,22 +16,9 @@ from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer
 from repro.errors import ReproError
 
-GATE = "gate.log_alpha"  # how the names of the parameters of head gates end
-
 
 class DivergedError(ReproError):
     """Loss or gradient is no longer a finite number."""
-
-
-def make_optimizer(model: Transformer, config: TrainConfig) -> torch.optim.Adam:
-    """Return Adam with the constants of Vaswani et al. 2017, section 5.3, but for beta2; `apply_update` sets its rates."""
-    gates = {name: parameter for name, parameter in model.named_parameters() if name.endswith(GATE)}
-    others = [parameter for name, parameter in model.named_parameters() if name not in gates]
-    groups: list[dict[str, Any]] = [
-        {"params": others},
-        {"params": list(gates.values()), "rate": config.gate_rate},
-    ]
-    return torch.optim.Adam(groups, lr=0.0, betas=(0.9, config.adam_beta2), eps=1e-9, fused=True)
 
 
 def apply_update(

@@ -22,9 +22,10 @@ from torch.nn import functional as F
 
 from repro.core.batches import Batch, EncodedPairs
 from repro.core.config import ModelConfig, RunConfig, TrainConfig
+from repro.core.optimizer import make_optimizer
 from repro.core.settings import READERS
 from repro.core.subwords import PAD_ID
-from repro.core.training import apply_update, batch_loss, learning_rate, make_optimizer
+from repro.core.training import apply_update, batch_loss, learning_rate
 from repro.core.transformer import Transformer
 
 Behaviour = dict[str, list[float]]

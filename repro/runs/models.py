@@ -9,8 +9,8 @@ from torch import Tensor
 
 from repro import stops
 from repro.core.decoding import Translator
+from repro.core.optimizer import GATE
 from repro.core.subwords import PAD_ID, Subwords
-from repro.core.training import GATE
 from repro.core.transformer import Transformer
 from repro.data.corpora import prepare_lines
 from repro.errors import DamagedFileError, InputError, check_kind

@@ -21,22 +21,32 @@ def system_of(model: ModelConfig) -> str:
     return "+".join(named)
 
 
-def conditions_of(config: RunConfig) -> list[str]:
-    """Return what differs from the scale of the corpus, or from `smoke` if it has none, besides system, direction and seed: `key=value`s.
+def scale_of(config: RunConfig) -> str | None:
+    """Return the scale of a run: of those of its corpus the one from which least differs, or None."""
+    names = [name for name, scale in SCALES.items() if scale.data.corpus == config.data.corpus]
+    return min(names, key=lambda name: len(_differences(config, SCALES[name])), default=None)
 
-    Of a run that goes on from another one: what differs from going on as `trained_on` says, with
-        gates as they usually are. Of a model
-    that was cut out: the run that it was cut from, which says the rest.
+
+def conditions_of(config: RunConfig) -> list[str]:
+    """Return what differs from the run's scale besides system, direction and seed, as `key=value`s.
+
+    A corpus without a scale is compared with `smoke`. Where a corpus has several scales, all but
+    the first are named: `scale=NAME`. Of a run that goes on from another one: what differs from
+    going on as `trained_on` says, with gates as they usually are. Of a model that was cut out: the
+    run that it was cut from, which says the rest.
     """
-    smoke = replace(
-        SCALES["smoke"],
-        data=replace(SCALES["smoke"].data, corpus=config.data.corpus, subwords="exact"),
-    )
-    usual = next(
-        (scale for scale in SCALES.values() if scale.data.corpus == config.data.corpus), smoke
-    )
+    smoke = SCALES["smoke"]
+    own = replace(smoke.data, corpus=config.data.corpus, subwords="exact")
+    scale = scale_of(config)
+    first = next((name for name in SCALES if SCALES[name].data.corpus == config.data.corpus), scale)
     if config.train.cut_from:
         return [f"train.cut_from={config.train.cut_from}"]
+    named = [f"scale={scale}"] if scale != first else []
+    return named + _differences(config, SCALES[scale] if scale else replace(smoke, data=own))
+
+
+def _differences(config: RunConfig, usual: RunConfig) -> list[str]:
+    """Return what differs from a scale besides system, direction and seed, as `key=value`s."""
     if config.train.start_from:
         sites = config.model.gated_sites
         usual = replace(

@@ -20,6 +20,7 @@ from tqdm import tqdm
 from repro import stops
 from repro.core.batches import EncodedPairs
 from repro.core.config import RunConfig, TrainConfig
+from repro.core.optimizer import make_optimizer
 from repro.core.training import (
     DivergedError,
     apply_update,
@@ -27,7 +28,6 @@ from repro.core.training import (
     evaluate_nll,
     freeze_decoder,
     learning_rate,
-    make_optimizer,
 )
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import load_corpus

@@ -29,6 +29,8 @@ DECISIVE = (
     "warmup",
     "label_smoothing",
     "clip_norm",
+    "optimizer",
+    "matrix_rate",
     "adam_beta2",
     "gate_penalty",
     "gate_rate",
