@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from repro.claims.conditions import Claim, Condition, Judged, Status
+from repro.claims.conditions import Claim, Condition, Judged
 from repro.claims.verdict_fields import StoredVerdict
 from repro.markdown import table
 from repro.papers import Paper
@@ -23,14 +23,12 @@ class PaperEffect:
         printed: what the paper prints of it.
         found: scale -> the outcome there with its number. Scales that judged another condition,
             before the claim was changed, are left out.
-        statuses: scale -> the verdict on the whole claim there.
     """
 
     claim: Claim
     condition: Condition
     printed: tuple[PrintedEffect, ...]
     found: dict[str, Judged]
-    statuses: dict[str, Status]
 
     @property
     def number(self) -> str:
@@ -63,9 +61,8 @@ def effects_of(paper: Paper, verdicts: Verdicts) -> list[PaperEffect]:
                 for of in verdict.conditions
                 if of.condition == condition.describe()
             }
-            statuses = {scale: judged[scale].status for scale in found}
             printed = printed_effects(paper.name, condition)
-            effects.append(PaperEffect(claim, condition, printed, found, statuses))
+            effects.append(PaperEffect(claim, condition, printed, found))
     return effects
 
 

@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 from repro.claims.conditions import Condition, Contrast
 from repro.claims.settings import Setting
-from repro.papers import cui2019, you2020, zeng2021
+from repro.papers.cui2019 import experiments as cui2019
 from repro.papers.printed import Printed, printed_numbers
+from repro.papers.you2020 import experiments as you2020
+from repro.papers.zeng2021 import experiments as zeng2021
 
 DECIMALS = 2  # of the sums: no paper prints more of BLEU
 

@@ -17,6 +17,7 @@ from repro.core.config import SITES
 from repro.core.numbering import layer_name
 from repro.markdown import table
 from repro.papers.printed import printed_numbers, printed_remarks
+from repro.papers.printed_tables import printed_grid, printed_table
 from repro.papers.pruned import (
     PRUNED,
     control_of,
@@ -25,7 +26,7 @@ from repro.papers.pruned import (
     roles_before,
     shape_of,
 )
-from repro.papers.tables import explained, printed_grid, printed_table
+from repro.papers.tables import explained
 from repro.records.stored import score_of
 from repro.statistics.intervals import Estimate
 

@@ -14,10 +14,11 @@ from repro.errors import MachineError, ReproError
 from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.effects import effects_table, has_numbers
-from repro.papers.forest import FOREST_EXPLAINED, forest
+from repro.papers.forest_plot import FOREST_EXPLAINED, forest
 from repro.papers.headlines import headline
 from repro.papers.printed import printed_numbers
-from repro.papers.tables import printed_table, status_line
+from repro.papers.printed_tables import printed_table
+from repro.papers.tables import status_line
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     claims_of,
@@ -219,6 +220,7 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
 
 
 def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
+    about = "five papers" if len(papers) == len(PAPERS) else ", ".join(p.name for p in papers)
     stored = load_verdicts(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
     verdicts = [verdict_on(claim, stored) for claim in claims]
@@ -226,7 +228,7 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
     return "\n\n".join(
         part
         for part in (
-            f"# What five papers claim, at {scale}",
+            f"# What {about} claim, at {scale}",
             _how_to_read(scale),
             f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these "
             "verdicts; run it again after new runs.",

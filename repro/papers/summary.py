@@ -7,6 +7,8 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
+from plotly.graph_objects import Figure
+
 from repro.claims.conditions import DECIDED, STATUSES, Verdict
 from repro.claims.evidence import Evidence
 from repro.claims.pooling import AND
@@ -15,8 +17,17 @@ from repro.errors import MachineError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, load_paper
+from repro.papers.effects import effects_table, has_numbers
+from repro.papers.forest_plot import FOREST_EXPLAINED, forest
 from repro.papers.front import GUIDE, PICTURE, front_page
-from repro.papers.report import UNFINISHED, UNKNOWN, coverage_table, experiment_status
+from repro.papers.report import (
+    GENERATED_SCALE,
+    UNFINISHED,
+    UNKNOWN,
+    coverage_table,
+    experiment_status,
+    shown_verdicts,
+)
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     TEST,
@@ -29,11 +40,12 @@ from repro.papers.verdicts import (
     scales_with_verdicts,
     verdict_on,
 )
+from repro.plots.description import describe
+from repro.plots.vector import svg
 from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
-GENERATED = "smoke"  # the scale whose corpus is no real text
 # what the five papers are cited for
 MAIN_CLAIMS = ("R-01", "Y-01", "Y-02", "Y-04", "M-01", "Z-02", "V-01")
 OPEN = tuple(status for status in STATUSES if status not in DECIDED)
@@ -68,16 +80,17 @@ def update_pages(folder: Path) -> list[Path]:
     `BEGIN` and `END`.
 
     Returns:
-        What was written. Where no verdict is stored there is no page of verdicts.
+        What was written. Without stored verdicts there is no page and no picture of them.
 
     Raises:
-        MachineError: what has been run of a table is not known without a corpus that is not at
-            hand. Nothing is written then.
+        MachineError: a corpus is absent that decides what has been run of a table. Nothing is
+            written then.
     """
     root = folder.resolve().parent
     pages = {folder / "README.md": render_results(load_records(folder)).encode()}
     if scales_with_verdicts(folder):
         pages[folder / VERDICTS / "README.md"] = claims_page(folder).encode()
+        pages |= {folder / VERDICTS / name: drawn for name, drawn in _pictures(folder).items()}
     if _has_marks(root / "README.md"):
         text, picture = front_page(folder)
         pages[root / "README.md"] = _between_marks(root / "README.md", text)
@@ -91,14 +104,14 @@ def update_pages(folder: Path) -> list[Path]:
                 str(root / GUIDE), what, "set REPRO_DATA to the folder that holds the corpora"
             )
         pages[root / GUIDE] = _between_marks(root / GUIDE, text)
-    # when all are known: a mistake above leaves none of them half new
+    # Only when all are known: after a mistake above no page differs from the others.
     for path, content in pages.items():
         write_atomic(path, content)
     return list(pages)
 
 
 def _read(page: Path) -> str:
-    # a README of others may be in any encoding
+    # The README of another project may have any encoding.
     return page.read_text(errors="surrogateescape") if page.is_file() else ""
 
 
@@ -151,15 +164,17 @@ def summary(folder: Path) -> str:
 
 def _wrapped(part: str) -> str:
     """Return a part of a page with its prose wrapped; tables, lists and links keep their lines."""
-    if part.startswith(("|", "-", "[", "#")):
+    if part.startswith(("|", "-", "[", "#", "!", "`")):
         return part
     return textwrap.fill(part, COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def main_claims_table(folder: Path) -> str:
-    """Return the verdicts on the main claims at each scale with real text, and the number that decides them."""
+    """Return the verdicts on the main claims at each scale with real text, with their numbers."""
     scales = [
-        scale for scale in SCALES if scale in scales_with_verdicts(folder) and scale != GENERATED
+        scale
+        for scale in SCALES
+        if scale in scales_with_verdicts(folder) and scale != GENERATED_SCALE
     ]
     found = {scale: load_verdicts(folder, scale) for scale in scales}
     rows = []
@@ -179,14 +194,20 @@ def _with_number(verdict: Verdict) -> str:
 
 
 def claims_page(folder: Path) -> str:
-    """Return all claims, paper by paper: a table of verdicts by scale, and below it what each verdict rests on."""
+    """Return all claims, paper by paper: verdicts by scale, effects drawn and listed, evidence."""
     scales = [scale for scale in SCALES if scale in scales_with_verdicts(folder)]
     found = {scale: load_verdicts(folder, scale) for scale in scales}
+    drawn = _figures(folder)
     parts = [
-        "# The fifty claims",
-        f"Generated from the verdicts in this folder by `repro results --update`; nothing here is typed in. {STATUSES_EXPLAINED} What is "
-        "behind `holds`, `fails`, `open` (the interval has the bound inside) and `void` (there is no such number) is the condition, then "
-        "what was measured. Verdicts on further test sets are in the other files here, and `repro claims --split NAME` judges by one.",
+        "# All claims",
+        _wrapped(
+            "Generated from the verdicts in this folder by `repro results --update`; nothing here "
+            f"is typed in. {STATUSES_EXPLAINED} In the evidence, `holds`, `fails`, `open` (the "
+            "bound is inside the interval) or `void` (there is no such number) comes first. Then "
+            "come the condition and what was measured. Verdicts on further test sets are in the "
+            "other files here, and `repro claims --split NAME` judges by one."
+        ),
+        f"How to read the figures. {FOREST_EXPLAINED}",
     ]
     for paper in map(load_paper, PAPERS):
         rows = [
@@ -199,12 +220,27 @@ def claims_page(folder: Path) -> str:
             for claim in paper.claims
         ]
         parts += [f"## {paper.title}", table(["claim", "statement", "reported", *scales], rows)]
+        if paper.name in drawn:
+            parts.append(f"![{describe(drawn[paper.name].to_dict())}]({paper.name}.svg)")
+            parts.append(effects_table(paper, shown_verdicts(folder)))
         parts.append(f"```text\n{evidence_lines(paper.claims, found)}\n```")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(map(_wrapped, parts)) + "\n"
+
+
+def _figures(folder: Path) -> dict[str, Figure]:
+    """Return the forest plots of the papers with a number on real text, by paper."""
+    shown = shown_verdicts(folder)
+    papers = [paper for paper in map(load_paper, PAPERS) if has_numbers(paper, shown)]
+    return {paper.name: forest(paper, shown) for paper in papers}
+
+
+def _pictures(folder: Path) -> dict[str, bytes]:
+    """Return the forest plots of a folder of results by their file names."""
+    return {f"{name}.svg": svg(figure) for name, figure in _figures(folder).items()}
 
 
 def test_sets_table(folder: Path) -> str:
-    """Return how the claims that rest on scores alone come out on other test sets, beside the same claims on `TEST`."""
+    """Return the verdicts on claims about scores alone on other test sets, beside `TEST`."""
     names, places, rows = (
         {claim.name for claim in of_scores(claims_of())},
         further_test_sets(folder),
@@ -249,7 +285,7 @@ def test_sets_table(folder: Path) -> str:
 
 
 def commands_to_go_on(evidences: Iterable[Evidence]) -> str:
-    """Return a list of the commands that run what is not done, one a scale, with the papers that have something left there."""
+    """Return the commands that run what is not done, one per scale, as a list."""
     lines = []
     for evidence in evidences:
         left = [

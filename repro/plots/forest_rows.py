@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class EffectRow:
     """What was found in one place.
 
     Args:
@@ -81,7 +81,7 @@ class Effect:
 
     heading: str
     number: str
-    rows: Sequence[Row]
+    rows: Sequence[EffectRow]
     at_least: float | None = None
     at_most: float | None = None
     printed: Sequence[float] = ()

@@ -5,16 +5,18 @@ from collections.abc import Iterable
 from plotly.graph_objects import Figure
 
 from repro import plots
-from repro.claims.conditions import Judged, Status
+from repro.claims.conditions import Judged
 from repro.papers import Paper
 from repro.papers.effects import PaperEffect, Verdicts, effects_of, has_number
 from repro.papers.headlines import headline
-from repro.plots.forest_rows import OUTCOMES, Effect, Reading, Row
+from repro.plots.forest_rows import Effect, EffectRow, Reading
 from repro.statistics.intervals import Estimate
 
 SMALL = 4.5  # BLEU: one larger number would press the others together
 SMALL_BLEU, LARGE_BLEU = "difference in BLEU", "difference in BLEU: the larger ones"
 OTHERS = "← fails · bound · holds →     (a scale for each)"
+# Outcome of a condition -> how it is drawn; any other is undecided.
+OUTCOMES_DRAWN = {"holds": "holds", "fails": "fails", "not testable": "not testable here"}
 FOREST_EXPLAINED = (
     "A row is what one corpus gives for the number of a claim, with its 95 % interval and the "
     "number at the right. A bracket is the bound of the claim, open to the side where it holds. "
@@ -40,9 +42,10 @@ def forest(paper: Paper, verdicts: Verdicts) -> Figure:
     for effect in effects:
         groups[_group(effect)].append(effect)
     title = headline(paper, verdicts)
+    scales = [scale for scale in verdicts if any(scale in effect.found for effect in effects)]
     words = (
         f"Forest plot: {title} It has {len(effects)} effects of the claims of {paper.name}, a row "
-        f"for each of {', '.join(verdicts)}. The table of effects holds the same numbers."
+        f"for each of {', '.join(scales)}. The table of effects holds the same numbers."
     )
     drawn = {axis: list(_drawn(of_group)) for axis, of_group in groups.items()}
     return plots.forest(title, drawn, OTHERS, words)
@@ -68,20 +71,20 @@ def _as_drawn(effect: PaperEffect, heading: str) -> Effect:
     return Effect(
         heading,
         effect.condition.describe().replace(">=", "≥").replace("<=", "≤"),
-        [_row(scale, judged, effect.statuses[scale]) for scale, judged in effect.found.items()],
+        [_row(scale, judged) for scale, judged in effect.found.items()],
         *effect.bounds,
         [printed.value for printed in effect.printed],
     )
 
 
-def _row(scale: str, judged: Judged, status: Status) -> Row:
+def _row(scale: str, judged: Judged) -> EffectRow:
     if judged.found is None:
-        return Row(scale, None, "none")
-    decided = judged.outcome in ("holds", "fails")
-    other = status if status in OUTCOMES else "undecided"
-    outcome = judged.outcome if decided else other
-    found = judged.found
-    return Row(scale, Reading(found.value, *found.ends, outcome), _number(found))
+        return EffectRow(scale, None, "none")
+    return EffectRow(scale, _reading(judged, judged.found), _number(judged.found))
+
+
+def _reading(judged: Judged, found: Estimate) -> Reading:
+    return Reading(found.value, *found.ends, OUTCOMES_DRAWN.get(judged.outcome, "undecided"))
 
 
 def _number(found: Estimate) -> str:
