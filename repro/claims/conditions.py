@@ -37,6 +37,11 @@ fails by chance is likelier.
     no data                     not run
     anything else               undecided
 
+A difference in BLEU is also judged by likelihood, in nats per token, with the same bounds by the
+conversion of `endpoints.py`: by that of the test references if all its records hold it, else by
+that of dev. This never changes the verdict, which is BLEU's. It is said beside it: likelihood
+*agrees*, *disagrees*, *decides* what BLEU leaves undecided, or leaves it *open*, too.
+
 A test is identified by its structure: weights, systems (configurations without the seed), bounds,
 and the function of a number with its arguments. Its wording is free.
 """
@@ -44,11 +49,12 @@ and the function of a number with its arguments. Its wording is free.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol
 
+from repro.claims.endpoints import BLEU, LIKELIHOODS, in_nats
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.statistics.intervals import Estimate, Undefined
@@ -58,6 +64,8 @@ Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced
 # In the order in which a report lists them.
 STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")
 DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
+Agreement = Literal["agrees", "disagrees", "decides", "open"]
+AGREEMENTS: tuple[Agreement, ...] = ("agrees", "disagrees", "decides", "open")
 POSITIVE = 1e-9
 """The bound of a number that must be more than 0."""
 
@@ -92,12 +100,14 @@ class Judged:
         outcome: see the module.
         found: the number that it is about; None where there is none.
         reason: why there is none.
+        likelihood: the same inequality in nats per token; None where that is not known.
     """
 
     condition: str
     outcome: Outcome
     found: Estimate | None = None
     reason: str = ""
+    likelihood: "Judged | None" = None
 
     @classmethod
     def by_bounds(cls, condition: "Contrast | Check", found: Estimate) -> "Judged":
@@ -110,8 +120,20 @@ class Judged:
             found,
         )
 
+    def with_likelihood(self, condition: "Contrast | Check", evidence: Evidence) -> "Judged":
+        """Judge it by likelihood as well, if it is about a difference in BLEU."""
+        if self.found is None or self.found.unit != BLEU.unit:
+            return self
+        found = by_likelihood(condition.number, condition.settings, evidence)
+        if found is None:
+            return self
+        bounds = in_nats(condition.at_least), in_nats(condition.at_most)
+        words = f"{_bounds(*bounds)} {found.unit} per token, {found.over}"
+        return replace(self, likelihood=Judged(words, decide(*found.bounds, *bounds), found))
+
     def __str__(self) -> str:
-        return f"{self.outcome}: {self.condition}: {self.found or self.reason}"
+        beside = f"; by likelihood {self.likelihood}" if self.likelihood else ""
+        return f"{self.outcome}: {self.condition}: {self.found or self.reason}{beside}"
 
 
 @dataclass(frozen=True)
@@ -135,8 +157,13 @@ class Contrast:
     def measures(self) -> tuple[str, ...]:
         return ()  # scores alone
 
+    def number(self, evidence: Evidence) -> Estimate:
+        """Return the weighted sum by the endpoint of the evidence."""
+        return evidence.contrast(self.terms)
+
     def judge(self, evidence: Evidence) -> Judged:
-        return Judged.by_bounds(self, evidence.contrast(self.terms))
+        judged = Judged.by_bounds(self, self.number(evidence))
+        return judged.with_likelihood(self, evidence)
 
     def describe(self) -> str:
         terms = " ".join(
@@ -178,7 +205,8 @@ class Check:
             found = self.number(evidence)
         except Undefined as reason:
             return Judged(self.describe(), "void", reason=str(reason))
-        return Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
+        judged = Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
+        return judged.with_likelihood(self, evidence)
 
     def describe(self) -> str:
         return f"{self.what} {_bounds(self.at_least, self.at_most)}"
@@ -222,6 +250,19 @@ class Verdict:
     def evidence(self) -> tuple[str, ...]:
         """One line per condition, with numbers."""
         return tuple(map(str, self.conditions))
+
+    @property
+    def likelihood(self) -> Agreement | None:
+        """What likelihood says beside the status; None if it is known of no condition."""
+        if not any(judged.likelihood for judged in self.conditions):
+            return None
+        by_likelihood = [(judged.likelihood or judged).outcome for judged in self.conditions]
+        return agreement(self.status, _combine(by_likelihood))
+
+    @property
+    def said(self) -> str:
+        """The status, and what likelihood says beside it."""
+        return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
 
     @property
     def is_of_one_seed(self) -> bool:
@@ -320,6 +361,35 @@ def decide(low: float, high: float, at_least: float | None, at_most: float | Non
     return "open"
 
 
+def agreement(status: Status, by_likelihood: Status) -> Agreement:
+    """Compare the status of a claim with the one that it would have by likelihood."""
+    if by_likelihood not in DECIDED:
+        return "open"
+    if status not in DECIDED:
+        return "decides"
+    return "agrees" if by_likelihood == status else "disagrees"
+
+
+def by_likelihood(
+    number: Callable[[Evidence], float | Estimate], settings: Iterable[Setting], evidence: Evidence
+) -> Estimate | None:
+    """Return a difference in score in nats per token, by the first likelihood that has it.
+
+    There is none if its systems have other subwords, which cut references into other tokens, or
+    where the number is of single sentences and records hold no likelihood of them.
+    """
+    if len({setting.config(evidence.scale).data for setting in settings}) != 1:
+        return None
+    for endpoint in LIKELIHOODS:
+        try:
+            found = number(evidence.by(endpoint))
+        except (NotMeasured, Undefined):
+            continue
+        if isinstance(found, Estimate) and found.unit == endpoint.unit:
+            return found
+    return None
+
+
 def not_worse(setting: Setting, than: Setting, margin: float) -> Contrast:
     """Test non-inferiority: the setting loses at most `margin` BLEU."""
     return Contrast(((1, setting), (-1, than)), at_least=-margin)
@@ -371,6 +441,10 @@ def _as_floats(*bounds: float | None) -> list[float | None]:
 
 
 def _bounds(at_least: float | None, at_most: float | None) -> str:
-    bounds = ["> 0" if at_least == POSITIVE else f">= {at_least:g}"] if at_least is not None else []
+    bounds = (
+        ["> 0" if at_least in (POSITIVE, in_nats(POSITIVE)) else f">= {at_least:g}"]
+        if at_least is not None
+        else []
+    )
     bounds += [f"<= {at_most:g}"] if at_most is not None else []
     return " and ".join(bounds)

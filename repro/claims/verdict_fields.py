@@ -6,8 +6,8 @@ not rounded, so text is the same before and after they are stored.
 
 import math
 from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any, NotRequired, TypedDict
+from dataclasses import fields, replace
+from typing import Any, NotRequired, TypedDict, cast
 
 from repro.claims.conditions import Judged, Outcome, Status, Verdict
 from repro.records.schema import Number, type_faults
@@ -16,8 +16,8 @@ from repro.statistics.intervals import Estimate
 TOLERANCE = 1e-6  # of a stored number: another processor may add in another order
 
 
-class StoredCondition(TypedDict):
-    """A condition, its outcome, and the number behind it; see `Estimate`."""
+class StoredNumber(TypedDict):
+    """An inequality, its outcome, and the number behind it; see `Estimate`."""
 
     condition: str
     outcome: Outcome
@@ -32,6 +32,12 @@ class StoredCondition(TypedDict):
     unit: NotRequired[str]
     shares: NotRequired[dict[str, Number]]
     reason: NotRequired[str]
+
+
+class StoredCondition(StoredNumber):
+    """A condition, and the same by likelihood where it is about a difference in BLEU."""
+
+    likelihood: NotRequired[StoredNumber]
 
 
 class StoredVerdict(TypedDict):
@@ -65,7 +71,14 @@ def as_stored(verdict: Verdict, test: str) -> StoredVerdict:
 
 
 def _stored_condition(judged: Judged) -> StoredCondition:
-    stored = StoredCondition(condition=judged.condition, outcome=judged.outcome)
+    stored = StoredCondition(**_stored_number(judged))
+    if judged.likelihood is not None:
+        stored["likelihood"] = _stored_number(judged.likelihood)
+    return stored
+
+
+def _stored_number(judged: Judged) -> StoredNumber:
+    stored = StoredNumber(condition=judged.condition, outcome=judged.outcome)
     if judged.found is None:
         stored["reason"] = judged.reason
         return stored
@@ -89,8 +102,11 @@ def as_verdict(stored: StoredVerdict) -> Verdict:
     return Verdict(stored["claim"], stored["status"], conditions, stored.get("missing", ""))
 
 
-def _judged(stored: StoredCondition) -> Judged:
+def _judged(stored: StoredCondition | StoredNumber) -> Judged:
     about: dict[str, Any] = dict(stored)
+    if "likelihood" in about:
+        likelihood = _judged(about.pop("likelihood"))
+        return replace(_judged(cast(StoredNumber, about)), likelihood=likelihood)
     condition, outcome = about.pop("condition"), about.pop("outcome")
     if "value" not in about:
         return Judged(condition, outcome, reason=about["reason"])
@@ -108,10 +124,16 @@ def verdict_faults(values: Any) -> Iterator[str]:
         if verdict["claim"] != claim:
             yield f"{claim} is of {verdict['claim']}"
         for condition in verdict["conditions"]:
-            if unknown := condition.keys() - StoredCondition.__annotations__.keys():
-                yield f"{claim}: unknown {', '.join(unknown)}"
-            if ("value" in condition) == ("reason" in condition):
-                yield f"{claim}: a condition has either a value or a reason"
+            yield from _number_faults(claim, condition, {"likelihood"})
+            if "likelihood" in condition:
+                yield from _number_faults(claim, condition["likelihood"], set())
+
+
+def _number_faults(claim: str, stored: StoredNumber, more: set[str]) -> Iterator[str]:
+    if unknown := stored.keys() - StoredNumber.__annotations__.keys() - more:
+        yield f"{claim}: unknown {', '.join(unknown)}"
+    if ("value" in stored) == ("reason" in stored):
+        yield f"{claim}: a condition has either a value or a reason"
 
 
 def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:

@@ -10,8 +10,8 @@ and renders the results beside the printed numbers. A paper is a package here an
     verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
                 scales_with_verdicts, further_test_sets
     effects     forest, FOREST_EXPLAINED, effects_table
-    show        experiment_section, score_table, Row, status_line, gap_figure, head_figures,
-                layer_cost
+    show        experiment_section, score_table, Row, status_line, gap_figure, gap_curve_figure,
+                head_figures, layer_cost, apart, apart_table, disagreement
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from repro.claims.evidence import NotMeasured
     from repro.papers import zeng2021
     from repro.papers.effects import effects_table
-    from repro.papers.figures import gap_figure, head_figures, layer_cost
+    from repro.papers.endpoints import apart, apart_table, disagreement
+    from repro.papers.figures import gap_curve_figure, gap_figure, head_figures, layer_cost
     from repro.papers.forest_plot import FOREST_EXPLAINED, forest
     from repro.papers.printed import printed_numbers
     from repro.papers.pruned import PRUNED

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plotly.graph_objects import Figure
 
-from repro.claims.conditions import DECIDED, STATUSES, Verdict
+from repro.claims.conditions import AGREEMENTS, DECIDED, STATUSES, Verdict
 from repro.claims.evidence import Evidence
 from repro.claims.pooling import AND
 from repro.claims.verdict_fields import as_verdict
@@ -29,6 +29,7 @@ from repro.papers.report import (
     shown_verdicts,
 )
 from repro.papers.verdicts import (
+    LIKELIHOOD_EXPLAINED,
     STATUSES_EXPLAINED,
     TEST,
     claims_of,
@@ -139,6 +140,10 @@ def summary(folder: Path) -> str:
                 scale,
                 *(str(found[status]) for status in STATUSES),
                 str(sum(verdict.is_of_one_seed for verdict in verdicts)),
+                *(
+                    str(sum(verdict.likelihood == said for verdict in verdicts))
+                    for said in AGREEMENTS
+                ),
             ]
         )
     evidences = [Evidence(scale, records) for scale in SCALES]
@@ -148,8 +153,16 @@ def summary(folder: Path) -> str:
         main_claims_table(folder),
         f"[All claims, one by one, with their evidence](../{folder.name}/{VERDICTS}/README.md).",
         "## All claims, counted",
-        f"{STATUSES_EXPLAINED} {VERDICTS_EXPLAINED}",
-        table(["scale", *STATUSES, "decided by one seed"], rows),
+        f"{STATUSES_EXPLAINED} {VERDICTS_EXPLAINED} {LIKELIHOOD_EXPLAINED}",
+        table(
+            [
+                "scale",
+                *STATUSES,
+                "decided by one seed",
+                *(f"likelihood {said}" for said in AGREEMENTS),
+            ],
+            rows,
+        ),
         "## The same models on other test sets",
         TEST_SETS_EXPLAINED,
         test_sets_table(folder),
@@ -190,7 +203,7 @@ def _with_number(verdict: Verdict) -> str:
     numbers = "; ".join(
         judged.found.measured() if judged.found else judged.reason for judged in verdict.conditions
     )
-    return f"**{verdict.status}**: {numbers}" if numbers else verdict.status
+    return f"**{verdict.said}**: {numbers}" if numbers else verdict.said
 
 
 def claims_page(folder: Path) -> str:
@@ -202,7 +215,7 @@ def claims_page(folder: Path) -> str:
         "# All claims",
         _wrapped(
             "Generated from the verdicts in this folder by `repro results --update`; nothing here "
-            f"is typed in. {STATUSES_EXPLAINED} In the evidence, `holds`, `fails`, `open` (the "
+            f"is typed in. {STATUSES_EXPLAINED} {LIKELIHOOD_EXPLAINED} In the evidence, `holds`, `fails`, `open` (the "
             "bound is inside the interval) or `void` (there is no such number) comes first. Then "
             "come the condition and what was measured. Verdicts on further test sets are in the "
             "other files here, and `repro claims --split NAME` judges by one."
@@ -215,7 +228,7 @@ def claims_page(folder: Path) -> str:
                 claim.name,
                 claim.statement,
                 claim.reported,
-                *(verdict_on(claim, of_scale).status for of_scale in found.values()),
+                *(verdict_on(claim, of_scale).said for of_scale in found.values()),
             ]
             for claim in paper.claims
         ]

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from repro.claims.conditions import STATUSES, Status, Verdict
+from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.evidence import Evidence
 from repro.claims.pooling import AND
 from repro.claims.verdict_fields import (
@@ -36,6 +37,13 @@ STATUSES_EXPLAINED = (
     "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not "
     "reproduced* if some fail and none "
     "holds, else *undecided*."
+)
+LIKELIHOOD_EXPLAINED = (
+    "Verdicts speak of BLEU where the papers do. The same differences are judged by likelihood, per "
+    "token of the test references, or of dev where a record holds no more. Bounds in BLEU are "
+    f"taken as nats at {NATS_PER_BLEU:g} nats a point, fixed before any claim was judged so. "
+    "Likelihood *agrees* with a verdict or *disagrees*, *decides* what BLEU leaves undecided, or is "
+    "*open*, too."
 )
 
 
@@ -241,7 +249,7 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
         [
             v.claim,
             by_name[v.claim].statement,
-            v.status,
+            v.said,
             by_name[v.claim].reported,
             "; ".join(v.evidence) or v.reason,
         ]
@@ -278,7 +286,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
         for scale, of_scale in verdicts.items():
             verdict = verdict_on(claim, of_scale)
             lines += [
-                f"     {scale}: {verdict.status}: {verdict.reason}",
+                f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
             ]
         parts.append("\n".join(lines))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.transforms import (
@@ -151,6 +152,10 @@ class _Still:
             )
 
     def _scatter(self, ax: Axes, trace: dict[str, Any]) -> None:
+        if "fill" in trace:  # the band of an interval, whose outline is a line without width
+            band = {"facecolor": trace["fillcolor"], "alpha": trace["opacity"], "linewidth": 0}
+            outline = np.column_stack((trace["x"], trace["y"]))
+            ax.add_collection(PolyCollection([outline], **band))
         line, marker, mode = trace.get("line", {}), trace.get("marker", {}), trace["mode"]
         color, symbol = line.get("color") or marker["color"], marker.get("symbol", "circle")
         look = {

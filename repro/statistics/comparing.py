@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from repro.errors import InputError, texts_in
-from repro.statistics.intervals import LEVEL, Estimate, SeedNoise, estimate
+from repro.statistics.intervals import LEVEL, Estimate, estimate
 from repro.statistics.metrics import CorpusMetric, metrics_for, score_of_sums, scorer_of
+from repro.statistics.noise import SeedNoise, influences_on
 from repro.statistics.resampling import resamples
 
 
@@ -47,6 +48,10 @@ class Counted:
     def score_of(self, added: np.ndarray) -> float:
         """Return the score of some texts, whose sums are added up, `(num_statistics,)`."""
         return score_of_sums(scorer_of(self.metric), added)
+
+    def scores_of(self, rows: np.ndarray) -> np.ndarray:
+        """Return the score of each row of added-up sums, `(num_rows,)`."""
+        return np.array([self.score_of(row) for row in rows])
 
 
 @dataclass(frozen=True)
@@ -212,10 +217,10 @@ def compare_counted(
         sums = [[of_seed[place].sums for of_seed in seeds] for seeds in systems]
         scores = [[metric.score_of(s.sum(axis=0)) for s in seeds] for seeds in sums]
         resampled = [
-            np.mean([[metric.score_of(row) for row in counts @ s] for s in seeds], axis=0)
-            for seeds in sums
+            np.mean([metric.scores_of(counts @ s) for s in seeds], axis=0) for seeds in sums
         ]
-        noise = SeedNoise.pooled(scores)
+        influences = [[influences_on(metric.scores_of, s) for s in seeds] for seeds in sums]
+        noise = SeedNoise.pooled(scores, influences)
         others = zip(scores[1:], resampled[1:], strict=True)
         by_metric.append(
             [_compare(metric, scores[0], of, again - resampled[0], noise) for of, again in others]

@@ -5,16 +5,13 @@
   several seeds, and taken to be that of the others, too. So a system with one seed is no surer than
   a system with three was of its first.
 
-Both together: the halves of their two intervals are squared and added (Zou and Donner 2008), as if
-    another test set and other seeds
-changed a number independently. They do not quite: which sentences a model translates well depends
-    on its seed, and this part of the chance
-is counted twice, by the resamples and by the spread over seeds, of which it is a third at smoke and
-two thirds or more on real text. So an interval is too wide rather than too narrow: it decides less
-than it might, and errs less often than it says. That of the seeds is Student's: where a single pair
-of runs is all that tells how much they matter, it is ±12.7 standard errors. All this holds the
-truth in 95 % of experiments or more, where the parts are as large as on real text in 97 to 99 %
-(`tests/test_statistics.py` simulates it).
+Both together: the variance over seeds and the variance over sentences are added. Seed by sentence,
+which is part of both, is counted once (`repro.statistics.noise`). Half of an interval over
+sentences is that of a normal variable, half of one over seeds Student's: where a single pair of
+runs is all that tells how much seeds matter, it is ±12.7 standard errors. Both halves are squared
+and added (Zou and Donner 2008). Such intervals hold the truth in 95 to 96 % of simulated
+experiments with the parts that real text has, and more often where few seeds tell their variance
+(`tests/test_statistics.py`).
 
 A "no loss" claim is a test of non-inferiority, the side of two one-sided tests (Schuirmann 1987)
 that the claim is about; an "equal" claim takes both sides. With an interval comes the minimum
@@ -33,12 +30,14 @@ none, and says of how many. All of them are an `Estimate`.
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from scipy import optimize, special, stats
+
+from repro.statistics.noise import SeedNoise
 
 LEVEL = 0.95
 ONE_SEED = "one seed alone"  # said of every number that knows nothing of other training seeds
@@ -47,51 +46,6 @@ SENTENCES_ALONE_EXPLAINED = (
     f"{SENTENCES_ALONE} over test sentences alone: nothing tells how much another seed matters."
 )
 POWER = 0.80
-
-
-@dataclass(frozen=True)
-class SeedNoise:
-    """How far other training seeds would move a number.
-
-    Args:
-        variance: of the number.
-        degrees: of freedom that the variance is known from.
-    """
-
-    variance: float
-    degrees: int
-
-    @classmethod
-    def pooled(cls, systems: Iterable[Sequence[float]]) -> "SeedNoise | None":
-        """Return the variance of one seed within systems, whose values for each seed are given; None where none has several seeds."""
-        several = [values for values in systems if len(values) > 1]
-        degrees = sum(len(values) - 1 for values in several)
-        if not degrees:
-            return None
-        return cls(
-            float(sum(np.var(values) * len(values) for values in several) / degrees), degrees
-        )
-
-    @classmethod
-    def weighted(
-        cls, weights: Sequence[float], noises: "Sequence[SeedNoise | None]"
-    ) -> "SeedNoise | None":
-        """Return the noise of a weighted sum of independent numbers, None where that of one is not known.
-
-        Its degrees of freedom are the fewest of theirs: more could be claimed only if they had been
-            learned from different models.
-        """
-        known = [noise for noise in noises if noise]
-        if len(known) < len(noises):
-            return None
-        variance = sum(
-            weight**2 * noise.variance for weight, noise in zip(weights, known, strict=True)
-        )
-        return cls(variance, min(noise.degrees for noise in known))
-
-    def times(self, factor: float) -> "SeedNoise":
-        """Return the noise of a number whose variance is that many times as large: 1 / n for a mean over n seeds."""
-        return SeedNoise(factor * self.variance, self.degrees)
 
 
 @dataclass(frozen=True)
@@ -147,9 +101,16 @@ class Estimate:
         return self.seeds is not None and not self.counts_seeds
 
     def cell(self, sign: int = 1) -> str:
-        """Return a difference, or its negative, with its interval, for a table; marked where the interval does not know of seeds."""
+        """Return a difference, or its negative, with its interval, for a table.
+
+        It is marked where the interval does not know of seeds. Where there is none, the seeds are
+        said.
+        """
+        if self.low is None:
+            return f"{sign * self.value:+.{self._digits}f} ({self.seeds_said()})"
         low, high = sorted(sign * end for end in self.ends)
-        return f"{sign * self.value:+.2f} ({low:+.2f} to {high:+.2f}){'' if self.counts_seeds else SENTENCES_ALONE}"
+        value, low, high = (f"{one:+.{self._digits}f}" for one in (sign * self.value, low, high))
+        return f"{value} ({low} to {high}){'' if self.counts_seeds else SENTENCES_ALONE}"
 
     def seeds_said(self) -> str:
         """Return how many seeds it is of, in words."""
@@ -173,13 +134,20 @@ class Estimate:
 
     def __str__(self) -> str:
         return self.measured() + (
-            f", detectable {self.detectable:.2f}" if self.detectable is not None else ""
+            f", detectable {self.detectable:.{self._digits}f}"
+            if self.detectable is not None
+            else ""
         )
+
+    @property
+    def _digits(self) -> int:
+        """How many decimals are said: a nat per token is worth some twelve points of BLEU."""
+        return 3 if self.unit == "nats" else 2
 
     def _number(self) -> str:
         if self.low is None:
             return f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:.4g}"
-        return f"{self.value:+.2f}" if self.unit else f"{self.value:.2f}"
+        return f"{self.value:{'+' if self.unit else ''}.{self._digits}f}"
 
     def _interval(self) -> str:
         if self.low is None:
@@ -188,7 +156,8 @@ class Estimate:
             "from" if self.level is None else f"{100 * self.level:.0f} %",
             "+" if self.unit else "",
         )
-        return f"{between} {self.low:{sign}.2f} to {self.high:{sign}.2f}"
+        low, high = (f"{end:{sign}.{self._digits}f}" for end in self.ends)
+        return f"{between} {low} to {high}"
 
 
 def _seeds(count: int) -> str:
@@ -206,6 +175,7 @@ def estimate(
     noise: SeedNoise | None,
     comparisons: int = 1,
     unit: str = "BLEU",
+    over: str = "test sentences",
 ) -> Estimate:
     """Combine what is known of a difference of scores.
 
@@ -216,9 +186,11 @@ def estimate(
         noise: what other seeds would change of it; None = not known.
         comparisons: how many such intervals shall all hold at once with 95 %, by Bonferroni.
         unit: of the scores.
+        over: what is resampled.
     """
+    over_sentences = float(resampled.var(ddof=1)) - (noise.shared if noise else 0.0)
     # standard errors, and the degrees of freedom that they are known from
-    errors = [(float(resampled.std(ddof=1)), math.inf)]
+    errors = [(math.sqrt(max(0.0, over_sentences)), math.inf)]
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
     tail = (1 - LEVEL) / 2 / comparisons
     half = math.hypot(*(stats.t.isf(tail, degrees) * error for error, degrees in errors))
@@ -227,7 +199,7 @@ def estimate(
         float(value - half),
         float(value + half),
         LEVEL,
-        over=f"test sentences{' and seeds' if noise else ''}",
+        over=f"{over}{' and seeds' if noise else ''}",
         seeds=(min(seeds), max(seeds)),
         counts_seeds=noise is not None,
         detectable=math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors))

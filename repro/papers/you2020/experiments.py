@@ -14,6 +14,7 @@ from repro.papers.figures import (
     PATTERNS_EXPLAINED,
     accuracy_figure,
     distance_figure,
+    gap_curve_figure,
     gap_figure,
     length_cost_figure,
     offset_gallery,
@@ -147,6 +148,7 @@ EXPERIMENTS = (
                 score_table(e, NAME, "Table 2", [Row(setting, {}) for setting in MAIN_BACK]),
             ]
         ),
+        figures=lambda e: gap_curve_figure(e, (*MAIN, *CONTROLS)),
         said=("text §3.1", "text §3.2"),
     ),
     Experiment(

@@ -1,0 +1,238 @@
+"""Differences in score between settings, with intervals over sentences and seeds."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from repro.claims.bins import MIN_SENTENCES, Bin, into_bins
+from repro.claims.checking import CheckedRecords
+from repro.claims.endpoints import BLEU, Endpoint
+from repro.claims.finding import NotMeasured, Record
+from repro.claims.settings import Setting
+from repro.records.report import label_of
+from repro.statistics.intervals import Estimate, estimate
+from repro.statistics.noise import SeedNoise, influences_on
+from repro.statistics.resampling import NUM_SAMPLES, scores_of_resamples
+
+Part = tuple[float, Sequence[int] | None]
+"""A weight, and the sentences of a test set that it is for; None = all."""
+
+
+class Contrasts(CheckedRecords):
+    """Records of one scale whose translations can be compared; see `RecordsOfScale`."""
+
+    def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
+        super().__init__(scale, records, split)
+        self.endpoint = BLEU
+        # direction -> systems
+        self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}
+        self._noises: dict[tuple[Any, ...], SeedNoise | None] = {}
+
+    def by(self, endpoint: Endpoint) -> Self:
+        """Return the same evidence, with settings compared by another endpoint than BLEU."""
+        other = copy(self)
+        other.endpoint, other._several, other._noises = endpoint, {}, {}
+        return other
+
+    def contrast(
+        self, terms: Sequence[tuple[float, Setting]], sentences: Sequence[int] | None = None
+    ) -> Estimate:
+        """Return a weighted sum of the scores of settings, each the mean over its seeds.
+
+        Args:
+            terms: weight and setting; all settings translate the same test set.
+            sentences: only these sentences of it.
+
+        Raises:
+            NotMeasured: a setting has no scores.
+        """
+        return self._combined(terms, [(1.0, sentences)])
+
+    def _combined(
+        self,
+        terms: Sequence[tuple[float, Setting]],
+        parts: Sequence[Part],
+    ) -> Estimate:
+        """Return a weighted sum, over parts of the test set, of a weighted sum over settings."""
+        missing = [
+            str(setting)
+            for _, setting in terms
+            if not self._seeds("scores", setting, split=self.split)
+        ]
+        if missing:
+            raise NotMeasured(
+                ", ".join(missing), f"not trained at {self.scale}", "repro run trains it"
+            )
+        score = self.endpoint.score
+        value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
+        for weight, setting in terms:
+            seeds = self.seeds(setting)
+            counts.append(len(seeds))
+            scale += weight**2 / len(seeds)
+            for share, sentences in parts:
+                for sums in (part_of(self.sums(setting, seed), sentences) for seed in seeds):
+                    value += weight * share / len(seeds) * self.endpoint.of(sums)
+                    resampled += weight * share / len(seeds) * scores_of_resamples(score, sums)
+        noise = self._seed_noise(terms[0][1], parts)
+        return self._estimate(value, resampled, counts, noise and noise.times(scale))
+
+    def _estimate(
+        self, value: float, resampled: np.ndarray, seeds: Sequence[int], noise: SeedNoise | None
+    ) -> Estimate:
+        """Return a difference of scores with its interval; see `estimate`.
+
+        Neither sentences nor seeds may be known; then there is no interval.
+        """
+        unit, over = self.endpoint.unit, self.endpoint.over
+        if noise is None and not self.endpoint.by_sentence:
+            return Estimate(value, over=over, seeds=(min(seeds), max(seeds)), unit=unit)
+        return estimate(value, resampled, seeds, noise, unit=unit, over=over)
+
+    def _seed_noise(self, like: Setting, parts: Sequence[Part]) -> SeedNoise | None:
+        """Estimate the seed-to-seed variation of a weighted sum over parts of a test set.
+
+        It is pooled from all systems on the test set of a setting that have several seeds.
+        """
+        data = like.config(self.scale).data
+        weighed = tuple((share, None if of is None else tuple(of)) for share, of in parts)
+        key = (data.source, data.target, weighed)
+        if key not in self._noises:
+            systems = [sums for _, sums in self._with_several_seeds(like)]
+            self._noises[key] = SeedNoise.pooled(
+                [[self._value(sums, parts) for sums in one] for one in systems],
+                [[self._influences(sums, parts) for sums in one] for one in systems],
+            )
+        return self._noises[key]
+
+    def _value(self, sums: np.ndarray, parts: Sequence[Part]) -> float:
+        """Return a weighted sum of scores over parts of a test set."""
+        return sum(share * self.endpoint.of(part_of(sums, of)) for share, of in parts)
+
+    def _influences(self, sums: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        """Return how far each sentence moves that weighted sum."""
+        found = np.zeros(len(sums))
+        for share, of in parts:
+            inside = slice(None) if of is None else list(of)
+            found[inside] += share * influences_on(self.endpoint.score, sums[inside])
+        return found
+
+    def several_seeds(self, like: Setting) -> dict[str, list[np.ndarray]]:
+        """Return the systems that show seed-to-seed variation on the test set of a setting.
+
+        Returns:
+            By the system's name in tables, the statistics of its sentences for each seed.
+        """
+        return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
+
+    def _with_several_seeds(self, like: Setting) -> list[tuple[Record, list[np.ndarray]]]:
+        """Return (a record, statistics by seed) of every system with several seeds.
+
+        Runs are seeds of one system if all else in their configurations is equal.
+        """
+        data = like.config(self.scale).data
+        direction = (data.source, data.target)
+        if direction not in self._several:
+            systems = defaultdict(list)
+            for record, config in self._at_size_of_scale("scores"):
+                if (config.data.source, config.data.target) == direction and self._holds(record):
+                    systems[config.group_key()].append(record)
+            several = [found for found in systems.values() if len(found) > 1]
+            self._several[direction] = [
+                (found[0], [self._sums_of(record) for record in found]) for found in several
+            ]
+        return self._several[direction]
+
+    def sums(self, setting: Setting, seed: int = 1) -> np.ndarray:
+        """Return the statistics of every test sentence, `(num_sentences, num_statistics)`."""
+        return self._sums_of(self.scores(setting, seed))
+
+    def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
+        """Return the statistics of the sentences of a record; `mask` chooses a masked head.
+
+        Raises:
+            DamagedFileError: they belong to another version of the corpus, perhaps of the same
+                size.
+            NotMeasured: the record holds none.
+        """
+        self._check_text(record)
+        sums = self.endpoint.sums(record, mask)
+        if sums is None:
+            raise NotMeasured(
+                f"{self.endpoint.over} of {record['run']}",
+                f"not measured at {self.scale}",
+                "repro evaluate measures it",
+            )
+        return sums
+
+    def _holds(self, record: Record) -> bool:
+        return self.endpoint.sums(record, 0) is not None
+
+    def gap_by(
+        self, terms: Sequence[tuple[float, Setting]], column: str, edges: Sequence[float]
+    ) -> list[tuple[str, int, Estimate]]:
+        """Return a contrast on bins of the test set.
+
+        Args:
+            terms: see `contrast`.
+            column: the length that sorts sentences into bins; see `lengths`.
+            edges: see `into_bins`.
+
+        Returns:
+            For every bin its name, its number of sentences, and the contrast.
+        """
+        found = self.bins(terms[0][1], column, edges)
+        return [(name, len(inside), self.contrast(terms, inside)) for name, _, inside in found]
+
+    def trend(
+        self,
+        terms: Sequence[tuple[float, Setting]],
+        column: str,
+        edges: Sequence[float],
+        weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    ) -> Estimate:
+        """Return a weighted sum over the bins of `gap_by`, resampled within bins.
+
+        Args:
+            terms, column, edges: see `gap_by`.
+            weigh: (mean number, number of sentences) of the bins, `(num_bins,)` each -> their
+                weights, `(num_bins,)`: a slope, or last minus first.
+
+        Raises:
+            NotMeasured: a setting has no scores, or the test set is too small for two bins.
+        """
+        bins = self.bins(terms[0][1], column, edges)
+        if len(bins) < 2:
+            raise NotMeasured(
+                f"a trend at {self.scale}",
+                f"there are no two bins of {MIN_SENTENCES} sentences",
+                "use a larger test set",
+            )
+        weights = weigh(
+            np.array([mean for _, mean, _ in bins]),
+            np.array([len(inside) for _, _, inside in bins]),
+        )
+        return self._combined(
+            terms,
+            [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)],
+        )
+
+    def bins(self, setting: Setting, column: str, edges: Sequence[float]) -> list[Bin]:
+        """Return the bins of the test set of a setting; see `into_bins`.
+
+        Raises:
+            NotMeasured: the endpoint is not known of single sentences.
+        """
+        if not self.endpoint.by_sentence:
+            raise NotMeasured(
+                f"single sentences of {self.endpoint.over}",
+                f"not measured at {self.scale}",
+                "repro evaluate measures those of the test set",
+            )
+        return into_bins(self.lengths(setting, column), edges)
+
+
+def part_of(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
+    return sums if sentences is None else sums[list(sentences)]
