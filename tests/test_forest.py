@@ -1,6 +1,6 @@
 """The forest plot of a paper: effects with intervals and bounds, printed numbers beside ours."""
 
-import json
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,6 +9,7 @@ from command_line import ended
 
 from repro import plots
 from repro.claims.conditions import Judged, Verdict
+from repro.claims.endpoints import NATS, NATS_PER_BLEU
 from repro.claims.verdict_fields import as_stored
 from repro.errors import InputError
 from repro.files import write_json
@@ -35,11 +36,20 @@ def printed(claim: str, place: int = 0) -> list[float]:
     return [effect.value for effect in printed_effects(paper, found.conditions[place])]
 
 
-def stored(claim: str, *found: Estimate | None, outcome: str = "holds") -> dict:
-    """Return verdicts with one number, or none, for each condition of a claim."""
+def stored(claim: str, *found: Estimate | None, outcome: str = "holds", beside=None) -> dict:
+    """Return verdicts with one number, or none, for each condition of a claim.
+
+    The same judgement by likelihood is beside each.
+    """
     (asked,) = claims_of(claim)
     judged = [
-        Judged(condition.describe(), outcome, number, "" if number else "no head is positional")
+        Judged(
+            condition.describe(),
+            outcome,
+            number,
+            "" if number else "no head is positional",
+            likelihood=beside,
+        )
         for condition, number in zip(asked.conditions, found, strict=True)
     ]
     return {claim: as_stored(Verdict(claim, "reproduced", tuple(judged)), "01234567")}
@@ -85,7 +95,7 @@ def test_an_effect_is_drawn_with_interval_bound_and_printed_numbers():
     verdicts = {"multi30k": stored("Y-01", bleu(0.5, -0.2, 1.2))}
     figure = forest(YOU, verdicts)
     (mark,) = named(figure, "holds")
-    assert mark.x == (0.5,) and mark.marker.symbol == "circle"
+    assert list(mark.x) == [0.5] and mark.marker.symbol == "circle"
     assert mark.error_x.array == pytest.approx((0.7,))
     assert mark.error_x.arrayminus == pytest.approx((0.7,))
     (diamonds,) = named(figure, "printed in the paper")
@@ -93,7 +103,8 @@ def test_an_effect_is_drawn_with_interval_bound_and_printed_numbers():
     (bracket,) = named(figure, "bound of the claim")
     assert set(bracket.x[1:3]) == {-1.0} and bracket.x[0] > -1  # open to where the claim holds
     texts = {note.text for note in figure.layout.annotations}
-    assert {"hc-sa - base ≥ -1 BLEU", "multi30k", "+0.50", "printed"} <= texts
+    assert {"hc-sa - base ≥ -1 BLEU", "+0.50"} <= texts
+    assert figure.layout.yaxis.ticktext == ("printed", "multi30k")
     assert figure.layout.width == 500 and not figure.layout.autosize
 
 
@@ -146,8 +157,18 @@ def test_likelihood_is_a_triangle_below_the_score_in_the_color_of_its_own_outcom
     rows = [EffectRow("a", score, "+0.50", likelihood)]
     figure = plots.forest("t", {"BLEU": [Effect("", "n", rows, 0.0)]})
     (mark,), (other,) = named(figure, "undecided"), named(figure, "by likelihood, as BLEU")
-    assert other.marker.symbol == "triangle-up" and other.x == (0.4,)
+    assert other.marker.symbol == "triangle-up" and list(other.x) == [0.4]
     assert other.marker.color == plots.COLORS[0] and other.y[0] > mark.y[0]  # y runs downwards
+
+
+def test_likelihood_is_drawn_and_listed_in_units_of_bleu():
+    nats = Estimate(NATS_PER_BLEU, -NATS_PER_BLEU, 3 * NATS_PER_BLEU, unit=NATS)
+    beside = Judged("", "open", nats)
+    verdicts = {"multi30k": stored("Y-01", bleu(0.5, -0.2, 1.2), beside=beside)}
+    (mark,) = named(forest(YOU, verdicts), "by likelihood, as BLEU")
+    assert mark.x == pytest.approx((1.0,)) and mark.marker.symbol == "triangle-up-open"
+    assert mark.error_x.array == pytest.approx((2.0,))
+    assert "holds; by likelihood +1.00 BLEU: open" in effects_table(YOU, verdicts)
 
 
 def test_a_figure_without_effects_is_refused():
@@ -230,7 +251,7 @@ def test_effects_on_generated_text_are_not_drawn_beside_those_on_real_text(tmp_p
 def test_a_report_has_the_figure_and_its_numbers_where_there_are_any():
     verdicts = {"multi30k": stored("Y-01", bleu(0.5, -0.2, 1.2))}
     drawn, numbers = effects_sections(YOU, verdicts)
-    assert list(drawn.figures) == [headline(YOU, verdicts)]
+    assert list(drawn.figures) == ["The claims of you2020"]
     assert "8 numbers from -1.2 to 0.4" in numbers.text
     assert effects_sections(CUI, verdicts) == []
 
@@ -254,11 +275,13 @@ def test_a_report_may_be_of_one_paper(capsys, tmp_path):
     assert code == 0, told
     text, page = out.read_text(), out.with_suffix(".html").read_text()
     assert "# What cui2019 claim" in text and "Y-01" not in text
-    assert "+0.50, 95 % -0.20 to +1.20" in text and "bound of the claim" in page
+    assert "+0.50, 95 % -0.20 to +1.20" in text
+    (words,) = re.findall('<img alt="(.*?)" src="data:image/svg', page)
+    assert words.startswith("Forest plot: Let some heads look only left")
 
 
 def test_drawn_numbers_are_finite():
     figure = forest(YOU, {"multi30k": stored("Y-01", bleu(0.5, -0.2, 1.2))})
-    for trace in json.loads(figure.to_json())["data"]:
-        if trace["mode"] == "markers":
-            assert np.isfinite(np.array(trace["x"], dtype=float)).all()
+    for trace in figure.data:
+        if trace.mode == "markers":
+            assert np.isfinite(trace.x).all()

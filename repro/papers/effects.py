@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from repro.claims.conditions import Claim, Condition, Judged
+from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.verdict_fields import StoredVerdict
 from repro.markdown import table
 from repro.papers import Paper
@@ -104,4 +105,9 @@ def _range_of(printed: tuple[PrintedEffect, ...]) -> str:
 def _cell(judged: Judged | None) -> str:
     if judged is None:
         return "not run"
-    return f"{judged.found.measured() if judged.found else judged.reason}: {judged.outcome}"
+    number = f"{judged.found.measured() if judged.found else judged.reason}: {judged.outcome}"
+    beside = judged.likelihood
+    if beside is None or beside.found is None:
+        return number
+    bleu = beside.found.value / NATS_PER_BLEU
+    return f"{number}; by likelihood {bleu:+.2f} BLEU: {beside.outcome}"

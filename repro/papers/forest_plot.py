@@ -6,6 +6,7 @@ from plotly.graph_objects import Figure
 
 from repro import plots
 from repro.claims.conditions import Judged
+from repro.claims.endpoints import NATS_PER_BLEU
 from repro.papers import Paper
 from repro.papers.effects import PaperEffect, Verdicts, effects_of, has_number
 from repro.papers.headlines import headline
@@ -21,8 +22,8 @@ FOREST_EXPLAINED = (
     "A row is what one corpus gives for the number of a claim, with its 95 % interval and the "
     "number at the right. A bracket is the bound of the claim, open to the side where it holds. "
     "Color and symbol tell the outcome. Diamonds are printed in the paper, for its own corpora "
-    "and much larger models. Triangles are the same effect by likelihood, in the differences of "
-    "BLEU that go with it. Numbers other than BLEU have a scale each: their bound is in the "
+    "and much larger models. Triangles are the same effect by the likelihood of references, at "
+    f"{NATS_PER_BLEU:g} nats per token for a point of BLEU. Numbers other than BLEU have a scale each: their bound is in the "
     "middle, and right of it the claim holds."
 )
 
@@ -80,11 +81,16 @@ def _as_drawn(effect: PaperEffect, heading: str) -> Effect:
 def _row(scale: str, judged: Judged) -> EffectRow:
     if judged.found is None:
         return EffectRow(scale, None, "none")
-    return EffectRow(scale, _reading(judged, judged.found), _number(judged.found))
+    likelihood = judged.likelihood
+    drawn = _reading(likelihood, NATS_PER_BLEU) if likelihood and likelihood.found else None
+    return EffectRow(scale, _reading(judged), _number(judged.found), drawn)
 
 
-def _reading(judged: Judged, found: Estimate) -> Reading:
-    return Reading(found.value, *found.ends, OUTCOMES_DRAWN.get(judged.outcome, "undecided"))
+def _reading(judged: Judged, unit: float = 1.0) -> Reading:
+    """Return the number of a condition in units of another size."""
+    assert judged.found is not None
+    value, low, high = (number / unit for number in (judged.found.value, *judged.found.ends))
+    return Reading(value, low, high, OUTCOMES_DRAWN.get(judged.outcome, "undecided"))
 
 
 def _number(found: Estimate) -> str:

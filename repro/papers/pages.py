@@ -1,15 +1,19 @@
 """Write the sections of a report as Markdown, and as one page of HTML beside it."""
 
+import base64
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from plotly.graph_objects import Figure
 from plotly.io import to_html
 from plotly.offline import get_plotlyjs
 
 from repro.files import write_atomic
 from repro.papers.report import Section
+from repro.plots.description import describe
+from repro.plots.vector import svg
 
 
 def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
@@ -39,21 +43,24 @@ def as_html(parts: Sequence[Section], title: str) -> str:
     for part in parts:
         body.append(f'<section id="{part.name}">{renderer.render(part.text)}')
         for name, figure in part.figures.items():
-            drawn = to_html(
-                figure,
-                include_plotlyjs=False,
-                full_html=False,
-                config={"displaylogo": False, "responsive": True},
-            )
-            body.append(
-                f"<figure><figcaption>{renderer.renderInline(name)}</figcaption>{drawn}</figure>"
-            )
+            caption = f"<figcaption>{renderer.renderInline(name)}</figcaption>"
+            body.append(f"<figure>{caption}{_drawn(figure)}</figure>")
         body.append("</section>")
     return _PAGE.format(
         title=escape(title),
         plotly=get_plotlyjs(),
         body="\n".join(body).replace("</h1>", contents, 1),
     )
+
+
+def _drawn(figure: Figure) -> str:
+    """Return a figure as HTML: one of a fixed width as a picture, which fits small screens too."""
+    if figure.layout.width is None:
+        config = {"displaylogo": False, "responsive": True}
+        return to_html(figure, include_plotlyjs=False, full_html=False, config=config)
+    data = base64.b64encode(svg(figure)).decode()
+    words = escape(describe(figure.to_dict()))
+    return f'<img alt="{words}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _contents(parts: Iterable[Section]) -> str:
@@ -86,6 +93,7 @@ td {{ min-width: 7.5rem; }} td:first-child {{ min-width: 4rem; }}
 td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} \
 /* numbers, which Markdown sets right */
 h2 {{ margin-top: 3rem; border-bottom: 2px solid #8888; }}
+img {{ max-width: 100%; height: auto; }}
 figure {{ margin: 1rem 0; max-width: 52rem; }} figcaption {{ font-weight: 600; }}
 code {{ font-size: 0.9em; }}
 @media (max-width: 40rem) {{

@@ -15,7 +15,6 @@ from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.effects import effects_table, has_numbers
 from repro.papers.forest_plot import FOREST_EXPLAINED, forest
-from repro.papers.headlines import headline
 from repro.papers.printed import printed_numbers
 from repro.papers.printed_tables import printed_table
 from repro.papers.tables import status_line
@@ -98,7 +97,7 @@ def effects_sections(
     if not has_numbers(paper, verdicts):
         return []
     drawn, numbers = f"{paper.name}.effects", f"{paper.name}.numbers"
-    figure = {headline(paper, verdicts): forest(paper, verdicts)}
+    figure = {f"The claims of {paper.name}": forest(paper, verdicts)}
     text = f"### Effects: ours beside the printed ones\n\n{FOREST_EXPLAINED}"
     listed = f"### Numbers: the same effects\n\n{effects_table(paper, verdicts)}"
     return [Section(text, figure, drawn), Section(listed, {}, numbers)]

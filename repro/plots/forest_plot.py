@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from repro.plots.forest_rows import LOOKS, Effect, Look, Panel, Reading, own_scale, same
-from repro.plots.style import INK, TEMPLATE, check_drawn, escape
+from repro.plots.style import INK, TEMPLATE, check_drawn, escape, rounded
 
 WIDTH = 500  # pixels: its letters are still read on a phone, where the picture is narrower
 LINE, AXIS = 18, 52  # pixels of a line and of an axis
@@ -92,7 +92,9 @@ def _draw(figure: go.Figure, panel: Panel, suffix: str, domain: tuple[float, flo
             "domain": list(domain),
             "anchor": x,
             "showgrid": False,
-            "showticklabels": False,
+            "automargin": False,
+            "tickvals": [line for line, _ in panel.labels],
+            "ticktext": [escape(label) for _, label in panel.labels],
         },
     }
     figure.update_layout(axes)
@@ -121,15 +123,15 @@ def _marks(
         return
     readings = [reading for _, _, reading, _ in marks]
     ends = {
-        "array": [reading.high - reading.value for reading in readings],
-        "arrayminus": [reading.value - reading.low for reading in readings],
+        "array": rounded(reading.high - reading.value for reading in readings),
+        "arrayminus": rounded(reading.value - reading.low for reading in readings),
         "symmetric": False,
         "thickness": 1.5,
         "width": 3,
     }
     figure.add_scatter(
-        x=[reading.value for reading in readings],
-        y=[line for line, *_ in marks],
+        x=rounded(reading.value for reading in readings),
+        y=rounded(line for line, *_ in marks),
         mode="markers",
         marker={"color": look.color, "symbol": look.symbol, "size": look.size},
         error_x=ends if any(reading.low < reading.high for reading in readings) else None,
@@ -158,8 +160,8 @@ def _line(
     """Draw lines, with a gap after each."""
     points = [point for path in paths for point in (*path, (math.nan, math.nan))]
     figure.add_scatter(
-        x=[across for across, _ in points],
-        y=[down for _, down in points],
+        x=rounded(across for across, _ in points),
+        y=rounded(down for _, down in points),
         mode="lines",
         line={"color": INK, "width": width},
         opacity=opacity,
@@ -187,7 +189,6 @@ def _write(figure: go.Figure, line: float, column: str, text: str, y: str) -> No
     places = {
         "heading": (8 - LEFT, "left"),
         "number": (8 - LEFT, "left"),
-        "label": (-8, "right"),
         "text": (inner + 8, "left"),
     }
     at, anchor = places[column]

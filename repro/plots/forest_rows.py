@@ -103,6 +103,7 @@ class Panel:
     own_scales: bool
     lines: float = 0.4
     texts: list[tuple[float, str, str]] = field(default_factory=list)  # line, column, text
+    labels: list[tuple[float, str]] = field(default_factory=list)  # line, name of the row
     spans: list[tuple[float, float, Effect]] = field(default_factory=list)  # first line, last line
     marks: list[tuple[float, Look, Reading, str]] = field(default_factory=list)  # line, ...
 
@@ -119,12 +120,13 @@ class Panel:
         self.write(effect.number, "number")
         first = self.lines - 0.5
         if effect.printed:
-            self.texts.append((self.lines, "label", "printed"))
+            self.labels.append((self.lines, "printed"))
             for value in effect.printed:
                 self._mark(Reading(value, value, value, "printed"), PRINTED, place)
             self.lines += 1
         for row in effect.rows:
-            self.texts += [(self.lines, "label", row.label), (self.lines, "text", row.text)]
+            self.labels.append((self.lines, row.label))
+            self.texts.append((self.lines, "text", row.text))
             if row.score:
                 self._mark(row.score, OUTCOMES[row.score.outcome], place)
             if row.likelihood:
